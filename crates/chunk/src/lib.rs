@@ -1,0 +1,1 @@
+//! Pages in, passages with exact spans out.

@@ -1,0 +1,5 @@
+//! The binary: flags, configuration, wiring, exit code.
+
+fn main() -> anyhow::Result<()> {
+    Ok(())
+}

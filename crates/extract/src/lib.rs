@@ -1,0 +1,1 @@
+//! Bytes in, pages with pointers and warnings out. Pure, capped, never panics.

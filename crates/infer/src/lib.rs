@@ -1,0 +1,1 @@
+//! Text to vector, pair to relevance, prompt to text: local models and HTTP providers.

@@ -1,0 +1,1 @@
+//! The write path: source, extract, chunk, embed, store, as jobs with progress.

@@ -1,0 +1,1 @@
+//! Names and codes in, ranked values out: the engine under `search_filters`.

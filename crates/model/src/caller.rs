@@ -1,0 +1,124 @@
+//! Who is calling. Every service call of every room takes one.
+
+use std::collections::BTreeSet;
+
+use crate::{Access, Clearance, TenantId};
+
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// No login: the server is bound to loopback, or the process speaks over its own pipes.
+    Local,
+    /// An API key of the configuration.
+    Key,
+    /// A signed token.
+    Token,
+    /// The key of one MCP endpoint; opens nothing but the tools bound to it.
+    Endpoint,
+}
+
+/// The person or program behind a call, as far as the server could verify it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The subject of the token, the name of the key, or `local`.
+    pub subject: String,
+    /// The tenant that owns what this caller makes.
+    pub tenant: TenantId,
+    /// The department, where the token names one.
+    pub department: Option<String>,
+    /// How far the caller is trusted.
+    pub clearance: Clearance,
+    /// Roles; `admin` sees everything inside its tenant.
+    pub roles: BTreeSet<String>,
+    /// How the identity was proved.
+    pub identity: Identity,
+}
+
+impl Caller {
+    /// The role that sees all objects of its tenant.
+    pub const ADMIN: &'static str = "admin";
+
+    /// The caller on loopback without authentication: the administrator of the only tenant.
+    pub fn local_admin() -> Self {
+        Caller {
+            subject: "local".to_owned(),
+            tenant: TenantId::local(),
+            department: None,
+            clearance: Clearance::TopSecret,
+            roles: BTreeSet::from([Caller::ADMIN.to_owned()]),
+            identity: Identity::Local,
+        }
+    }
+
+    /// Tells whether the caller administers their tenant.
+    pub fn is_admin(&self) -> bool {
+        self.has_role(Caller::ADMIN)
+    }
+
+    /// Tells whether the caller has a role.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.contains(role)
+    }
+
+    /// Tells whether the caller may use a source with this access list.
+    ///
+    /// The local administrator may use everything: whoever can reach loopback without a login
+    /// owns the machine's configuration anyway.
+    pub fn may_use(&self, access: &Access) -> bool {
+        if self.identity == Identity::Local {
+            return true;
+        }
+        let tenant_fits = access.tenants.is_empty() || access.tenants.contains(&self.tenant);
+        let role_fits =
+            access.roles.is_empty() || access.roles.iter().any(|role| self.has_role(role));
+        tenant_fits && role_fits
+    }
+
+    /// Gives the key under which the caller's rate is counted and audited.
+    pub fn client_key(&self) -> String {
+        format!("{}/{}", self.tenant, self.subject)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(tenant: &str, roles: &[&str]) -> Caller {
+        Caller {
+            subject: "someone".to_owned(),
+            tenant: TenantId::new(tenant),
+            department: None,
+            clearance: Clearance::Internal,
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            identity: Identity::Key,
+        }
+    }
+
+    #[track_caller]
+    fn check(tenants: &[&str], roles: &[&str], caller: &Caller, expected: bool) {
+        let access = Access {
+            tenants: tenants.iter().map(|tenant| TenantId::new(*tenant)).collect(),
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        };
+        assert_eq!(caller.may_use(&access), expected);
+    }
+
+    #[test]
+    fn tenants_and_roles_both_have_to_fit() {
+        let caller = reader("acme", &["finance"]);
+        check(&[], &[], &caller, true);
+        check(&["acme"], &[], &caller, true);
+        check(&["other"], &[], &caller, false);
+        check(&[], &["finance"], &caller, true);
+        check(&[], &["hr"], &caller, false);
+        check(&["acme"], &["hr"], &caller, false);
+        check(&["acme", "other"], &["hr", "finance"], &caller, true);
+    }
+
+    #[test]
+    fn admin_of_a_tenant_is_still_bound_by_the_access_list() {
+        check(&["other"], &[], &reader("acme", &["admin"]), false);
+        check(&["other"], &["x"], &Caller::local_admin(), true);
+    }
+}

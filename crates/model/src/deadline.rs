@@ -1,0 +1,37 @@
+//! How long a call may take: a stage that runs out says so, and gives what it has.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The moment by which a call must answer, and whether its caller still listens. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Deadline {
+    at: Instant,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Deadline {
+    /// Starts counting now.
+    pub fn after(limit: Duration) -> Self {
+        Deadline { at: Instant::now() + limit, cancelled: Arc::default() }
+    }
+
+    /// Tells whether the work should stop: time is over, or nobody waits for the answer.
+    pub fn is_over(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || Instant::now() >= self.at
+    }
+
+    /// Gives what is left, zero when it is over.
+    pub fn remaining(&self) -> Duration {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Duration::ZERO;
+        }
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// Stops the work early, since the caller went away.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,67 @@
+//! A ranked result that can say why it stands where it stands.
+
+use serde::Serialize;
+
+use crate::{DocumentId, NamespaceId, PassageId, Score};
+
+/// A step of the read path that gives a rank and a score of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Knowledge bases and collections by their summaries.
+    Atlas,
+    /// BM25 over words.
+    Sparse,
+    /// Nearest vectors.
+    Dense,
+    /// Reciprocal rank fusion, divided by its theoretical maximum.
+    Rrf,
+    /// BM25 over the candidates.
+    Bm25,
+    /// The re-ranker: builtin or a cross-encoder.
+    CrossEncoder,
+}
+
+/// What one stage thought of one hit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageScore {
+    /// The stage.
+    pub stage: Stage,
+    /// The position in the stage's own order, from 1.
+    pub rank: u32,
+    /// The stage's own score; comparable only inside the stage.
+    pub score: f64,
+}
+
+/// Why a hit was found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Every stage that saw the hit, in pipeline order.
+    pub stages: Vec<StageScore>,
+    /// Words of the query that stand in the passage in the same spelling.
+    pub exact: Vec<String>,
+    /// Words that match after folding or stemming, as `query → index term`.
+    pub folded: Vec<String>,
+}
+
+impl Explanation {
+    /// Gives the score of a stage, or nothing when the stage did not run or did not see the hit.
+    pub fn stage(&self, stage: Stage) -> Option<f64> {
+        self.stages.iter().find(|entry| entry.stage == stage).map(|entry| entry.score)
+    }
+}
+
+/// One ranked passage.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// Where it is kept.
+    pub namespace: NamespaceId,
+    /// The document it belongs to.
+    pub document: DocumentId,
+    /// The passage.
+    pub passage: PassageId,
+    /// Calibrated relevance after the last stage.
+    pub score: Score,
+    /// What each stage thought.
+    pub explanation: Explanation,
+}

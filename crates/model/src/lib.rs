@@ -1,0 +1,50 @@
+//! The words of the domain: who calls, what a passage is, where it stands in its source, how a
+//! hit explains itself.
+//!
+//! This room does no I/O, knows no clock of its own and has no async. Every other room speaks
+//! in these types, so that a caller, a pointer or a score means the same thing everywhere.
+//!
+//! ```
+//! use model::{Access, Caller, Clearance, Pointer};
+//!
+//! let caller = Caller::local_admin();
+//! assert!(caller.may_use(&Access::everyone()));
+//! assert!(caller.clearance >= Clearance::Internal);
+//!
+//! let pointer: Pointer = "slide 7".parse().unwrap();
+//! assert_eq!(pointer, Pointer::Slide(7));
+//! assert_eq!(pointer.to_string(), "slide 7");
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod access;
+mod caller;
+
+mod ids;
+mod pointer;
+mod span;
+
+mod attributes;
+mod passage;
+
+mod hit;
+mod score;
+mod warning;
+
+mod clock;
+mod deadline;
+mod report;
+
+pub use access::{Access, Clearance, UnknownClearance};
+pub use attributes::{AttributeValue, Attributes};
+pub use caller::{Caller, Identity};
+pub use clock::{Clock, Timestamp};
+pub use deadline::Deadline;
+pub use hit::{Explanation, Hit, Stage, StageScore};
+pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
+pub use passage::Passage;
+pub use pointer::{BadPointer, Pointer};
+pub use report::{Figure, Report};
+pub use score::Score;
+pub use span::Span;
+pub use warning::Warning;

@@ -1,0 +1,1 @@
+//! The read path: a query in, ranked hits with reasons out.

@@ -1,0 +1,1 @@
+//! Everything that is kept: the catalogue, passages, full text and vectors, behind one contract.

@@ -1,0 +1,1 @@
+//! What tests of every room share: a fixed clock, callers, temporary folders, free ports.

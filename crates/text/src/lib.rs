@@ -1,0 +1,1 @@
+//! What counts as the same word, sentence, secret or number, in any language.
