@@ -14,4 +14,4 @@ pub use analyze::{
 pub use budget::count_tokens;
 pub use fold::{exact, fold};
 pub use language::{Language, LanguageSet, UnknownLanguage, detect_language};
-pub use redact::{Redaction, redact};
+pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
