@@ -1,0 +1,1 @@
+//! Measurements of the lookup engine on real registers.
