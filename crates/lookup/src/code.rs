@@ -115,14 +115,28 @@ pub fn canonical(code: &str) -> String {
 fn code_in(query: &str) -> Option<&str> {
     let mut parts = query.split_whitespace();
     let last = parts.next_back()?;
-    let announced =
-        parts.all(|word| ANNOUNCING.contains(&crate::spelling::fold(word).trim_matches(['.', ':'])));
+    let announced = parts
+        .all(|word| ANNOUNCING.contains(&crate::spelling::fold(word).trim_matches(['.', ':'])));
     (announced && looks_like_code(last)).then_some(last)
 }
 
 const ANNOUNCING: [&str; 16] = [
-    "art", "articol", "articolul", "cap", "capitol", "capitolul", "chapter", "cod", "code",
-    "codul", "paragraf", "subcapitol", "subchapter", "title", "titlu", "titlul",
+    "art",
+    "articol",
+    "articolul",
+    "cap",
+    "capitol",
+    "capitolul",
+    "chapter",
+    "cod",
+    "code",
+    "codul",
+    "paragraf",
+    "subcapitol",
+    "subchapter",
+    "title",
+    "titlu",
+    "titlul",
 ];
 
 fn looks_like_code(text: &str) -> bool {

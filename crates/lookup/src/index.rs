@@ -144,12 +144,16 @@ impl Index {
         let mut drafts = Vec::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let entry_idx = EntryIdx(at as u32);
-            let names = entry.names.iter().enumerate().map(|(at, name)| {
-                (NameSource::Name(at as u32), name.text.as_str())
-            });
-            let aliases = entry.aliases.iter().enumerate().map(|(at, alias)| {
-                (NameSource::Alias(at as u32), alias.as_str())
-            });
+            let names = entry
+                .names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (NameSource::Name(at as u32), name.text.as_str()));
+            let aliases = entry
+                .aliases
+                .iter()
+                .enumerate()
+                .map(|(at, alias)| (NameSource::Alias(at as u32), alias.as_str()));
             for (source, text) in names.chain(aliases) {
                 let tokens = tokens(text);
                 if tokens.is_empty() {

@@ -33,6 +33,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 mod entry;
+mod error;
 
 mod spelling;
 mod token;
@@ -59,6 +60,7 @@ mod tests;
 
 pub use code::canonical as canonical_code;
 pub use entry::{Answer, Entry, EntryIdx, How, Match, Name, Request};
+pub use error::{Error, Result};
 pub use index::Index;
 pub use meaning::{Meaning, MeaningError};
 pub use search::MAX_MATCHES;

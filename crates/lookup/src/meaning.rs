@@ -103,8 +103,7 @@ impl NameVectors {
             .collect();
         let n_names = cosines.len() as f32;
         let mean = cosines.iter().sum::<f32>() / n_names;
-        let variance =
-            cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / n_names;
+        let variance = cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / n_names;
         let deviation = variance.sqrt().max(f32::EPSILON);
         let mut near: Vec<(usize, f32)> = cosines
             .iter()

@@ -104,8 +104,8 @@ fn split(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
         for n_first in LEAST_PART_CHARS..=n_chars.saturating_sub(LEAST_PART_CHARS) {
             let cut = token.folded.char_indices().nth(n_first).map_or(0, |(cut, _)| cut);
             let (first, second) = token.folded.split_at(cut);
-            let both_known = index.vocabulary.find(first).is_some()
-                && index.vocabulary.find(second).is_some();
+            let both_known =
+                index.vocabulary.find(first).is_some() && index.vocabulary.find(second).is_some();
             if both_known {
                 let part = |text: &str| Token {
                     spelled: text.to_owned(),

@@ -104,7 +104,8 @@ fn has_other_number(
         .zip(&answered.by_query_word)
         .any(|(word, answer)| word.is_number && answer.is_none());
     unanswered
-        && words.iter().zip(&answered.by_place).any(|(word, used)| {
-            !used && index.vocabulary.word(word.word).is_number
-        })
+        && words
+            .iter()
+            .zip(&answered.by_place)
+            .any(|(word, used)| !used && index.vocabulary.word(word.word).is_number)
 }

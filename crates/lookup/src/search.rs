@@ -48,7 +48,9 @@ impl Index {
             answer.is_total_exact &=
                 candidates.is_complete && candidates.n_covering == candidates.names.len();
         }
-        if found.best() < MEANING_BELOW && let Some(vectors) = &self.vectors {
+        if found.best() < MEANING_BELOW
+            && let Some(vectors) = &self.vectors
+        {
             match vectors.nearest(request.text) {
                 Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
                     found.add(entry, score, How::Meaning, name);
@@ -70,9 +72,10 @@ impl Index {
 
     fn find_values(&self, found: &mut Found<'_>) {
         let text = spelled_name(&tokens(found.request.text));
-        let without_country = text.strip_prefix("ro").map(str::trim_start).filter(|rest| {
-            !rest.is_empty() && rest.chars().all(|char| char.is_ascii_digit())
-        });
+        let without_country = text
+            .strip_prefix("ro")
+            .map(str::trim_start)
+            .filter(|rest| !rest.is_empty() && rest.chars().all(|char| char.is_ascii_digit()));
         let asked = [(Some(text.as_str()), VALUE), (without_country, VALUE_WITH_COUNTRY)];
         for (value, score) in asked {
             let Some(value) = value else { continue };
@@ -95,11 +98,8 @@ impl Index {
         for name in self.by_folded_name.get(&folded_name(&tokens)).into_iter().flatten() {
             let record = &self.names[*name as usize];
             let is_spelled = spelled_name(&crate::token::tokens(self.name_text(record))) == spelled;
-            let (score, how) = if is_spelled {
-                (WHOLE_SPELLED, How::Exact)
-            } else {
-                (WHOLE_FOLDED, How::Folded)
-            };
+            let (score, how) =
+                if is_spelled { (WHOLE_SPELLED, How::Exact) } else { (WHOLE_FOLDED, How::Folded) };
             let text = self.name_text(record).to_owned();
             found.add(record.entry, score * found.factor(record.source, record.entry), how, text);
         }

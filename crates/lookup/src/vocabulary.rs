@@ -263,9 +263,8 @@ impl Vocabulary {
     }
 
     fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = WordIdx> {
-        let start = self
-            .sorted
-            .partition_point(|word| self.words[*word as usize].folded.as_str() < prefix);
+        let start =
+            self.sorted.partition_point(|word| self.words[*word as usize].folded.as_str() < prefix);
         self.sorted[start..]
             .iter()
             .copied()
