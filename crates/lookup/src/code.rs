@@ -174,7 +174,7 @@ mod tests {
         let mut found: Vec<(&str, f32)> = codes
             .find(query)
             .into_iter()
-            .map(|(entry, score)| (CODES[entry.0 as usize], score))
+            .map(|(entry, score)| (CODES[entry.0 as usize], (score * 100.0).round() / 100.0))
             .collect();
         found.sort_by(|left, right| right.1.total_cmp(&left.1));
         assert_eq!(found, expected, "`{query}`");
