@@ -48,7 +48,7 @@ impl Mcp {
 
     /// Sends one request and gives the whole HTTP answer.
     #[track_caller]
-    pub fn send(&self, method: &str, params: Value) -> Response {
+    pub fn send(&self, method: &str, params: &Value) -> Response {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
     }
@@ -63,7 +63,7 @@ impl Mcp {
 
     /// Sends one request and gives its `result`; an error is a panic that shows it.
     #[track_caller]
-    pub fn request(&self, method: &str, params: Value) -> Value {
+    pub fn request(&self, method: &str, params: &Value) -> Value {
         let mut answer = self.send(method, params).json();
         assert!(answer.get("error").is_none(), "`{method}` failed: {answer}");
         answer["result"].take()
@@ -71,7 +71,7 @@ impl Mcp {
 
     /// Sends one request and gives its `error`; a result is a panic that shows it.
     #[track_caller]
-    pub fn request_error(&self, method: &str, params: Value) -> Value {
+    pub fn request_error(&self, method: &str, params: &Value) -> Value {
         let mut answer = self.send(method, params).json();
         assert!(answer.get("error").is_some(), "`{method}` succeeded: {answer}");
         answer["error"].take()
@@ -80,17 +80,17 @@ impl Mcp {
     /// Lists the tools.
     #[track_caller]
     pub fn list_tools(&self) -> Vec<Value> {
-        let mut result = self.request("tools/list", json!({}));
-        match result["tools"].take() {
-            Value::Array(tools) => tools,
-            other => panic!("`tools` is no list: {other}"),
-        }
+        let mut result = self.request("tools/list", &json!({}));
+        let Value::Array(tools) = result["tools"].take() else {
+            panic!("no list of tools: {result}")
+        };
+        tools
     }
 
     /// Calls a tool.
     #[track_caller]
-    pub fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+    pub fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
+        let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         ToolResult::new(result)
     }
 }

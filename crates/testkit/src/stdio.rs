@@ -49,7 +49,7 @@ impl StdioSession {
             "capabilities": {},
             "clientInfo": {"name": "testkit", "version": "0"},
         });
-        let result = self.request("initialize", params);
+        let result = self.request("initialize", &params);
         self.send_line(
             &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
         );
@@ -58,7 +58,7 @@ impl StdioSession {
 
     /// Sends one request and gives its `result`, passing over notifications.
     #[track_caller]
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: &Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -74,9 +74,9 @@ impl StdioSession {
 
     /// Calls a tool.
     #[track_caller]
-    pub fn call(&mut self, tool: &str, arguments: Value) -> ToolResult {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> ToolResult {
         let params = json!({"name": tool, "arguments": arguments});
-        ToolResult::new(self.request("tools/call", params))
+        ToolResult::new(self.request("tools/call", &params))
     }
 
     /// Sends a line as it is, also what is not JSON.

