@@ -1,0 +1,35 @@
+//! The configuration as a whole. Each section belongs to the room that uses it.
+
+use std::path::PathBuf;
+
+use guard::{AuditConfig, AuthConfig, LimitsConfig};
+use serde::Deserialize;
+use serve::ServerConfig;
+
+/// Everything that can be set. Paths are relative to the file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// Where everything that Dowse keeps is kept.
+    pub(crate) data_dir: PathBuf,
+    /// Where and under which names it serves.
+    pub(crate) server: ServerConfig,
+    /// Who may call; absent: loopback only, everyone is the local administrator.
+    pub(crate) auth: AuthConfig,
+    /// How much.
+    pub(crate) limits: LimitsConfig,
+    /// What is written down.
+    pub(crate) audit: AuditConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            data_dir: PathBuf::from(".dowse"),
+            server: ServerConfig::default(),
+            auth: AuthConfig::default(),
+            limits: LimitsConfig::default(),
+            audit: AuditConfig::default(),
+        }
+    }
+}
