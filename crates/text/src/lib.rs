@@ -12,6 +12,7 @@ mod trigram;
 mod budget;
 mod sentence;
 
+mod long_vowel;
 mod redact;
 
 pub use analyze::{
@@ -20,6 +21,7 @@ pub use analyze::{
 pub use budget::count_tokens;
 pub use fold::{exact, fold};
 pub use language::{Language, LanguageSet, UnknownLanguage, detect_language};
+pub use long_vowel::repair_long_vowels;
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,
