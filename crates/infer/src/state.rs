@@ -54,10 +54,9 @@ impl ModelState {
     /// Says what a failed call means for the model.
     pub fn from_error(model: &str, error: &Error) -> Self {
         match error {
-            Error::Provider { provider, source } => ModelState::ProviderDown {
-                provider: provider.clone(),
-                problem: source.to_string(),
-            },
+            Error::Provider { provider, source } => {
+                ModelState::ProviderDown { provider: provider.clone(), problem: source.to_string() }
+            }
             Error::BadAnswer { provider, problem } => {
                 ModelState::ProviderDown { provider: provider.clone(), problem: problem.clone() }
             }
@@ -95,7 +94,9 @@ impl ModelState {
             }
             ModelState::Missing { model } => Some(Warning::new(
                 "model_missing",
-                format!("model `{model}` is not there; {MEANWHILE}; hint: run `dowse models pull {model}`"),
+                format!(
+                    "model `{model}` is not there; {MEANWHILE}; hint: run `dowse models pull {model}`"
+                ),
             )),
             ModelState::Broken { model, problem } => Some(Warning::new(
                 "model_broken",
@@ -123,7 +124,11 @@ mod tests {
         let states = [
             ModelState::Ready { model: model() },
             ModelState::Off,
-            ModelState::Pulling { model: model(), n_bytes_done: 45_000_000, n_bytes_total: 90_000_000 },
+            ModelState::Pulling {
+                model: model(),
+                n_bytes_done: 45_000_000,
+                n_bytes_total: 90_000_000,
+            },
             ModelState::Pulling { model: model(), n_bytes_done: 45_000_000, n_bytes_total: 0 },
             ModelState::Missing { model: model() },
             ModelState::Broken { model: model(), problem: "it ends at byte 7".to_owned() },

@@ -94,7 +94,7 @@ impl Client {
     /// Fails when no attempt brought a success status before the deadline, or a limit was hit.
     pub fn send(&self, request: &Request, deadline: &Deadline) -> Result<Response> {
         self.with_attempts(request, deadline, |client| {
-            let (url, answer) = client.follow(request, deadline)?;
+            let Followed { url, answer, .. } = client.follow(request, deadline)?;
             read_body(&url, answer, client.config.max_response_bytes)
         })
     }
@@ -104,8 +104,8 @@ impl Client {
     /// Attempts are repeated only until an answer begins; a stream that breaks is the caller's.
     pub fn stream(&self, request: &Request, deadline: &Deadline) -> Result<Streaming> {
         self.with_attempts(request, deadline, |client| {
-            let (url, answer) = client.follow(request, deadline)?;
-            Ok(Streaming::new(url, answer, &client.config, deadline))
+            let followed = client.follow(request, deadline)?;
+            Ok(Streaming::new(followed, &client.config, deadline))
         })
     }
 
@@ -145,14 +145,15 @@ impl Client {
         &self,
         request: &Request,
         deadline: &Deadline,
-    ) -> std::result::Result<(Url, http::Response<ureq::Body>), Failure> {
+    ) -> std::result::Result<Followed, Failure> {
         let mut url = request.url.clone();
+        let mut hops = Vec::new();
         let mut method = request.method;
         for _ in 0..=MAX_REDIRECTS {
             let answer = self.once(request, method, &url, deadline)?;
             let status = answer.status().as_u16();
             match status {
-                200..=299 => return Ok((url, answer)),
+                200..=299 => return Ok(Followed { url, answer, hops }),
                 301 | 302 | 303 | 307 | 308 => {
                     let target = redirect_target(&url, &answer)
                         .ok_or_else(|| Failure::from(too_many_redirects(&url)))?;
@@ -167,6 +168,7 @@ impl Client {
                         }
                     }
                     url = target;
+                    hops.push(answer.into_parts().0.headers);
                 }
                 _ => return Err(status_failure(request, &url, answer)),
             }
@@ -188,10 +190,16 @@ impl Client {
         }
         let body = if method == Method::Get { Vec::new() } else { request.body.clone() };
         let prepared = prepare(request, method, url, body)?;
-        let answer =
-            self.agent.configure_request(prepared).timeout_global(Some(left)).build();
+        let answer = self.agent.configure_request(prepared).timeout_global(Some(left)).build();
         self.agent.run(answer).map_err(|error| translate(url, error).into())
     }
+}
+
+/// An answer, where it came from, and the headers of the redirects on the way.
+pub(crate) struct Followed {
+    pub(crate) url: Url,
+    pub(crate) answer: http::Response<ureq::Body>,
+    pub(crate) hops: Vec<http::HeaderMap>,
 }
 
 /// An error, and how long the server asked to wait.
@@ -216,10 +224,9 @@ pub(crate) fn translate(url: &Url, error: ureq::Error) -> Error {
         ureq::Error::BadUri(_) => Error::BadUrl { received: shown(url) },
         ureq::Error::Io(io) => match io.get_ref().and_then(|inner| inner.downcast_ref::<Refused>())
         {
-            Some(refused) => Error::AddressNotAllowed {
-                host: refused.host.clone(),
-                address: refused.address,
-            },
+            Some(refused) => {
+                Error::AddressNotAllowed { host: refused.host.clone(), address: refused.address }
+            }
             None => Error::Transport { url: shown(url), source: Box::new(ureq::Error::Io(io)) },
         },
         other => Error::Transport { url: shown(url), source: Box::new(other) },
@@ -256,7 +263,8 @@ fn redirect_target(url: &Url, answer: &http::Response<ureq::Body>) -> Option<Url
     let location = answer.headers().get(http::header::LOCATION)?.to_str().ok()?;
     let target = url.join(location).ok()?;
     // A secure address never leads to an insecure one.
-    let keeps_secure = target.scheme() == "https" || (target.scheme() == "http" && url.scheme() == "http");
+    let keeps_secure =
+        target.scheme() == "https" || (target.scheme() == "http" && url.scheme() == "http");
     keeps_secure.then_some(target)
 }
 

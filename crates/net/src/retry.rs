@@ -32,11 +32,7 @@ impl RetryPolicy {
 
     /// One attempt.
     pub fn never() -> Self {
-        RetryPolicy {
-            max_attempts: 1,
-            first_wait: Duration::ZERO,
-            longest_wait: Duration::ZERO,
-        }
+        RetryPolicy { max_attempts: 1, first_wait: Duration::ZERO, longest_wait: Duration::ZERO }
     }
 
     /// Gives the wait before the next attempt, drawn evenly from the upper half of its range, so
@@ -83,7 +79,8 @@ mod tests {
     fn waits_grow_and_stay_inside_their_bounds() {
         let policy = RetryPolicy::patient();
         for n_failures in 1..40 {
-            let upper = Duration::from_millis(200 << (n_failures - 1).min(10)).min(policy.longest_wait);
+            let upper =
+                Duration::from_millis(200 << (n_failures - 1).min(10)).min(policy.longest_wait);
             let wait = policy.wait_after(n_failures);
             assert!(wait >= upper / 2 && wait <= upper, "{n_failures}: {wait:?} of {upper:?}");
         }

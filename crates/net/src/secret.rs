@@ -48,7 +48,10 @@ mod tests {
     #[test]
     fn a_secret_shows_nothing() {
         let secret = Secret::new("sk-123");
-        assert_eq!(format!("{secret} {secret:?} {:?}", Some(&secret)), "[secret] [secret] Some([secret])");
+        assert_eq!(
+            format!("{secret} {secret:?} {:?}", Some(&secret)),
+            "[secret] [secret] Some([secret])"
+        );
         assert_eq!(secret.blank_out("wrong key sk-123!"), "wrong key [secret]!");
         assert_eq!(Secret::new("").blank_out("text"), "text");
     }

@@ -6,6 +6,7 @@ use model::Deadline;
 use ureq::http;
 use url::Url;
 
+use crate::client::Followed;
 use crate::request::shown;
 use crate::{Config, Error, Result};
 
@@ -15,6 +16,7 @@ pub struct Streaming {
     pub status: u16,
     url: Url,
     headers: http::HeaderMap,
+    hops: Vec<http::HeaderMap>,
     reader: BufReader<ureq::BodyReader<'static>>,
     n_bytes_read: u64,
     max_bytes: u64,
@@ -23,17 +25,14 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    pub(crate) fn new(
-        url: Url,
-        answer: http::Response<ureq::Body>,
-        config: &Config,
-        deadline: &Deadline,
-    ) -> Self {
+    pub(crate) fn new(followed: Followed, config: &Config, deadline: &Deadline) -> Self {
+        let Followed { url, answer, hops } = followed;
         let (parts, body) = answer.into_parts();
         Streaming {
             status: parts.status.as_u16(),
             url,
             headers: parts.headers,
+            hops,
             reader: BufReader::new(body.into_with_config().limit(u64::MAX).reader()),
             n_bytes_read: 0,
             max_bytes: config.max_response_bytes,
@@ -45,6 +44,13 @@ impl Streaming {
     /// Gives a header's value when it is there and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Gives a header's value from the answer, or else from a redirect on the way to it: stores
+    /// of files describe a file there, and send the reader elsewhere for its bytes.
+    pub fn header_on_the_way(&self, name: &str) -> Option<&str> {
+        let on_the_way = || self.hops.iter().find_map(|headers| headers.get(name)?.to_str().ok());
+        self.header(name).or_else(on_the_way)
     }
 
     /// Fills the buffer as far as bytes are there; 0 at the end of the body.

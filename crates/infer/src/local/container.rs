@@ -99,8 +99,8 @@ impl Container {
             let tensors = reader.tensors()?;
             Ok((shape, vocabulary, tensors))
         });
-        let (shape, vocabulary, tensors) = read
-            .map_err(|problem| Error::BadModelFile { path: path.to_owned(), problem })?;
+        let (shape, vocabulary, tensors) =
+            read.map_err(|problem| Error::BadModelFile { path: path.to_owned(), problem })?;
         Ok(Container { path: path.to_owned(), bytes: bytes.into(), shape, vocabulary, tensors })
     }
 
@@ -149,7 +149,8 @@ impl Tensor {
         debug_assert!(start.is_multiple_of(BLOCK_LENGTH), "rows begin at a block");
         let first_block = start / BLOCK_LENGTH;
         let bytes = &self.bytes[self.place.offset + first_block * BLOCK_BYTES..];
-        for (values, block) in row.chunks_mut(BLOCK_LENGTH).zip(bytes.as_chunks::<BLOCK_BYTES>().0) {
+        for (values, block) in row.chunks_mut(BLOCK_LENGTH).zip(bytes.as_chunks::<BLOCK_BYTES>().0)
+        {
             let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
             let mut whole = [0.0; BLOCK_LENGTH];
             for (at, byte) in block[2..].iter().enumerate() {
@@ -191,7 +192,8 @@ impl<'a> Reader<'a> {
         if !hidden.is_multiple_of(n_heads) {
             return Err(format!("{hidden} dimensions cannot be shared by {n_heads} heads"));
         }
-        let has_whole_blocks = hidden.is_multiple_of(BLOCK_LENGTH) && feed_forward.is_multiple_of(BLOCK_LENGTH);
+        let has_whole_blocks =
+            hidden.is_multiple_of(BLOCK_LENGTH) && feed_forward.is_multiple_of(BLOCK_LENGTH);
         if !has_whole_blocks {
             return Err(format!(
                 "rows of {hidden} and {feed_forward} are no whole number of blocks of {BLOCK_LENGTH}"
@@ -217,7 +219,8 @@ impl<'a> Reader<'a> {
         let offsets: Vec<u32> = self.many(n_pieces + 1)?.map(u32::from_le_bytes).collect();
         let scores: Vec<f32> = self.many(n_pieces)?.map(f32::from_le_bytes).collect();
         let blob = self.take(n_blob)?.to_vec();
-        let is_ordered = offsets.is_sorted() && offsets.last().is_some_and(|end| *end as usize <= n_blob);
+        let is_ordered =
+            offsets.is_sorted() && offsets.last().is_some_and(|end| *end as usize <= n_blob);
         if !is_ordered {
             return Err("the pieces of its vocabulary overlap or lie outside".to_owned());
         }

@@ -148,8 +148,12 @@ impl E5Embedder {
 
     fn run(&self, texts: &[Tokens], want: Want, deadline: &Deadline) -> Result<Vec<EmbeddedText>> {
         match &self.engine {
-            Engine::Plain(runner) => runner.run(texts, want, self.dimensions, self.n_threads, deadline),
-            Engine::Tiles(runner) => runner.run(texts, want, self.dimensions, self.n_threads, deadline),
+            Engine::Plain(runner) => {
+                runner.run(texts, want, self.dimensions, self.n_threads, deadline)
+            }
+            Engine::Tiles(runner) => {
+                runner.run(texts, want, self.dimensions, self.n_threads, deadline)
+            }
         }
     }
 

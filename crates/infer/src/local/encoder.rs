@@ -158,26 +158,51 @@ impl<T: Operand> Encoder<T> {
     ) {
         let (level, hidden, feed) = (self.level, self.shape.hidden, self.shape.feed_forward);
         let Space { projected, context, attention, .. } = space;
-        Product { level, left: &space.operand, stride: hidden, n_rows, right: &layer.projection.weights }
-            .compute(StoreBiased { bias: &layer.projection.bias, out: projected, stride: 3 * hidden });
+        Product {
+            level,
+            left: &space.operand,
+            stride: hidden,
+            n_rows,
+            right: &layer.projection.weights,
+        }
+        .compute(StoreBiased {
+            bias: &layer.projection.bias,
+            out: projected,
+            stride: 3 * hidden,
+        });
         let mut start = 0;
         for ids in sequences {
-            let rows =
-                Projected { rows: projected, stride: 3 * hidden, start, length: ids.len() };
+            let rows = Projected { rows: projected, stride: 3 * hidden, start, length: ids.len() };
             for head in self.heads() {
                 attend(level, &rows, head, attention, context, hidden);
             }
             start += ids.len();
         }
-        Product { level, left: context, stride: hidden, n_rows, right: &layer.attention_out.weights }
-            .compute(AddBiased {
-                bias: &layer.attention_out.bias,
-                out: &mut space.hidden,
-                stride: hidden,
-            });
+        Product {
+            level,
+            left: context,
+            stride: hidden,
+            n_rows,
+            right: &layer.attention_out.weights,
+        }
+        .compute(AddBiased {
+            bias: &layer.attention_out.bias,
+            out: &mut space.hidden,
+            stride: hidden,
+        });
         self.normalise(&layer.attention_norm, space);
-        Product { level, left: &space.operand, stride: hidden, n_rows, right: &layer.feed_in.weights }
-            .compute(StoreGelu { bias: &layer.feed_in.bias, out: &mut space.fed, stride: feed });
+        Product {
+            level,
+            left: &space.operand,
+            stride: hidden,
+            n_rows,
+            right: &layer.feed_in.weights,
+        }
+        .compute(StoreGelu {
+            bias: &layer.feed_in.bias,
+            out: &mut space.fed,
+            stride: feed,
+        });
         Product { level, left: &space.fed, stride: feed, n_rows, right: &layer.feed_out.weights }
             .compute(AddBiased {
                 bias: &layer.feed_out.bias,

@@ -42,8 +42,7 @@ pub(crate) struct Panels<T> {
 impl<T: Operand> Panels<T> {
     /// Makes panels full of zeros.
     pub(crate) fn zero(level: Level, n_out: usize, n_in: usize) -> Self {
-        let mut panels =
-            Panels { n_out: 0, n_in_padded: 0, columns: 0, values: Vec::new() };
+        let mut panels = Panels { n_out: 0, n_in_padded: 0, columns: 0, values: Vec::new() };
         panels.reset(level, n_out, n_in);
         panels
     }
@@ -335,7 +334,8 @@ mod tests {
         }
         let mut by_depth = Panels::<T>::zero(level, n_out, n_in);
         for depth in 0..n_in {
-            let values: Vec<T> = (0..n_out).map(|column| T::from_f32(right_at(column, depth))).collect();
+            let values: Vec<T> =
+                (0..n_out).map(|column| T::from_f32(right_at(column, depth))).collect();
             by_depth.set_depth(depth, &values);
         }
         for right in [&right, &by_depth] {

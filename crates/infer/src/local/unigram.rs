@@ -126,7 +126,8 @@ impl Unigram {
             let after_char = start + char.len_utf8();
             let unknown = score_here + self.unknown_score;
             if unknown > best[after_char].score {
-                best[after_char] = Step { score: unknown, from: start, id: self.vocabulary.unknown };
+                best[after_char] =
+                    Step { score: unknown, from: start, id: self.vocabulary.unknown };
             }
             let longest = bytes.len().min(start + self.longest_piece_bytes);
             let mut hash = Hash::new();
@@ -148,8 +149,9 @@ impl Unigram {
         while at > 0 {
             let step = best[at];
             // Neighbouring unknown characters are one unknown token.
-            let repeats_unknown =
-                step.id == self.vocabulary.unknown && ids.len() > first && ids.last() == Some(&step.id);
+            let repeats_unknown = step.id == self.vocabulary.unknown
+                && ids.len() > first
+                && ids.last() == Some(&step.id);
             if !repeats_unknown {
                 ids.push(step.id);
             }

@@ -193,7 +193,10 @@ impl<T: Number> Work for Softmax<'_, T> {
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
-        let rows = self.scores.chunks_exact_mut(self.stride).zip(self.weights.chunks_exact_mut(self.stride));
+        let rows = self
+            .scores
+            .chunks_exact_mut(self.stride)
+            .zip(self.weights.chunks_exact_mut(self.stride));
         for (scores, weights) in rows.take(self.n_rows) {
             let scores = &mut scores[..self.length];
             let top = largest(scores);

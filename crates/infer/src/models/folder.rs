@@ -116,7 +116,8 @@ pub fn verify(
 ) -> Result<Manifest> {
     let folder = folder_of(models_dir, model);
     let manifest = read_manifest(&folder)?;
-    let mut progress = Progress::checking(model, manifest.files.values().map(|sum| sum.n_bytes).sum());
+    let mut progress =
+        Progress::checking(model, manifest.files.values().map(|sum| sum.n_bytes).sum());
     for (file, expected) in &manifest.files {
         let path = folder.join(file);
         let sum = sum_of(&path, &mut |n_bytes| {

@@ -21,7 +21,8 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Where a repository may keep its graph, the preferred place first.
 const GRAPH_PATHS: &[&str] = &["onnx/model.onnx", "model.onnx"];
 /// Files that help and may be missing.
-const OPTIONAL_PATHS: &[&str] = &["config.json", "sentence_bert_config.json", "1_Pooling/config.json"];
+const OPTIONAL_PATHS: &[&str] =
+    &["config.json", "sentence_bert_config.json", "1_Pooling/config.json"];
 
 /// Pulls a repository that the user named; its configuration says what it is for.
 pub(crate) fn pull_named_from_hub(job: &mut Job<'_>, repository: &str) -> Result<Manifest> {
@@ -97,8 +98,12 @@ fn fetch(job: &mut Job<'_>, client: &Client, url: &str, target: &Path) -> Result
     fs_err::create_dir_all(&parts)?;
     let relative = target.strip_prefix(job.files_dir()).unwrap_or(target);
     let part = parts.join(relative.to_string_lossy().replace(['/', '\\'], "--"));
-    let mut out =
-        fs_err::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&part)?;
+    let mut out = fs_err::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&part)?;
     let n_there = out.seek(std::io::SeekFrom::End(0))?;
     let mut request = Request::get(url).map_err(failed)?;
     if n_there > 0 {
@@ -152,7 +157,7 @@ fn fetch(job: &mut Job<'_>, client: &Client, url: &str, target: &Path) -> Result
 
 /// Reads the sum from the header that the hub sets for large files.
 fn published_sum(stream: &net::Streaming) -> Option<String> {
-    let text = stream.header("x-linked-etag").or_else(|| stream.header("etag"))?;
+    let text = stream.header_on_the_way("x-linked-etag").or_else(|| stream.header("etag"))?;
     let text = text.trim_start_matches("W/").trim_matches('"').to_ascii_lowercase();
     let is_sum = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_sum.then_some(text)

@@ -41,7 +41,12 @@ pub struct Progress {
 
 impl Progress {
     pub(crate) fn downloading(model: &str, n_bytes_total: u64) -> Self {
-        Progress { model: model.to_owned(), step: Step::Downloading, n_bytes_done: 0, n_bytes_total }
+        Progress {
+            model: model.to_owned(),
+            step: Step::Downloading,
+            n_bytes_done: 0,
+            n_bytes_total,
+        }
     }
 
     pub(crate) fn checking(model: &str, n_bytes_total: u64) -> Self {

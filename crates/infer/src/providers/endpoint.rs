@@ -51,10 +51,7 @@ impl Endpoint {
 
     /// Adds the version to the base address of an OpenAI-compatible server that names none.
     pub(crate) fn with_version(mut self, version: &str) -> Self {
-        let has_path = self
-            .base_url
-            .split_once("://")
-            .is_some_and(|(_, rest)| rest.contains('/'));
+        let has_path = self.base_url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
         if !has_path {
             self.base_url = format!("{}/{version}", self.base_url);
         }

@@ -282,4 +282,3 @@ fn says(error: &Error, expected_status: u16, words: &str) -> bool {
         _ => false,
     }
 }
-

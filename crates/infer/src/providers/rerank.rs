@@ -109,7 +109,9 @@ impl HttpReranker {
             *slot = item.score;
         }
         if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
-            return Err(self.endpoint.bad_answer(format!("no score for passage {at} of {n_asked}")));
+            return Err(self
+                .endpoint
+                .bad_answer(format!("no score for passage {at} of {n_asked}")));
         }
         // Some servers give logits whatever they are asked for.
         let are_logits = scores.iter().any(|score| !(0.0..=1.0).contains(score));
