@@ -44,8 +44,11 @@ mod pdf;
 mod plain;
 mod rtf;
 
+mod pool;
+
 pub use caps::Caps;
 pub use error::{Cap, Error, Result};
 pub use extract::extract;
 pub use extracted::Extracted;
 pub use format::Format;
+pub use pool::{DOCUMENTS_PER_WORKER, Pool, PoolConfig, worker};
