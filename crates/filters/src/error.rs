@@ -66,6 +66,64 @@ pub enum Error {
         /// The limit.
         most: usize,
     },
+    /// A part of a request is missing.
+    #[error("{name} is required")]
+    Required {
+        /// The part.
+        name: String,
+    },
+    /// There are too many or too few of something.
+    #[error("{name} must hold between {least} and {most} {unit}: received {n_received}")]
+    OutOfRange {
+        /// The part of the request.
+        name: String,
+        /// How many there are.
+        n_received: usize,
+        /// The least.
+        least: usize,
+        /// The most.
+        most: usize,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A period does not have the form of its type.
+    #[error("{name} must be a period of type {period_type} such as `{example}`: received `{received}`")]
+    BadPeriod {
+        /// The part of the request.
+        name: String,
+        /// The type asked for.
+        period_type: &'static str,
+        /// A period of that type.
+        example: &'static str,
+        /// What was given.
+        received: String,
+    },
+    /// An interval ends before it starts.
+    #[error("{name} must start before it ends: received start `{start}` and end `{end}`")]
+    IntervalReversed {
+        /// The part of the request.
+        name: String,
+        /// The start.
+        start: String,
+        /// The end.
+        end: String,
+    },
+    /// A prefix does not end in a dot.
+    #[error("{name} must end in a dot: received `{received}`, write `{received}.`")]
+    PrefixWithoutDot {
+        /// The part of the request.
+        name: String,
+        /// What was given.
+        received: String,
+    },
+    /// The facts do not have what a filter or unit needs.
+    #[error("{name} is not available on this server: {reason}")]
+    NotAvailable {
+        /// The part of the request.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// An object does not exist for the caller.
     #[error("{kind} `{id}` was not found")]
     NotFound {
@@ -159,6 +217,12 @@ impl Error {
             | Error::BadArgument { .. }
             | Error::UnknownArgument { .. }
             | Error::BadBatch { .. }
+            | Error::Required { .. }
+            | Error::OutOfRange { .. }
+            | Error::BadPeriod { .. }
+            | Error::IntervalReversed { .. }
+            | Error::PrefixWithoutDot { .. }
+            | Error::NotAvailable { .. }
             | Error::NotFound { .. } => true,
             Error::DuplicateCategory { .. }
             | Error::MissingColumn { .. }
