@@ -1,0 +1,112 @@
+//! The official MCP conformance suite against the real binary: `cargo xtask conformance`.
+//!
+//! Two binaries, two revisions each. With the fixtures that the suite calls by name (cargo feature
+//! `conformance`, same router and middleware) nothing may fail. The shipped binary has no such
+//! fixtures, so what fails there is listed in `xtask/conformance/`, and the suite is strict both
+//! ways: a new failure and a listed one that passes are both errors. The suite calls an empty run
+//! a success, so scenarios and passes are counted here as well.
+
+mod summary;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use testkit::{Folder, Server};
+
+use crate::binary::{self, Kind};
+use crate::process::{self, Limit};
+use crate::project;
+use crate::testbed::Testbed;
+use summary::Summary;
+
+/// How long one run of the suite may take.
+const SUITE: Limit = Limit::minutes("one run of the conformance suite", 10);
+
+/// The revisions that are tested, with the number of scenarios the pinned suite has for each.
+const REVISIONS: [(&str, usize); 2] = [("2025-11-25", 33), ("2026-07-28", 40)];
+
+/// The configuration under test: everything as shipped, apart from rates, since the suite is
+/// faster than any agent.
+const CONFIG: &str = "\
+data_dir = \"data\"
+
+[limits]
+rate_per_minute = { default = 1000000 }
+";
+
+/// Builds both binaries and runs the suite on them; gives one closing line for each run.
+pub(crate) fn run(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for kind in [Kind::WithFixtures, Kind::Shipped] {
+        let binary = binary::build(kind)?;
+        let folder = Folder::new();
+        let config = folder.write("dowse.toml", CONFIG);
+        for (revision, n_scenarios) in REVISIONS {
+            let server = Server::start_with_config(&binary, &config);
+            server.wait_until_ready();
+            let summary = run_suite(testbed, kind, revision, &server.url("/mcp"))?;
+            anyhow::ensure!(
+                summary.n_scenarios >= n_scenarios,
+                "the suite ran {} scenarios at {revision} and has {n_scenarios}",
+                summary.n_scenarios
+            );
+            let line = closing_line(kind, revision, &summary);
+            eprintln!("{line}");
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
+
+fn run_suite(
+    testbed: &Testbed,
+    kind: Kind,
+    revision: &str,
+    url: &str,
+) -> anyhow::Result<Summary> {
+    let suite = testbed.node_modules.join("@modelcontextprotocol/conformance/dist/index.js");
+    let mut command = Command::new(&testbed.node);
+    command.arg(suite).args(["server", "--url", url, "--suite", "all"]);
+    command.args(["--spec-version", revision]);
+    if kind == Kind::Shipped {
+        command.arg("--expected-failures").arg(expected_failures(revision));
+    }
+    let finished = process::read(command, SUITE)?;
+    let summary = Summary::parse(&finished.stdout);
+    let is_good = finished.status.success()
+        && summary.as_ref().is_some_and(|summary| {
+            summary.n_passed > 0 && (kind == Kind::Shipped || summary.n_failed == 0)
+        });
+    match summary {
+        Some(summary) if is_good => Ok(summary),
+        _ => anyhow::bail!(
+            "conformance at {revision}, {}: {}\n{}\n{}",
+            name(kind),
+            finished.status,
+            summary::last_part(&finished.stdout),
+            finished.stderr
+        ),
+    }
+}
+
+fn expected_failures(revision: &str) -> PathBuf {
+    project::root().join(format!("xtask/conformance/shipped-{revision}.yml"))
+}
+
+fn closing_line(kind: Kind, revision: &str, summary: &Summary) -> String {
+    format!(
+        "     Conformance {revision}, {}: {} scenarios, {} checks passed, {} failed{}",
+        name(kind),
+        summary.n_scenarios,
+        summary.n_passed,
+        summary.n_failed,
+        if kind == Kind::Shipped { " as listed" } else { "" }
+    )
+}
+
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Shipped => "shipped binary",
+        Kind::WithFixtures => "with fixtures",
+    }
+}

@@ -1,0 +1,89 @@
+//! Licences of everything that is linked in, against the list in `xtask/rooms.toml`.
+//!
+//! `deny.toml` says the same for those who have cargo-deny; this check needs nothing installed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Problem;
+
+/// Names every package whose declared licence the list does not allow.
+pub(super) fn check(
+    allowed: &BTreeSet<String>,
+    packages: &BTreeMap<String, Option<String>>,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (package, licence) in packages {
+        let what = match licence {
+            None => "declares no licence".to_owned(),
+            Some(licence) if allows(allowed, licence) => continue,
+            Some(licence) => format!("has the licence `{licence}`, which is not on the list"),
+        };
+        problems.push(Problem::new(package, what));
+    }
+    problems
+}
+
+/// Evaluates an SPDX expression; old manifests write `A/B` for `A OR B`.
+fn allows(allowed: &BTreeSet<String>, expression: &str) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let mut words = spaced.split_whitespace().peekable();
+    let is_allowed = any_of(allowed, &mut words);
+    is_allowed && words.next().is_none()
+}
+
+type Words<'text> = std::iter::Peekable<std::str::SplitWhitespace<'text>>;
+
+fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
+    let mut is_allowed = all_of(allowed, words);
+    while words.next_if_eq(&"OR").is_some() {
+        is_allowed |= all_of(allowed, words);
+    }
+    is_allowed
+}
+
+fn all_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
+    let mut is_allowed = one(allowed, words);
+    while words.next_if_eq(&"AND").is_some() {
+        is_allowed &= one(allowed, words);
+    }
+    is_allowed
+}
+
+fn one(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
+    if words.next_if_eq(&"(").is_some() {
+        let is_allowed = any_of(allowed, words);
+        return words.next_if_eq(&")").is_some() && is_allowed;
+    }
+    let Some(name) = words.next() else { return false };
+    if words.next_if_eq(&"WITH").is_some() {
+        let exception = words.next().unwrap_or_default();
+        // An exception only ever adds permissions, so the licence alone is enough as well.
+        return allowed.contains(&format!("{name} WITH {exception}")) || allowed.contains(name);
+    }
+    allowed.contains(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(expression: &str, expected: bool) {
+        let allowed = ["MIT", "Apache-2.0", "Unicode-3.0"].map(str::to_owned).into();
+        assert_eq!(allows(&allowed, expression), expected, "{expression}");
+    }
+
+    #[test]
+    fn expressions_are_evaluated() {
+        check("MIT", true);
+        check("GPL-3.0", false);
+        check("MIT OR GPL-3.0", true);
+        check("GPL-3.0/MIT", true);
+        check("MIT AND GPL-3.0", false);
+        check("(MIT OR Apache-2.0) AND Unicode-3.0", true);
+        check("(MIT OR Apache-2.0) AND (GPL-3.0 OR ISC)", false);
+        check("Apache-2.0 WITH LLVM-exception OR GPL-2.0", true);
+        check("MIT OR (", false);
+        check("", false);
+    }
+}
