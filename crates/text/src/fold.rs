@@ -90,7 +90,7 @@ enum Base {
 fn push_folded(char: char, base: Base, folded: &mut String) -> Base {
     if char.is_ascii() {
         folded.push(char);
-        return Base::Stripped;
+        return if char.is_ascii_alphanumeric() { Base::Stripped } else { Base::Other };
     }
     if is_ignorable(char) {
         return base;

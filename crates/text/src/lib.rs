@@ -5,7 +5,13 @@ mod analyze;
 mod fold;
 mod language;
 
+mod name;
+mod nearest;
+mod trigram;
+
 mod budget;
+mod sentence;
+
 mod redact;
 
 pub use analyze::{
@@ -14,4 +20,11 @@ pub use analyze::{
 pub use budget::count_tokens;
 pub use fold::{exact, fold};
 pub use language::{Language, LanguageSet, UnknownLanguage, detect_language};
-pub use redact::{Redaction, redact};
+pub use name::{
+    MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
+    old_orthography_variants,
+};
+pub use nearest::nearest;
+pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
+pub use sentence::sentences;
+pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -24,8 +24,10 @@ mod error;
 mod spec;
 
 mod arguments;
+mod per_caller;
 mod registry;
 
+pub mod filters;
 pub mod knowledge;
 
 pub use arguments::check;

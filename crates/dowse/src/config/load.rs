@@ -38,6 +38,7 @@ pub(crate) fn load(
     let mut config = parse(&text, &shown, variable)?;
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);
+    config.base = base.to_owned();
     Ok(Loaded { config, file })
 }
 

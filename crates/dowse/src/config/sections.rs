@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
 use serve::ServerConfig;
@@ -10,6 +11,9 @@ use serve::ServerConfig;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
+    /// The folder of the file, where relative paths start.
+    #[serde(skip)]
+    pub(crate) base: PathBuf,
     /// Where everything that Dowse keeps is kept.
     pub(crate) data_dir: PathBuf,
     /// Where and under which names it serves.
@@ -20,16 +24,23 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// What is written down.
     pub(crate) audit: AuditConfig,
+    /// When a name is sure enough to be taken without asking.
+    pub(crate) filters: FiltersConfig,
+    /// Names and codes that can be looked up.
+    pub(crate) dimensions: Vec<DimensionConfig>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Config {
+            base: PathBuf::new(),
             data_dir: PathBuf::from(".dowse"),
             server: ServerConfig::default(),
             auth: AuthConfig::default(),
             limits: LimitsConfig::default(),
             audit: AuditConfig::default(),
+            filters: FiltersConfig::default(),
+            dimensions: Vec::new(),
         }
     }
 }
