@@ -58,12 +58,7 @@ pub(crate) fn run(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-fn run_suite(
-    testbed: &Testbed,
-    kind: Kind,
-    revision: &str,
-    url: &str,
-) -> anyhow::Result<Summary> {
+fn run_suite(testbed: &Testbed, kind: Kind, revision: &str, url: &str) -> anyhow::Result<Summary> {
     let suite = testbed.node_modules.join("@modelcontextprotocol/conformance/dist/index.js");
     let mut command = Command::new(&testbed.node);
     command.arg(suite).args(["server", "--url", url, "--suite", "all"]);

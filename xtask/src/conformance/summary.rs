@@ -20,8 +20,11 @@ impl Summary {
         let total = summary.lines().find_map(|line| line.strip_prefix("Total: "))?;
         let (n_passed, n_failed) = counts(total)?;
         let is_scenario = |line: &&str| line.starts_with('✓') || line.starts_with('✗');
-        let scenarios: Vec<(usize, usize)> =
-            summary.lines().filter(is_scenario).filter_map(|line| counts(line.rsplit_once(": ")?.1)).collect();
+        let scenarios: Vec<(usize, usize)> = summary
+            .lines()
+            .filter(is_scenario)
+            .filter_map(|line| counts(line.rsplit_once(": ")?.1))
+            .collect();
         // A scenario without a single pass proves nothing, whatever mark stands before it.
         let n_scenarios = scenarios.iter().filter(|(passed, failed)| passed + failed > 0).count();
         Some(Summary { n_scenarios, n_passed, n_failed })
@@ -31,7 +34,11 @@ impl Summary {
 /// Gives the part of the output that says what failed: the summary, or the last lines.
 pub(super) fn last_part(printed: &str) -> String {
     if let Some((_, summary)) = printed.rsplit_once(HEADING) {
-        return summary.lines().filter(|line| !line.starts_with('✓')).collect::<Vec<_>>().join("\n");
+        return summary
+            .lines()
+            .filter(|line| !line.starts_with('✓'))
+            .collect::<Vec<_>>()
+            .join("\n");
     }
     let lines: Vec<&str> = printed.lines().collect();
     lines[lines.len().saturating_sub(MAX_SHOWN_LINES)..].join("\n")
