@@ -2,6 +2,7 @@
 //! so that they cannot drift: `cargo xtask generate`, and with `--check` in CI.
 
 mod command_line;
+mod configuration;
 mod errors;
 mod limits;
 mod server;
@@ -31,7 +32,12 @@ const FOLDER: &str = "docs/reference";
 pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
     let binary = binary::build(Kind::Shipped)?;
     let pages = [
-        vec![limits::page()?, errors::page()?, command_line::page(&binary)?],
+        vec![
+            limits::page()?,
+            errors::page()?,
+            configuration::page()?,
+            command_line::page(&binary)?,
+        ],
         server::pages(&binary)?,
     ];
     let folder = project::root().join(FOLDER);
