@@ -40,11 +40,15 @@ pub(crate) fn run(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     ];
     let mut lines = Vec::new();
     for target in &targets {
+        let mut passed = |line: String| {
+            eprintln!("     {line}");
+            lines.push(format!("     {line}"));
+        };
         for era in ["legacy", "2026-07-28"] {
-            lines.push(python_session(testbed, era, target)?);
+            passed(python_session(testbed, era, target)?);
         }
-        lines.push(typescript_session(testbed, target)?);
-        lines.push(inspector_session(testbed, target)?);
+        passed(typescript_session(testbed, target)?);
+        passed(inspector_session(testbed, target)?);
     }
     let exit = server.stop();
     anyhow::ensure!(exit.success(), "the server ended with {exit} after the sessions");
@@ -92,9 +96,7 @@ fn inspector_session(testbed: &Testbed, target: &Target) -> anyhow::Result<Strin
     let repaired = answer["structuredContent"]["normalized_text"].as_str();
     anyhow::ensure!(repaired == Some(REPAIR.1), "the inspector got {answer}");
     let transport = if matches!(target, Target::Http(_)) { "http" } else { "stdio" };
-    let line = format!("     inspector, {transport}: {n_tools} tools, session passed");
-    eprintln!("{line}");
-    Ok(line)
+    Ok(format!("inspector, {transport}: {n_tools} tools, session passed"))
 }
 
 fn add_target(command: &mut Command, target: &Target) {
@@ -117,7 +119,7 @@ fn session(command: Command) -> anyhow::Result<String> {
         finished.stdout,
         finished.stderr
     );
-    Ok(format!("     {}", finished.stdout.trim()))
+    Ok(finished.stdout.trim().to_owned())
 }
 
 fn script(name: &str) -> PathBuf {

@@ -23,6 +23,20 @@ pub(super) fn check(
     problems
 }
 
+/// Compares the list with the one in `deny.toml`, so that both tools say the same.
+pub(super) fn check_deny(allowed: &BTreeSet<String>, deny: Option<&String>) -> Option<Problem> {
+    let deny: toml::Table = deny?.parse().ok()?;
+    let listed = deny.get("licenses")?.get("allow")?.as_array()?;
+    let listed: BTreeSet<String> =
+        listed.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let differing: Vec<&str> = listed.symmetric_difference(allowed).map(String::as_str).collect();
+    (!differing.is_empty()).then(|| {
+        let what =
+            format!("`{}` is not in both deny.toml and xtask/rooms.toml", differing.join("`, `"));
+        Problem::new("deny.toml", what)
+    })
+}
+
 /// Evaluates an SPDX expression; old manifests write `A/B` for `A OR B`.
 fn allows(allowed: &BTreeSet<String>, expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -71,6 +85,15 @@ mod tests {
     fn check(expression: &str, expected: bool) {
         let allowed = ["MIT", "Apache-2.0", "Unicode-3.0"].map(str::to_owned).into();
         assert_eq!(allows(&allowed, expression), expected, "{expression}");
+    }
+
+    #[test]
+    fn both_lists_are_the_same() {
+        let allowed = ["MIT", "ISC"].map(str::to_owned).into();
+        let deny = |list: &str| format!("[licenses]\nallow = {list}\n");
+        assert_eq!(check_deny(&allowed, Some(&deny("['ISC', 'MIT']"))), None);
+        let problem = check_deny(&allowed, Some(&deny("['MIT', 'Zlib']"))).unwrap();
+        assert!(problem.to_string().contains("`ISC`, `Zlib`"), "{problem}");
     }
 
     #[test]

@@ -8,6 +8,9 @@ mod cost;
 mod http;
 mod pipes;
 
+#[cfg(feature = "conformance")]
+pub(crate) mod conformance;
+
 pub use cost::list_cost;
 pub use pipes::{StdioError, stdio};
 
