@@ -49,13 +49,19 @@ pub(super) fn clauses_mean_what_they_say(store: &dyn PassageStore) {
     check(&[], &[Clause::phrase(Form::Exact, ["apple", "red"])], &[], &["d#2"]);
     let apart = Clause::Phrase {
         form: Form::Exact,
-        terms: vec![(0, "red".to_owned()), (2, "pie".to_owned())],
+        words: vec![(0, vec!["red".to_owned()]), (2, vec!["cake".to_owned(), "pie".to_owned()])],
         boost: 1.0,
     };
     check(&[apart], &[], &[], &["d#0"]);
     check(&[Clause::prefix(Form::Exact, "appl")], &[], &[], &["d#0", "d#1", "d#2", "d#4"]);
     check(&[term("pie")], &[], &[Clause::prefix(Form::Exact, "app")], &["d#3"]);
     check(&[term("unknown")], &[], &[], &[]);
+    let either = Clause::any_term(Form::Exact, ["applause", "chart", "unknown"]);
+    check(&[either.clone()], &[], &[], &["d#3", "d#4"]);
+    check(&[term("apple")], &[], &[either], &["d#0", "d#1", "d#2"]);
+    let stemmed = WordsQuery::from_text("apples", Bm25::PASSAGES, 1.0, 0.5);
+    let found = store.by_words(&namespace, &stemmed, &Filter::All, 10, &soon()).unwrap();
+    assert_eq!(found.hits.len(), 3, "inflected forms find each other");
 }
 
 pub(super) fn scores_are_bm25(store: &dyn PassageStore) {
