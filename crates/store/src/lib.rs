@@ -50,6 +50,7 @@
 //! ```
 #![doc(test(attr(deny(warnings))))]
 
+pub mod bench;
 mod contract;
 mod error;
 pub mod limits;

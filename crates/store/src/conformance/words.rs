@@ -11,14 +11,21 @@ pub(super) fn words_are_found_right_after_the_write(store: &dyn PassageStore) {
     let namespace = made(store, "right-after", WithVectors::No);
     for round in 0..20 {
         let id = format!("d{round}");
-        store.upsert(&namespace, &[document(&id, &[&format!("common unique{round}")])]).unwrap();
-        assert_eq!(words(store, &namespace, &format!("unique{round}")), [format!("{id}#0")]);
+        let word = word_number(round);
+        store.upsert(&namespace, &[document(&id, &[&format!("common {word}")])]).unwrap();
+        assert_eq!(words(store, &namespace, &word), [format!("{id}#0")]);
         assert_eq!(words(store, &namespace, "common").len(), round + 1);
     }
     store.delete(&namespace, &[DocumentId::new("d7")]).unwrap();
-    assert_eq!(words(store, &namespace, "unique7"), [""; 0]);
+    assert_eq!(words(store, &namespace, &word_number(7)), [""; 0]);
     assert_eq!(words(store, &namespace, "common").len(), 19);
     assert_eq!(words(store, &namespace, ""), [""; 0]);
+}
+
+/// Gives a word without digits, which no analyser takes apart.
+fn word_number(number: usize) -> String {
+    let letter = char::from(b'a' + number as u8);
+    format!("zq{letter}{letter}x")
 }
 
 pub(super) fn clauses_mean_what_they_say(store: &dyn PassageStore) {

@@ -208,6 +208,7 @@ fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
     connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
     connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     Ok(())
 }

@@ -9,8 +9,8 @@ use rusqlite::params;
 use super::Config;
 use super::database::Database;
 use super::following::{
-    add_passages, append_all_vectors, append_vectors, erase_passages, log_starts_after,
-    remove_folder, truncate_log,
+    add_passages, append_all_vectors, append_vectors, erase_passages, folder_bytes,
+    log_starts_after, remove_folder, truncate_log,
 };
 use super::rows::{self, LogEntry, LogKind};
 use super::snapshot::Snapshot;
@@ -20,6 +20,9 @@ use crate::{Error, Result, VectorSpace, failpoint};
 
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
 const MAX_UNWRITTEN_LAG: u64 = 256;
+/// An index up to this size is compared with its checksums when it is opened; a larger one is
+/// only when it is checked, since reading it all would take too long.
+const VERIFY_AT_OPEN_BYTES: u64 = 32 << 20;
 
 /// The indexes that follow the catalogue.
 pub(super) struct Derived {
@@ -44,7 +47,13 @@ impl Derived {
         space: Option<VectorSpace>,
     ) -> Result<Self> {
         let words_folder = folder.join("words");
-        let words = match LexicalIndex::open(&words_folder, config.writer_bytes) {
+        let is_small = folder_bytes(&words_folder)? <= VERIFY_AT_OPEN_BYTES;
+        let opened = LexicalIndex::open(&words_folder, config.writer_bytes);
+        let checked = opened.and_then(|words| match is_small {
+            true => words.verify().map(|()| words),
+            false => Ok(words),
+        });
+        let words = match checked {
             Err(error) if error.is_damage() => {
                 tracing::warn!(folder = %words_folder.display(), "full-text index is damaged; rebuilding it");
                 fs_err::remove_dir_all(&words_folder)?;
@@ -90,7 +99,13 @@ impl Derived {
         if !is_same_space {
             remove_folder(&folder)?;
         }
-        let file = match VectorFile::open(&folder, space.dimensions) {
+        let is_small = folder_bytes(&folder)? <= VERIFY_AT_OPEN_BYTES;
+        let opened = VectorFile::open(&folder, space.dimensions);
+        let checked = opened.and_then(|mut file| match is_small {
+            true => file.verify().map(|()| file),
+            false => Ok(file),
+        });
+        let file = match checked {
             Err(error) if error.is_damage() => {
                 tracing::warn!(folder = %folder.display(), "vector file is damaged; rebuilding it");
                 remove_folder(&folder)?;

@@ -41,6 +41,20 @@ pub(super) fn truncate_log(connection: &Connection, number: u32, written: u64) -
     Ok(())
 }
 
+/// Gives how many bytes the files of a folder take; 0 when it is not there.
+pub(super) fn folder_bytes(folder: &Path) -> Result<u64> {
+    let entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error.into()),
+    };
+    let mut n_bytes = 0;
+    for entry in entries {
+        n_bytes += entry?.metadata()?.len();
+    }
+    Ok(n_bytes)
+}
+
 /// Removes a folder with everything in it, if it is there.
 pub(super) fn remove_folder(folder: &Path) -> Result<()> {
     match fs_err::remove_dir_all(folder) {

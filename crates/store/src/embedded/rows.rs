@@ -17,8 +17,6 @@ pub(super) struct NamespaceRow {
     pub(super) next_document: u32,
     /// The languages of the documents ever written.
     pub(super) languages: LanguageSet,
-    /// The log holds every change after this sequence number.
-    pub(super) log_starts_after: u64,
 }
 
 /// A document's place in the catalogue.
@@ -85,7 +83,7 @@ pub(super) fn id_hash(namespace: u32, id: &str) -> i64 {
 
 const NAMESPACE: &str =
     "SELECT number, id, manifest, created_at, n_documents, n_passages, n_vectors,
-    next_passage, next_document, log_starts_after, languages FROM namespaces WHERE is_dropped = 0";
+    next_passage, next_document, languages FROM namespaces WHERE is_dropped = 0";
 
 pub(super) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
     let mut statement = connection.prepare_cached(&format!("{NAMESPACE} AND id = ?"))?;
@@ -114,8 +112,7 @@ fn read_namespace(row: &Row<'_>) -> rusqlite::Result<(NamespaceRow, String)> {
         counts,
         next_passage: row.get(7)?,
         next_document: row.get(8)?,
-        log_starts_after: row.get(9)?,
-        languages: LanguageSet::from_bits(row.get::<_, i64>(10)? as u64),
+        languages: LanguageSet::from_bits(row.get::<_, i64>(9)? as u64),
     };
     Ok((found, row.get(2)?))
 }

@@ -1,9 +1,13 @@
 //! Keeping the store in shape while it serves: merge, vacuum, checkpoint, check, repair.
 
 use model::NamespaceId;
+use rusqlite::params;
 
+use super::following::remove_folder;
+use super::namespace::folder_of;
+use super::rows;
 use super::store::EmbeddedStore;
-use crate::{Error, PassageStore, Result};
+use crate::{Error, Manifest, PassageStore, Result};
 
 /// Free pages given back to the disk in one round, so that a round stays short.
 const PAGES_PER_ROUND: u32 = 4_096;
@@ -61,6 +65,46 @@ impl EmbeddedStore {
             findings.extend(self.check_namespace(&info.id, repair)?);
         }
         Ok(findings)
+    }
+
+    /// Throws the indexes of a namespace away and makes them anew from the catalogue. Searches go
+    /// on with the earlier state meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownNamespace`], or when the new indexes cannot be written.
+    pub fn rebuild(&self, id: &NamespaceId) -> Result<()> {
+        let namespace = self.namespace_of(id)?;
+        let mut derived = namespace.derived.lock();
+        derived.rebuild(&self.database)?;
+        namespace.publish(&mut derived, &self.database)
+    }
+
+    /// Takes on the analyser and format of this program for a namespace that was made with
+    /// others, by making its indexes anew. Documents and vectors stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownNamespace`], or when the new indexes cannot be written.
+    pub fn reindex(&self, id: &NamespaceId) -> Result<()> {
+        self.take_out(id);
+        let number = self.database.write(|transaction| {
+            let row = rows::namespace(transaction, id)?
+                .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
+            let manifest = Manifest::current(row.info.manifest.vectors);
+            let json = serde_json::to_string(&manifest).map_err(|source| Error::BadObject {
+                kind: "namespace".to_owned(),
+                id: id.to_string(),
+                source,
+            })?;
+            transaction.execute(
+                "UPDATE namespaces SET manifest = ? WHERE number = ?",
+                params![json, row.number],
+            )?;
+            Ok(row.number)
+        })?;
+        remove_folder(&folder_of(&self.root, number).join("words"))?;
+        self.namespace_of(id).map(|_| ())
     }
 
     fn check_namespace(&self, id: &NamespaceId, repair: Repair) -> Result<Option<Finding>> {
