@@ -54,7 +54,7 @@ pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
     QueueConfig, Runner, Workers,
 };
-pub use pipeline::{Cut, IngestReport, Pipeline, Unchanged};
+pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
 pub use progress::{Progress, Stage};
 pub use source::{Item, ItemContent, ListSource, Source};
 pub use token_blob::{pack_tokens, unpack_tokens};

@@ -4,4 +4,4 @@ mod cut;
 mod run;
 
 pub use cut::Cut;
-pub use run::{IngestReport, Pipeline, Unchanged};
+pub use run::{Annotate, IngestReport, Pipeline, Unchanged};

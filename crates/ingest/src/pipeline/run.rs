@@ -5,7 +5,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
-use model::{NamespaceId, Warning};
+use model::{Block, NamespaceId, Warning};
 use store::{Document, PassageStore};
 
 use super::Cut;
@@ -28,7 +28,12 @@ pub struct Pipeline {
     pub n_extractors: usize,
     /// Whether an unchanged fingerprint saves the work.
     pub unchanged: Unchanged,
+    /// Adds to an item what only its text can tell, such as the years it speaks of.
+    pub annotate: Option<Annotate>,
 }
+
+/// Looks at the blocks of a document and completes its item.
+pub type Annotate = Arc<dyn Fn(&mut Item, &[Block]) + Send + Sync>;
 
 /// What happens to a document whose fingerprint is the kept one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +76,7 @@ impl Pipeline {
             pool: None,
             n_extractors: 1,
             unchanged: Unchanged::Skip,
+            annotate: None,
         }
     }
 
@@ -179,7 +185,7 @@ impl Pipeline {
         }
     }
 
-    fn extract_one(&self, item: Item, content: ItemContent, progress: &Progress) -> Document {
+    fn extract_one(&self, mut item: Item, content: ItemContent, progress: &Progress) -> Document {
         let (title, blocks) = match content {
             ItemContent::Blocks(blocks) => (None, blocks),
             ItemContent::Bytes { bytes, name } => {
@@ -200,6 +206,9 @@ impl Pipeline {
                 (extracted.title, extracted.blocks)
             }
         };
+        if let Some(annotate) = &self.annotate {
+            annotate(&mut item, &blocks);
+        }
         let passages = self.cut.passages(&item.id, &blocks);
         let title = if item.title.is_empty() { title.unwrap_or_default() } else { item.title };
         Document {
