@@ -239,6 +239,7 @@ fn word(mut number: u64) -> String {
         word.push(['k', 'm', 'p', 'r', 't', 'v', 'w', 'x'][(number % 8) as usize]);
         number /= 8;
     }
+    word.push_str("qz");
     word
 }
 

@@ -132,7 +132,8 @@ impl<'a> Batch<'a> {
             self.transaction
                 .prepare_cached(
                     "INSERT INTO awaiting_vectors SELECT row FROM passages
-                     WHERE row BETWEEN ? AND ? AND row NOT IN (SELECT row FROM vectors)",
+                     WHERE row BETWEEN ? AND ?
+                     AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.row = passages.row)",
                 )?
                 .execute(params![first_row, first_row + i64::from(n_passages) - 1])?;
         }

@@ -63,10 +63,14 @@ impl LexicalIndex {
         fs_err::create_dir_all(folder)?;
         let (schema, fields) = Fields::schema();
         let damaged = |reason: String| Error::Damaged { path: folder.to_owned(), reason };
-        let directory = MmapDirectory::open(folder).map_err(|error| damaged(error.to_string()))?;
-        let exists = Index::exists(&directory).map_err(|error| damaged(error.to_string()))?;
+        let opening = |error: &(dyn std::error::Error + 'static)| match lack_of_resources(error) {
+            Some(lack) => Error::Io(lack),
+            None => damaged(error.to_string()),
+        };
+        let directory = MmapDirectory::open(folder).map_err(|error| opening(&error))?;
+        let exists = Index::exists(&directory).map_err(|error| opening(&error))?;
         let mut index = if exists {
-            Index::open(directory).map_err(|error| damaged(error.to_string()))?
+            Index::open(directory).map_err(|error| opening(&error))?
         } else {
             Index::create(directory, schema.clone(), tantivy::IndexSettings::default())?
         };
@@ -81,7 +85,7 @@ impl LexicalIndex {
             .reload_policy(ReloadPolicy::Manual)
             .doc_store_cache_num_blocks(0)
             .try_into()
-            .map_err(|error: tantivy::TantivyError| damaged(error.to_string()))?;
+            .map_err(|error: tantivy::TantivyError| opening(&error))?;
         Ok(LexicalIndex {
             folder: folder.to_owned(),
             index,
@@ -206,6 +210,27 @@ impl LexicalIndex {
         };
         Ok(self.writer.insert(writer))
     }
+}
+
+/// Finds out whether an index could not be opened because the system lacks something, which says
+/// nothing against the index itself.
+fn lack_of_resources(error: &(dyn std::error::Error + 'static)) -> Option<std::io::Error> {
+    const TOO_MANY_OPEN_FILES: [i32; 2] = [23, 24];
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            let is_lack =
+                matches!(
+                    io.kind(),
+                    std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::PermissionDenied
+                ) || io.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code));
+            if is_lack {
+                return Some(std::io::Error::new(io.kind(), io.to_string()));
+            }
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// One commit of the index, searched by any number of threads.
