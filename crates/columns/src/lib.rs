@@ -57,6 +57,7 @@ mod mapped;
 mod source;
 mod sql;
 
+pub mod bench;
 mod error;
 
 pub use column::Column;

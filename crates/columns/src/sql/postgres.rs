@@ -22,6 +22,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long the caller waits after the deadline for the database to report its own time-out.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The name of the table inside a statement. A key without it would be taken for the column of
+/// the result that has the same name and is text.
+const ALIAS: &str = "dowse_row";
+
 /// A table or view of a PostgreSQL database. It is reached when it is first asked, and again
 /// after a failure; connections are not encrypted, so the way there must be.
 pub struct PostgresTable {
@@ -182,6 +186,7 @@ impl Inner {
     /// Learns the types of the columns and the primary key.
     async fn inspect(&self, client: &Client) -> Result<Target> {
         let failed = |cause| self.failed(cause);
+        let key = |name: &str| format!("{ALIAS}.{name}");
         let columns = client
             .query(
                 "SELECT a.attname::text, t.typname::text FROM pg_attribute a \
@@ -206,7 +211,7 @@ impl Inner {
             .map_err(failed)?;
         let mut keys: Vec<Key> = keys
             .iter()
-            .map(|row| Key { expression: quoted(row.get(0)), cast: row.get(1) })
+            .map(|row| Key { expression: key(&quoted(row.get(0))), cast: row.get(1) })
             .collect();
         let kind = client
             .query_opt(
@@ -217,11 +222,12 @@ impl Inner {
             .map_err(failed)?;
         let is_table = kind.is_some_and(|row| row.get::<_, String>(0) == "r");
         if keys.is_empty() && is_table {
-            keys.push(Key { expression: "ctid".to_owned(), cast: "tid".to_owned() });
+            keys.push(Key { expression: key("ctid"), cast: "tid".to_owned() });
         }
         let columns =
             self.specs.iter().map(|spec| self.sql_column(spec, &known)).collect::<Result<_>>()?;
-        Ok(Target { dialect: Dialect::Postgres, from: self.from.clone(), columns, keys })
+        let from = format!("{} AS {ALIAS}", self.from);
+        Ok(Target { dialect: Dialect::Postgres, from, columns, keys })
     }
 
     fn sql_column(&self, spec: &ColumnSpec, known: &[(String, String)]) -> Result<SqlColumn> {
