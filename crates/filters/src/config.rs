@@ -24,6 +24,18 @@ impl Default for FiltersConfig {
     }
 }
 
+impl FiltersConfig {
+    /// Tells whether the best of two scores can be taken without asking.
+    ///
+    /// Rounded scores are compared, so that what is shown explains what was decided; two equal
+    /// scores are always ambiguous.
+    pub fn is_sure(&self, best: f64, second: f64) -> bool {
+        let round = |score: f64| (score * 10_000.0).round();
+        let lead = round(best) - round(second);
+        best >= self.best_match_threshold && lead > 0.0 && lead >= round(self.best_match_margin)
+    }
+}
+
 /// One dimension: where its entries are, and which column means what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +108,16 @@ pub enum FilterKeyConfig {
         /// The key for all others.
         exact: String,
     },
+}
+
+impl FilterKeyConfig {
+    /// Tells whether a filter key is one of these.
+    pub fn holds(&self, key: &str) -> bool {
+        match self {
+            FilterKeyConfig::One(one) => one == key,
+            FilterKeyConfig::ByKind { prefix, exact } => prefix == key || exact == key,
+        }
+    }
 }
 
 /// One text for all languages, or one for each.

@@ -87,7 +87,9 @@ pub enum Error {
         unit: &'static str,
     },
     /// A period does not have the form of its type.
-    #[error("{name} must be a period of type {period_type} such as `{example}`: received `{received}`")]
+    #[error(
+        "{name} must be a period of type {period_type} such as `{example}`: received `{received}`"
+    )]
     BadPeriod {
         /// The part of the request.
         name: String,
@@ -179,16 +181,14 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// A file is not what its name says.
-    #[error("cannot parse `{}` at row {row}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// The row, from 1.
-        row: usize,
+    /// A file or table cannot be read as rows.
+    #[error("cannot read `{origin}`")]
+    Columns {
+        /// The source.
+        origin: String,
         /// Why.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: columns::Error,
     },
     /// A source is larger than this server takes.
     #[error("`{origin}` holds more than {most} {unit}")]
@@ -229,7 +229,7 @@ impl Error {
             | Error::BadDimension { .. }
             | Error::UnknownSource { .. }
             | Error::Read { .. }
-            | Error::Parse { .. }
+            | Error::Columns { .. }
             | Error::TooLarge { .. } => false,
         }
     }

@@ -52,11 +52,16 @@ mod template;
 
 mod service;
 
+pub mod charts;
+mod html;
+mod reconcile;
+
 #[cfg(test)]
 mod tests;
 
 pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLocale};
 pub use error::{Error, Result};
+pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{ARGUMENTS, DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
 pub use response::{BatchResponse, ResultExplanation, SearchResponse, SearchResult};
 pub use service::{DimensionInfo, Service, Settings};

@@ -200,18 +200,23 @@ impl Service {
         reloaded
     }
 
-    pub(crate) fn filters(&self) -> FiltersConfig {
-        self.shared.filters
+    /// Gives the name of a value of a filter field, where a dimension the caller may use has it.
+    pub fn name_of_value(&self, caller: &Caller, filter_key: &str, value: &str) -> Option<String> {
+        self.visible(caller)
+            .filter(|snapshot| snapshot.dimension.config.filter_key.holds(filter_key))
+            .find_map(|snapshot| {
+                let entry = snapshot.dimension.index.find_value(value)?;
+                Some(snapshot.dimension.name(entry, None))
+            })
     }
 
-    pub(crate) fn with_dimension<T>(
-        &self,
-        caller: &Caller,
-        category: &str,
-        use_it: impl FnOnce(&Dimension) -> T,
-    ) -> Result<T> {
-        let snapshot = self.snapshot(caller, category)?;
-        Ok(use_it(&snapshot.dimension))
+    /// Tells whether a best score can be taken without asking, given the second.
+    pub(crate) fn is_sure(&self, best: f64, second: f64) -> bool {
+        self.shared.filters.is_sure(best, second)
+    }
+
+    pub(crate) fn dimension(&self, caller: &Caller, category: &str) -> Result<Arc<Dimension>> {
+        Ok(Arc::clone(&self.snapshot(caller, category)?.dimension))
     }
 
     fn snapshot(&self, caller: &Caller, category: &str) -> Result<Arc<Snapshot>> {
@@ -329,11 +334,7 @@ impl Snapshot {
             .collect();
         let top = results.first().map_or(0.0, |result| result.score.rounded());
         let second = results.get(1).map_or(0.0, |result| result.score.rounded());
-        // Rounded scores are compared, so that what is shown explains what was decided.
-        let lead = ((top - second) * 10_000.0).round() / 10_000.0;
-        let is_sure = top >= filters.best_match_threshold
-            && lead >= filters.best_match_margin
-            && (results.len() < 2 || lead > 0.0);
+        let is_sure = filters.is_sure(top, second);
         let best_match = results.first().filter(|_| is_sure).cloned();
         results.truncate(limit);
         SearchResponse {

@@ -82,7 +82,7 @@ struct Config {
     dimensions: Vec<DimensionConfig>,
 }
 
-fn world() -> (TempDir, Service) {
+pub(crate) fn world() -> (TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("uat.csv", UAT),

@@ -29,6 +29,13 @@ pub(crate) struct Token {
     pub(crate) dotted: bool,
 }
 
+impl Token {
+    /// Makes a word without diacritics.
+    pub(crate) fn plain(folded: &str) -> Self {
+        Token { spelled: folded.to_owned(), folded: folded.to_owned(), dotted: false }
+    }
+}
+
 /// Cuts a text into words.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let clipped: String = text.chars().take(MAX_NAME_CHARS).collect();

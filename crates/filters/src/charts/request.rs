@@ -256,8 +256,9 @@ impl ChartRequest {
 }
 
 fn series(definition: &Value, place: &str) -> Result<SeriesDefinition> {
-    let definition =
-        definition.as_object().ok_or_else(|| bad(place, "an object with label and filter", definition))?;
+    let definition = definition
+        .as_object()
+        .ok_or_else(|| bad(place, "an object with label and filter", definition))?;
     check_names(definition, &["label", "filter"])?;
     let label = required_text(definition, "label", &format!("{place}.label"))?;
     let place = format!("{place}.filter");
@@ -323,18 +324,15 @@ fn report_period(filter: &Map<String, Value>, place: &str) -> Result<ReportPerio
         Some(other) => return Err(bad(place, "an object with type and selection", other)),
     };
     check_names(report, &["type", "selection"])?;
-    let period_type = one_of(
-        report,
-        "type",
-        &format!("{place}.type"),
-        "`YEAR`, `QUARTER` or `MONTH`",
-        |name| match name {
-            "YEAR" => Some(PeriodType::Year),
-            "QUARTER" => Some(PeriodType::Quarter),
-            "MONTH" => Some(PeriodType::Month),
-            _ => None,
-        },
-    )?;
+    let period_type =
+        one_of(report, "type", &format!("{place}.type"), "`YEAR`, `QUARTER` or `MONTH`", |name| {
+            match name {
+                "YEAR" => Some(PeriodType::Year),
+                "QUARTER" => Some(PeriodType::Quarter),
+                "MONTH" => Some(PeriodType::Month),
+                _ => None,
+            }
+        })?;
     let place = format!("{place}.selection");
     let selection = match report.get("selection") {
         None | Some(Value::Null) => return Err(required(&place)),
@@ -370,7 +368,11 @@ fn report_period(filter: &Map<String, Value>, place: &str) -> Result<ReportPerio
         }
         _ => {
             let received = Value::Object(selection.clone());
-            return Err(bad(&place, "either {interval: {start, end}} or {dates: [...]}", &received));
+            return Err(bad(
+                &place,
+                "either {interval: {start, end}} or {dates: [...]}",
+                &received,
+            ));
         }
     };
     Ok(ReportPeriod { period_type, selection })

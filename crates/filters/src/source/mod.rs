@@ -1,10 +1,10 @@
 //! Where the entries of a dimension come from: files and tables, all read into one [`Table`].
 
-mod delimited;
-mod json;
 mod table;
 
 use std::path::{Path, PathBuf};
+
+use columns::{Dataset, TableSpec};
 
 use crate::{Error, Result};
 
@@ -53,20 +53,22 @@ pub(crate) struct Version {
     modified: Option<std::time::SystemTime>,
 }
 
-fn read_file(path: &Path) -> Result<Table> {
-    let read = |source| Error::Read { path: path.to_owned(), source };
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let n_bytes = fs_err::metadata(path).map_err(read)?.len();
+/// Reads a file with every cell as text: codes keep their zeros and ids their digits.
+pub(crate) fn read_file(path: &Path) -> Result<Table> {
+    let origin = path.display().to_string();
+    if columns::Format::of(path).is_none() {
+        return Err(Error::UnknownSource { origin });
+    }
+    let n_bytes = fs_err::metadata(path)
+        .map_err(|source| Error::Read { path: path.to_owned(), source })?
+        .len();
     if n_bytes > MAX_SOURCE_BYTES {
-        return Err(Error::TooLarge {
-            origin: path.display().to_string(),
-            most: MAX_SOURCE_BYTES as usize,
-            unit: "bytes",
-        });
+        return Err(Error::TooLarge { origin, most: MAX_SOURCE_BYTES as usize, unit: "bytes" });
     }
-    match extension.to_ascii_lowercase().as_str() {
-        "csv" | "tsv" | "txt" => delimited::read(path),
-        "json" | "jsonl" | "ndjson" => json::read(path),
-        _ => Err(Error::UnknownSource { origin: path.display().to_string() }),
+    let dataset = Dataset::read(path, &TableSpec::all_text())
+        .map_err(|source| Error::Columns { origin: origin.clone(), source })?;
+    if dataset.n_rows() > MAX_ROWS {
+        return Err(Error::TooLarge { origin, most: MAX_ROWS, unit: "rows" });
     }
+    Ok(Table::from(&dataset))
 }

@@ -10,8 +10,8 @@ pub(crate) struct PlainTrigrams {
     n_trigrams: Vec<usize>,
 }
 
-/// PostgreSQL's default `pg_trgm.similarity_threshold` for the `%` operator.
-const SIMILARITY_THRESHOLD: f64 = 0.3;
+/// The original ranked by similarity alone, however small.
+const SIMILARITY_THRESHOLD: f64 = 0.0;
 
 impl PlainTrigrams {
     /// Indexes names by position.

@@ -84,6 +84,19 @@ fn measure_run(
             answer.matches.iter().map(|found| index.entry(found.entry).value.as_str()).collect();
         n_strict += usize::from(found.contains(&code.as_str()));
         n_any += usize::from(found.iter().any(|code| accepted[keyword.as_str()].contains(code)));
+        if std::env::var_os("MISSES").is_some()
+            && label.starts_with("all")
+            && !found.iter().any(|code| accepted[keyword.as_str()].contains(code))
+        {
+            eprintln!(
+                "CMISS {keyword} {code} {:?}",
+                answer
+                    .matches
+                    .iter()
+                    .map(|m| (m.matched.clone(), m.score.rounded()))
+                    .collect::<Vec<_>>()
+            );
+        }
         let mut plain_found: Vec<&str> = Vec::new();
         for (at, _) in plain.top(keyword, 30) {
             let code = values[plain_names[at].0].as_str();
