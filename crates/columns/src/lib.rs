@@ -53,6 +53,7 @@ mod suggest;
 mod cache;
 mod live;
 mod mapped;
+mod source;
 
 mod error;
 
@@ -70,6 +71,7 @@ pub use query::{
     SeriesAnswer, SeriesPoint, Sort, Table, Test, TimeSeries, Unmatched,
 };
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
+pub use source::open;
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;

@@ -76,7 +76,12 @@ fn every_text_format_gives_the_same_rows() {
     assert_eq!(rows[3][3], Value::Timestamp(1_704_067_200_000));
     for (name, content) in [
         ("b.csv", format!("\u{feff}{}", CSV.replace('\n', "\r\n"))),
-        ("b.tsv", CSV.replace("\"c,\"\"x\"\"\"", "c!x").replace(',', "\t").replace("c!x", "\"c,\"\"x\"\"\"")),
+        (
+            "b.tsv",
+            CSV.replace("\"c,\"\"x\"\"\"", "c!x")
+                .replace(',', "\t")
+                .replace("c!x", "\"c,\"\"x\"\"\""),
+        ),
         ("b.json", JSON.to_owned()),
         ("b.jsonl", lines),
     ] {

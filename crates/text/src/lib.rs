@@ -13,6 +13,7 @@ mod budget;
 mod sentence;
 
 mod long_vowel;
+mod query_filters;
 mod redact;
 
 pub use analyze::{
@@ -27,6 +28,7 @@ pub use name::{
     old_orthography_variants,
 };
 pub use nearest::nearest;
+pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
 pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};
