@@ -56,7 +56,7 @@ mod tests {
     fn check_use(room: &str, used: &str, kind: UseKind, expected: &[&str]) {
         let rooms: Rooms = toml::from_str(TABLE).unwrap();
         let members = rooms.rooms.keys().map(|name| {
-            let used = Use { name: used.to_owned(), rename: None, kind, is_room: true };
+            let used = Use { name: used.to_owned(), word: used.to_owned(), kind, is_room: true };
             let uses = if name == room { vec![used] } else { Vec::new() };
             Member { name: name.clone(), folder: String::new(), uses }
         });
