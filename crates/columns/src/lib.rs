@@ -53,7 +53,9 @@ mod suggest;
 mod cache;
 mod live;
 mod mapped;
+
 mod source;
+mod sql;
 
 mod error;
 
@@ -73,8 +75,13 @@ pub use query::{
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 pub use source::open;
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
+pub use sql::{PostgresTable, SqliteTable};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;
 
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::query::Table;
+use crate::sql::{PostgresTable, SqliteTable};
 use crate::{Error, LiveTable, Result, TableSpec};
 
 /// What a configured source names.
@@ -25,9 +26,8 @@ pub fn open(
 ) -> Result<Arc<dyn Table>> {
     Ok(match parse(source, base_folder)? {
         Source::File(path) => Arc::new(LiveTable::open(&path, spec, cache_folder)?),
-        Source::Sqlite { .. } | Source::Postgres { .. } => {
-            return Err(Error::UnknownFormat { source_name: without_password(source) });
-        }
+        Source::Sqlite { path, table } => Arc::new(SqliteTable::open(&path, &table, &spec)?),
+        Source::Postgres { url, table } => Arc::new(PostgresTable::open(&url, &table, &spec)?),
     })
 }
 

@@ -109,6 +109,12 @@ pub enum Error {
         /// The lock file.
         path: PathBuf,
     },
+    /// Something would be overwritten.
+    #[error("`{}` exists already; name a path that is free", path.display())]
+    AlreadyThere {
+        /// What exists.
+        path: PathBuf,
+    },
     /// The folder cannot be written.
     #[error("`{}` cannot be written", path.display())]
     ReadOnly {

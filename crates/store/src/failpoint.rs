@@ -25,10 +25,15 @@ mod armed {
     static ARMED: Mutex<Option<HashMap<String, (u32, Failure)>>> = Mutex::new(None);
 
     /// Arms a failpoint: after being passed `skip` times it fails once.
-    ///
-    /// The name may end in `@` and a part of a path, to fail only for stores under that path.
     pub fn arm(name: &str, skip: u32, failure: Failure) {
         ARMED.lock().get_or_insert_default().insert(name.to_owned(), (skip, failure));
+    }
+
+    /// Disarms a failpoint that has not fired.
+    pub fn disarm(name: &str) {
+        if let Some(armed) = ARMED.lock().as_mut() {
+            armed.remove(name);
+        }
     }
 
     pub(crate) fn reach(name: &'static str) -> crate::Result<()> {
@@ -59,9 +64,9 @@ mod armed {
 }
 
 #[cfg(feature = "testing")]
-pub use armed::arm;
-#[cfg(feature = "testing")]
 pub(crate) use armed::reach;
+#[cfg(feature = "testing")]
+pub use armed::{arm, disarm};
 
 /// Passes a step of a commit.
 #[cfg(not(feature = "testing"))]

@@ -50,6 +50,7 @@
 //! ```
 #![doc(test(attr(deny(warnings))))]
 
+pub mod bench;
 mod contract;
 mod error;
 pub mod limits;
@@ -75,7 +76,7 @@ pub use contract::{
     DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, StoredPassage, TermCount,
     TermStatistics, Upserted, VectorSpace, WordsQuery,
 };
-pub use embedded::{Config, EmbeddedStore};
+pub use embedded::{Config, EmbeddedStore, Finding, Repair};
 pub use error::{Error, Result};
 
 /// The format of everything this program writes into a data folder.

@@ -16,8 +16,8 @@ pub const MAX_BLOB_BYTES: usize = 8_388_608;
 pub const MAX_DIMENSIONS: usize = 8_192;
 /// Candidates of one search.
 pub const MAX_CANDIDATES: usize = 10_000;
-/// Clauses of one words query.
-pub const MAX_CLAUSES: usize = 1_024;
+/// Index terms in all clauses of one words query.
+pub const MAX_QUERY_TERMS: usize = 4_096;
 /// Index terms that one prefix may stand for; beyond it the answer says that it was cut.
 pub const MAX_PREFIX_TERMS: usize = 4_096;
 /// Nodes of one filter.

@@ -29,6 +29,7 @@ mod registry;
 
 pub mod filters;
 pub mod knowledge;
+pub mod tables;
 
 pub use arguments::check;
 pub use call::{Answer, Call, Link, Progress, Tool};

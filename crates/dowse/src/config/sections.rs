@@ -6,6 +6,7 @@ use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
 use serve::ServerConfig;
+use tables::TableConfig;
 
 /// Everything that can be set. Paths are relative to the file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -28,6 +29,8 @@ pub(crate) struct Config {
     pub(crate) filters: FiltersConfig,
     /// Names and codes that can be looked up.
     pub(crate) dimensions: Vec<DimensionConfig>,
+    /// Tables that can be queried.
+    pub(crate) tables: Vec<TableConfig>,
 }
 
 impl Default for Config {
@@ -41,6 +44,7 @@ impl Default for Config {
             audit: AuditConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
+            tables: Vec::new(),
         }
     }
 }

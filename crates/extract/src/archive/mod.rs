@@ -14,4 +14,4 @@ pub(crate) use zip_file::{ZipFile};
 pub(crate) use epub::read_epub;
 pub(crate) use gzip::read_gzip;
 pub(crate) use tar::read_tar;
-pub(crate) use zip::read_zip;
+pub(crate) use zip::{is_clutter, read_zip};

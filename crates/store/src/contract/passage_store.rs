@@ -2,6 +2,8 @@
 
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 
+use text::LanguageSet;
+
 use crate::{
     Candidates, Counts, Document, DocumentInfo, DocumentPage, Filter, Form, Manifest,
     NamespaceInfo, Result, StoredPassage, TermStatistics, Upserted, VectorSpace, WordsQuery,
@@ -146,6 +148,10 @@ pub trait PassageStore: Send + Sync {
 
     /// Counts what is in the namespace.
     fn counts(&self, namespace: &NamespaceId) -> Result<Counts>;
+
+    /// Gives the languages that documents of the namespace were cut in, for the analysis of
+    /// questions. May name a language whose last document is gone.
+    fn languages(&self, namespace: &NamespaceId) -> Result<LanguageSet>;
 
     /// Gives what BM25 needs to know about some index terms.
     fn term_statistics(

@@ -30,12 +30,13 @@ pub enum Form {
 /// One part of a question. The texts are index terms: the analyser of the namespace made them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Clause {
-    /// One word.
-    Term {
+    /// One word under any of the terms that it may be indexed under, counted together as if
+    /// they were one term.
+    Word {
         /// The form that is looked for.
         form: Form,
-        /// The index term.
-        term: String,
+        /// The index terms, any of which is this word.
+        terms: Vec<String>,
         /// What its score is multiplied by.
         boost: f32,
     },
@@ -43,8 +44,8 @@ pub enum Clause {
     Phrase {
         /// The form that is looked for.
         form: Form,
-        /// Offsets and index terms.
-        terms: Vec<(u32, String)>,
+        /// Offsets and, for each, the index terms any of which may stand there.
+        words: Vec<(u32, Vec<String>)>,
         /// What its score is multiplied by.
         boost: f32,
     },
@@ -62,13 +63,18 @@ pub enum Clause {
 impl Clause {
     /// Looks for a word in the given form.
     pub fn term(form: Form, term: impl Into<String>) -> Self {
-        Clause::Term { form, term: term.into(), boost: 1.0 }
+        Clause::any_term(form, [term])
+    }
+
+    /// Looks for a word that may be indexed under several terms.
+    pub fn any_term<T: Into<String>>(form: Form, terms: impl IntoIterator<Item = T>) -> Self {
+        Clause::Word { form, terms: terms.into_iter().map(Into::into).collect(), boost: 1.0 }
     }
 
     /// Looks for words that follow each other.
     pub fn phrase<T: Into<String>>(form: Form, terms: impl IntoIterator<Item = T>) -> Self {
-        let terms = (0..).zip(terms.into_iter().map(Into::into)).collect();
-        Clause::Phrase { form, terms, boost: 1.0 }
+        let words = (0..).zip(terms.into_iter().map(|term| vec![term.into()])).collect();
+        Clause::Phrase { form, words, boost: 1.0 }
     }
 
     /// Looks for every word with the given start.
@@ -80,7 +86,7 @@ impl Clause {
     #[must_use]
     pub fn boosted(mut self, by: f32) -> Self {
         match &mut self {
-            Clause::Term { boost, .. }
+            Clause::Word { boost, .. }
             | Clause::Phrase { boost, .. }
             | Clause::Prefix { boost, .. } => *boost = by,
         }
@@ -115,17 +121,17 @@ impl WordsQuery {
         WordsQuery { should: vec![], must: vec![], must_not: vec![], bm25, title_boost }
     }
 
-    /// Asks for any of the words of a plain text: their folded forms, and with a smaller weight
-    /// their exact forms, so that the same spelling ranks first.
+    /// Asks for any of the words of a plain text: their folded forms in any language, and with
+    /// a weight of their own their exact forms, so that the same spelling ranks first.
     pub fn from_text(text: &str, bm25: Bm25, title_boost: f32, exact_boost: f32) -> Self {
         let mut query = WordsQuery::new(bm25, title_boost);
-        crate::analysis::tokens(text, |token| {
-            query.should.push(Clause::term(Form::Folded, token.folded));
+        for word in crate::analysis::query_words(text) {
             if exact_boost > 0.0 {
-                query.should.push(Clause::term(Form::Exact, token.exact).boosted(exact_boost));
+                query.should.push(Clause::term(Form::Exact, word.exact).boosted(exact_boost));
             }
-        });
-        query.should.truncate(limits::MAX_CLAUSES);
+            query.should.push(Clause::any_term(Form::Folded, word.terms));
+        }
+        query.should.truncate(limits::MAX_QUERY_TERMS);
         query
     }
 
@@ -133,21 +139,22 @@ impl WordsQuery {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] when there are too many clauses or terms in a phrase.
+    /// [`Error::TooLarge`] when there are too many terms in all clauses together.
     pub fn check(&self) -> Result<()> {
-        let n_clauses: usize = [&self.should, &self.must, &self.must_not]
+        let n_terms: usize = [&self.should, &self.must, &self.must_not]
             .into_iter()
             .flatten()
             .map(|clause| match clause {
-                Clause::Phrase { terms, .. } => terms.len(),
-                Clause::Term { .. } | Clause::Prefix { .. } => 1,
+                Clause::Word { terms, .. } => terms.len(),
+                Clause::Phrase { words, .. } => words.iter().map(|(_, terms)| terms.len()).sum(),
+                Clause::Prefix { .. } => 1,
             })
             .sum();
-        if n_clauses > limits::MAX_CLAUSES {
+        if n_terms > limits::MAX_QUERY_TERMS {
             return Err(Error::TooLarge {
-                what: "the number of clauses of a query",
-                received: n_clauses,
-                allowed: limits::MAX_CLAUSES,
+                what: "the number of terms of a query",
+                received: n_terms,
+                allowed: limits::MAX_QUERY_TERMS,
             });
         }
         Ok(())

@@ -29,6 +29,7 @@ CREATE TABLE namespaces (
     n_passages INTEGER NOT NULL DEFAULT 0,
     n_vectors INTEGER NOT NULL DEFAULT 0,
     log_starts_after INTEGER NOT NULL DEFAULT 0,
+    languages INTEGER NOT NULL DEFAULT 0,
     is_dropped INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX namespaces_by_id ON namespaces (id) WHERE is_dropped = 0;
@@ -40,6 +41,7 @@ CREATE TABLE documents (
     attributes TEXT NOT NULL,
     metadata TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
+    language TEXT NOT NULL,
     first_passage INTEGER NOT NULL,
     n_passages INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
@@ -206,6 +208,7 @@ fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
     connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
     connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     Ok(())
 }

@@ -8,12 +8,19 @@ mod lock;
 mod objects;
 mod rows;
 
+mod derived;
+mod following;
 mod namespace;
 mod snapshot;
 
+mod batch;
 mod reading;
 mod store;
 mod writing;
 
+mod backup;
+mod upkeep;
+
 pub use config::Config;
 pub use store::EmbeddedStore;
+pub use upkeep::{Finding, Repair};

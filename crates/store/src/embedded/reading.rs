@@ -5,6 +5,8 @@ use std::sync::Arc;
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use text::LanguageSet;
+
 use super::rows;
 use super::snapshot::Snapshot;
 use super::store::EmbeddedStore;
@@ -228,6 +230,12 @@ impl PassageStore for EmbeddedStore {
     fn counts(&self, namespace: &NamespaceId) -> Result<Counts> {
         let row = self.database.read(|connection| rows::namespace(connection, namespace))?;
         row.map(|row| row.counts)
+            .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
+    }
+
+    fn languages(&self, namespace: &NamespaceId) -> Result<LanguageSet> {
+        let row = self.database.read(|connection| rows::namespace(connection, namespace))?;
+        row.map(|row| row.languages)
             .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
     }
 

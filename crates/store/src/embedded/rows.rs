@@ -2,6 +2,7 @@
 
 use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
 use crate::{Counts, DocumentInfo, Error, Manifest, NamespaceInfo, Result, StoredPassage};
@@ -14,8 +15,8 @@ pub(super) struct NamespaceRow {
     pub(super) counts: Counts,
     pub(super) next_passage: u32,
     pub(super) next_document: u32,
-    /// The log holds every change after this sequence number.
-    pub(super) log_starts_after: u64,
+    /// The languages of the documents ever written.
+    pub(super) languages: LanguageSet,
 }
 
 /// A document's place in the catalogue.
@@ -27,6 +28,7 @@ pub(super) struct DocumentRow {
     pub(super) title: String,
     pub(super) attributes: Attributes,
     pub(super) id: DocumentId,
+    pub(super) language: Language,
 }
 
 /// A change that the derived indexes have to follow, over passage numbers.
@@ -81,7 +83,7 @@ pub(super) fn id_hash(namespace: u32, id: &str) -> i64 {
 
 const NAMESPACE: &str =
     "SELECT number, id, manifest, created_at, n_documents, n_passages, n_vectors,
-    next_passage, next_document, log_starts_after FROM namespaces WHERE is_dropped = 0";
+    next_passage, next_document, languages FROM namespaces WHERE is_dropped = 0";
 
 pub(super) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
     let mut statement = connection.prepare_cached(&format!("{NAMESPACE} AND id = ?"))?;
@@ -110,7 +112,7 @@ fn read_namespace(row: &Row<'_>) -> rusqlite::Result<(NamespaceRow, String)> {
         counts,
         next_passage: row.get(7)?,
         next_document: row.get(8)?,
-        log_starts_after: row.get(9)?,
+        languages: LanguageSet::from_bits(row.get::<_, i64>(9)? as u64),
     };
     Ok((found, row.get(2)?))
 }
@@ -126,7 +128,7 @@ pub(super) fn document_row(
     id: &str,
 ) -> Result<Option<DocumentRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT row, first_passage, n_passages, title, attributes, id FROM documents
+        "SELECT row, first_passage, n_passages, title, attributes, id, language FROM documents
          WHERE namespace = ? AND id = ?",
     )?;
     let found = statement.query_row(params![namespace, id], read_document_row).optional()?;
@@ -135,7 +137,7 @@ pub(super) fn document_row(
 
 pub(super) fn document_row_at(connection: &Connection, row: i64) -> Result<Option<DocumentRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT row, first_passage, n_passages, title, attributes, id FROM documents WHERE row = ?",
+        "SELECT row, first_passage, n_passages, title, attributes, id, language FROM documents WHERE row = ?",
     )?;
     let found = statement.query_row([row], read_document_row).optional()?;
     found.map(finish_document_row).transpose()
@@ -149,6 +151,7 @@ fn read_document_row(row: &Row<'_>) -> rusqlite::Result<(DocumentRow, String)> {
         title: row.get(3)?,
         attributes: Attributes::new(),
         id: DocumentId::new(row.get::<_, String>(5)?),
+        language: row.get::<_, String>(6)?.parse().unwrap_or(Language::Unknown),
     };
     Ok((found, row.get(4)?))
 }

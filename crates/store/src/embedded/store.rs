@@ -15,6 +15,9 @@ use super::namespace::Namespace;
 use super::writing;
 use crate::{Catalogue, Result};
 
+/// The name of the catalogue in a data folder.
+pub(super) const CATALOGUE: &str = "catalogue.sqlite";
+
 /// The passage store and catalogue in one folder, for one process.
 pub struct EmbeddedStore {
     pub(super) root: PathBuf,
@@ -40,7 +43,7 @@ impl EmbeddedStore {
     /// [`crate::Error::FormatTooNew`] when a later program wrote it.
     pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
         let lock = FolderLock::take(folder)?;
-        let database = Arc::new(Database::open(&folder.join("catalogue.sqlite"), config)?);
+        let database = Arc::new(Database::open(&folder.join(CATALOGUE), config)?);
         let store = EmbeddedStore {
             root: folder.to_owned(),
             database,
@@ -93,6 +96,12 @@ impl EmbeddedStore {
         Ok(namespace)
     }
 
+    /// Gives the namespaces that are open now.
+    pub(super) fn open_namespaces(&self) -> Vec<Arc<Namespace>> {
+        let slots = self.slots.lock();
+        slots.values().filter_map(|slot| slot.try_lock().and_then(|place| place.clone())).collect()
+    }
+
     /// Takes a namespace out of those that are open.
     pub(super) fn take_out(&self, id: &NamespaceId) {
         self.slots.lock().remove(id);
@@ -100,17 +109,11 @@ impl EmbeddedStore {
 
     /// Lets go of writers beyond the bound, except the one in use.
     pub(super) fn rest_unused_writers(&self, in_use: &NamespaceId) -> Result<()> {
-        let mut writing: Vec<Arc<Namespace>> = {
-            let slots = self.slots.lock();
-            slots
-                .values()
-                .filter_map(|slot| slot.try_lock().and_then(|place| place.clone()))
-                .filter(|namespace| namespace.id != *in_use)
-                .filter(|namespace| {
-                    namespace.derived.try_lock().is_some_and(|derived| derived.is_writing())
-                })
-                .collect()
-        };
+        let mut writing = self.open_namespaces();
+        writing.retain(|namespace| {
+            namespace.id != *in_use
+                && namespace.derived.try_lock().is_some_and(|derived| derived.is_writing())
+        });
         writing.sort_by_key(|namespace| namespace.used_at.load(Ordering::Relaxed));
         let n_over = (writing.len() + 1).saturating_sub(self.config.max_open_writers.max(1));
         for namespace in writing.into_iter().take(n_over) {

@@ -12,6 +12,7 @@ use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+use text::Language;
 
 use super::packed::{PACKED, Unpacker};
 use super::schema::{EntryMaker, Fields, NUMBER};
@@ -35,6 +36,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) title: &'a str,
     /// The document's attributes.
     pub(crate) attributes: &'a Attributes,
+    /// The language that the whole document is cut in.
+    pub(crate) language: Language,
     /// The passage.
     pub(crate) passage: &'a Passage,
 }

@@ -33,6 +33,7 @@ pub(super) struct List {
 
 enum Occurrences {
     Postings(Box<SegmentPostings>),
+    Any(AnyTerm),
     Collected { entries: Vec<(u32, u32)>, at: usize },
 }
 
@@ -59,14 +60,14 @@ impl<'a> Weighted<'a> {
             (1.0 + (n_entries - n_holding + 0.5) / (n_holding + 0.5)).ln() as f32
         };
         let (boost, idf) = match clause {
-            Clause::Term { term, boost, .. } => {
-                let n_holding = view.searcher.doc_freq(&Term::from_field_text(field, term))?;
-                (*boost, if n_holding == 0 { 0.0 } else { idf_of(n_holding) })
+            Clause::Word { terms, boost, .. } => {
+                let n_holding = n_holding_any(view, field, terms)?;
+                (*boost, if n_holding == 0 { 0.0 } else { idf_of(n_holding.min(n_entries)) })
             }
-            Clause::Phrase { terms, boost, .. } => {
+            Clause::Phrase { words, boost, .. } => {
                 let mut idf = 0.0;
-                for (_, term) in terms {
-                    let n_holding = view.searcher.doc_freq(&Term::from_field_text(field, term))?;
+                for (_, terms) in words {
+                    let n_holding = n_holding_any(view, field, terms)?.min(n_entries);
                     if n_holding == 0 {
                         return Ok(None);
                     }
@@ -121,6 +122,7 @@ impl List {
     pub(super) fn entry(&self) -> u32 {
         match &self.occurrences {
             Occurrences::Postings(postings) => postings.doc(),
+            Occurrences::Any(any) => any.entry,
             Occurrences::Collected { entries, at } => {
                 entries.get(*at).map_or(TERMINATED, |(entry, _)| *entry)
             }
@@ -131,6 +133,7 @@ impl List {
     pub(super) fn advance(&mut self) -> u32 {
         match &mut self.occurrences {
             Occurrences::Postings(postings) => postings.advance(),
+            Occurrences::Any(any) => any.seek(any.entry.saturating_add(1)),
             Occurrences::Collected { at, .. } => {
                 *at += 1;
                 self.entry()
@@ -145,6 +148,7 @@ impl List {
         }
         match &mut self.occurrences {
             Occurrences::Postings(postings) => postings.seek(target),
+            Occurrences::Any(any) => any.seek(target),
             Occurrences::Collected { entries, at } => {
                 *at += entries[*at..].partition_point(|(entry, _)| *entry < target);
                 self.entry()
@@ -156,6 +160,7 @@ impl List {
     pub(super) fn len(&self) -> usize {
         match &self.occurrences {
             Occurrences::Postings(postings) => postings.size_hint() as usize,
+            Occurrences::Any(any) => any.size_hint(),
             Occurrences::Collected { entries, .. } => entries.len(),
         }
     }
@@ -164,6 +169,7 @@ impl List {
     pub(super) fn score(&self) -> f32 {
         let (entry, frequency) = match &self.occurrences {
             Occurrences::Postings(postings) => (postings.doc(), postings.term_freq()),
+            Occurrences::Any(any) => (any.entry, any.frequency()),
             Occurrences::Collected { entries, at } => entries[*at],
         };
         let frequency = frequency as f32;
@@ -180,18 +186,27 @@ pub(super) fn for_each_match(
     mut each: impl FnMut(u32),
 ) -> Result<()> {
     let index = segment.inverted_index(field)?;
-    match occurrences(&index, clause, field)? {
-        Some(Occurrences::Postings(mut postings)) => {
+    let Some(occurrences) = occurrences(&index, clause, field)? else { return Ok(()) };
+    match occurrences {
+        Occurrences::Postings(mut postings) => {
             let mut entry = postings.doc();
             while entry != TERMINATED {
                 each(entry);
                 entry = postings.advance();
             }
         }
-        Some(Occurrences::Collected { entries, .. }) => {
+        Occurrences::Any(any) => {
+            for mut postings in any.postings {
+                let mut entry = postings.doc();
+                while entry != TERMINATED {
+                    each(entry);
+                    entry = postings.advance();
+                }
+            }
+        }
+        Occurrences::Collected { entries, .. } => {
             entries.into_iter().for_each(|(entry, _)| each(entry));
         }
-        None => {}
     }
     Ok(())
 }
@@ -202,13 +217,15 @@ fn occurrences(
     field: Field,
 ) -> Result<Option<Occurrences>> {
     match clause {
-        Clause::Term { term, .. } => {
-            let term = Term::from_field_text(field, term);
-            let postings = index.read_postings(&term, IndexRecordOption::WithFreqs)?;
-            Ok(postings.map(|postings| Occurrences::Postings(Box::new(postings))))
+        Clause::Word { terms, .. } => {
+            let any = AnyTerm::read(index, field, terms, IndexRecordOption::WithFreqs)?;
+            Ok(any.map(|mut any| match any.postings.len() {
+                1 => Occurrences::Postings(Box::new(any.postings.remove(0))),
+                _ => Occurrences::Any(any),
+            }))
         }
-        Clause::Phrase { terms, .. } => {
-            let entries = collect_phrase(index, terms, field)?;
+        Clause::Phrase { words, .. } => {
+            let entries = collect_phrase(index, words, field)?;
             Ok((!entries.is_empty()).then_some(Occurrences::Collected { entries, at: 0 }))
         }
         Clause::Prefix { prefix, .. } => {
@@ -218,46 +235,45 @@ fn occurrences(
     }
 }
 
-/// Gives the entries in which the terms stand at the given distances, and how often.
+/// Gives the entries in which the words stand at the given distances, and how often.
 fn collect_phrase(
     index: &InvertedIndexReader,
-    terms: &[(u32, String)],
+    words: &[(u32, Vec<String>)],
     field: Field,
 ) -> Result<Vec<(u32, u32)>> {
     let mut lists = vec![];
-    for (offset, term) in terms {
-        let term = Term::from_field_text(field, term);
-        match index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? {
-            Some(postings) => lists.push((*offset, postings)),
+    for (offset, terms) in words {
+        match AnyTerm::read(index, field, terms, IndexRecordOption::WithFreqsAndPositions)? {
+            Some(any) => lists.push((*offset, any)),
             None => return Ok(vec![]),
         }
     }
-    lists.sort_by_key(|(_, postings)| postings.size_hint());
+    lists.sort_by_key(|(_, any)| any.size_hint());
     let Some(((first_offset, rarest), others)) = lists.split_first_mut() else {
         return Ok(vec![]);
     };
-    let furthest = terms.iter().map(|(offset, _)| *offset).max().unwrap_or(0);
+    let furthest = words.iter().map(|(offset, _)| *offset).max().unwrap_or(0);
     let mut found = vec![];
     let (mut starts, mut positions) = (vec![], vec![]);
-    let mut entry = rarest.doc();
-    while entry != TERMINATED {
-        let next = others.iter_mut().map(|(_, postings)| seek(postings, entry)).max();
+    while rarest.entry != TERMINATED {
+        let entry = rarest.entry;
+        let next = others.iter_mut().map(|(_, any)| any.seek(entry)).max();
         if let Some(next) = next
             && next != entry
         {
-            entry = seek(rarest, next);
+            rarest.seek(next);
             continue;
         }
         // Positions are shifted so that a phrase begins at the same place in every list.
-        rarest.positions_with_offset(furthest - *first_offset, &mut starts);
-        for (offset, postings) in others.iter_mut() {
-            postings.positions_with_offset(furthest - *offset, &mut positions);
+        rarest.positions(furthest - *first_offset, &mut starts);
+        for (offset, any) in others.iter_mut() {
+            any.positions(furthest - *offset, &mut positions);
             starts.retain(|start| positions.binary_search(start).is_ok());
         }
         if !starts.is_empty() {
             found.push((entry, starts.len() as u32));
         }
-        entry = rarest.advance();
+        rarest.seek(entry + 1);
     }
     Ok(found)
 }
@@ -296,6 +312,65 @@ fn collect_prefix(
     Ok(found)
 }
 
-fn seek(postings: &mut SegmentPostings, target: u32) -> u32 {
-    if postings.doc() >= target { postings.doc() } else { postings.seek(target) }
+fn n_holding_any(view: &LexicalView, field: Field, terms: &[String]) -> Result<u64> {
+    // The sum counts a passage twice that holds two of the terms, which is rare: a document is
+    // stemmed in one language.
+    let mut n_holding = 0;
+    for term in terms {
+        n_holding += view.searcher.doc_freq(&Term::from_field_text(field, term))?;
+    }
+    Ok(n_holding)
+}
+
+/// The entries that hold any of several terms.
+struct AnyTerm {
+    postings: Vec<SegmentPostings>,
+    entry: u32,
+}
+
+impl AnyTerm {
+    /// Reads the terms that occur; nothing when none does.
+    fn read(
+        index: &InvertedIndexReader,
+        field: Field,
+        terms: &[String],
+        option: IndexRecordOption,
+    ) -> Result<Option<Self>> {
+        let mut postings = vec![];
+        for term in terms {
+            postings.extend(index.read_postings(&Term::from_field_text(field, term), option)?);
+        }
+        let first = postings.iter().map(SegmentPostings::doc).min();
+        Ok(first.map(|entry| AnyTerm { postings, entry }))
+    }
+
+    /// Goes to the first entry that is not before the target, never backwards.
+    fn seek(&mut self, target: u32) -> u32 {
+        if self.entry < target {
+            let entries = self.postings.iter_mut().map(|postings| {
+                if postings.doc() >= target { postings.doc() } else { postings.seek(target) }
+            });
+            self.entry = entries.min().unwrap_or(TERMINATED);
+        }
+        self.entry
+    }
+
+    fn size_hint(&self) -> usize {
+        self.postings.iter().map(|postings| postings.size_hint() as usize).sum()
+    }
+
+    fn frequency(&self) -> u32 {
+        let here = self.postings.iter().filter(|postings| postings.doc() == self.entry);
+        here.map(Postings::term_freq).sum()
+    }
+
+    /// Gives the positions in the present entry, shifted by an offset, in order.
+    fn positions(&mut self, offset: u32, positions: &mut Vec<u32>) {
+        positions.clear();
+        for postings in self.postings.iter_mut().filter(|it| it.doc() == self.entry) {
+            postings.append_positions_with_offset(offset, positions);
+        }
+        positions.sort_unstable();
+        positions.dedup();
+    }
 }

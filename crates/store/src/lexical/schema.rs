@@ -6,6 +6,7 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, JsonObjectOptions, OwnedValue, Schema,
     TextFieldIndexing, TextOptions,
 };
+use text::Language;
 
 use super::index::Entry;
 use super::packed::{PACKED, Packer};
@@ -107,16 +108,16 @@ impl EntryMaker {
         add_attributes(&mut document, fields, entry.attributes);
 
         self.clear();
-        self.push(&passage.text);
+        self.push(&passage.text, entry.language);
         document.add_text(fields.exact, self.exact.as_str());
         document.add_text(fields.folded, self.folded.as_str());
 
         self.clear();
-        self.push(entry.title);
+        self.push(entry.title, entry.language);
         for heading in &passage.headings {
             self.exact.gap();
             self.folded.gap();
-            self.push(heading);
+            self.push(heading, entry.language);
         }
         document.add_text(fields.title_exact, self.exact.as_str());
         document.add_text(fields.title_folded, self.folded.as_str());
@@ -128,10 +129,10 @@ impl EntryMaker {
         self.folded.clear();
     }
 
-    fn push(&mut self, text: &str) {
-        analysis::tokens(text, |token| {
+    fn push(&mut self, text: &str, language: Language) {
+        analysis::visit(text, language, |token| {
             self.exact.push(token.exact, token.position);
-            self.folded.push(token.folded, token.position);
+            self.folded.push(token.stem, token.position);
         });
     }
 }

@@ -136,7 +136,7 @@ impl LexicalView {
 
 fn form_of(clause: &Clause) -> Form {
     match clause {
-        Clause::Term { form, .. } | Clause::Phrase { form, .. } | Clause::Prefix { form, .. } => {
+        Clause::Word { form, .. } | Clause::Phrase { form, .. } | Clause::Prefix { form, .. } => {
             *form
         }
     }

@@ -5,15 +5,14 @@
 //! once there are many, `bits`. Slots are appended first and the head is replaced after them by
 //! a rename, so a crash leaves the earlier head, which does not know of the new slots.
 
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roaring::RoaringBitmap;
-
-use super::kernels::Mapping;
+use super::column::Column;
+use super::head::Head;
 use super::quantise::{to_bits, to_codes, words_for};
-use crate::{Error, FORMAT, Result, failpoint};
+use super::view::{NO_SLOT, VectorView};
+use crate::{Error, Result, failpoint};
 
 /// From this many vectors on, one bit a dimension makes the shortlist.
 pub(super) const BITS_FROM: usize = 131_072;
@@ -21,13 +20,10 @@ pub(super) const BITS_FROM: usize = 131_072;
 const MAX_DEAD_PART: f64 = 0.25;
 /// Below this many slots nothing is written anew.
 const MIN_SLOTS_TO_COMPACT: usize = 1_024;
-/// Slots are reserved in steps of this many, so that the map rarely changes.
+/// Slots written at once into a new generation.
 const SLOTS_PER_STEP: usize = 16_384;
 /// The number of a slot takes four bytes, its scale as many.
 pub(super) const SLOT_BYTES: usize = 8;
-const MAGIC: &[u8; 4] = b"DWSV";
-/// In the list of slots by number: no vector.
-const NO_SLOT: u32 = u32::MAX;
 
 /// The vector file of one namespace, open for appending.
 pub(crate) struct VectorFile {
@@ -37,38 +33,6 @@ pub(crate) struct VectorFile {
     slots: Column,
     bits: Option<Column>,
     slot_of: Vec<u32>,
-}
-
-/// One commit of the file, searched by any number of threads.
-#[derive(Clone)]
-pub(crate) struct VectorView {
-    pub(super) dimensions: usize,
-    pub(super) n_slots: usize,
-    pub(super) mean: Vec<f32>,
-    pub(super) dead: RoaringBitmap,
-    pub(super) slot_of: Arc<Vec<u32>>,
-    codes: Option<Arc<Mapping>>,
-    slots: Option<Arc<Mapping>>,
-    bits: Option<Arc<Mapping>>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Head {
-    dimensions: usize,
-    generation: u64,
-    n_slots: usize,
-    sequence: u64,
-    checksums: [u32; 3],
-    mean: Vec<f32>,
-    dead: RoaringBitmap,
-}
-
-struct Column {
-    path: PathBuf,
-    file: fs_err::File,
-    slot_bytes: usize,
-    n_reserved: usize,
-    mapping: Option<Arc<Mapping>>,
 }
 
 impl VectorFile {
@@ -180,10 +144,10 @@ impl VectorFile {
             self.write_anew(sequence)?;
         }
         self.head.sequence = sequence;
-        self.codes.file.file().sync_data()?;
-        self.slots.file.file().sync_data()?;
+        self.codes.sync()?;
+        self.slots.sync()?;
         if let Some(bits) = &self.bits {
-            bits.file.file().sync_data()?;
+            bits.sync()?;
         }
         failpoint::reach("vectors synced")?;
         self.head.write(&self.folder)?;
@@ -298,222 +262,10 @@ impl VectorFile {
     }
 }
 
-impl VectorView {
-    /// Counts the living vectors.
-    pub(crate) fn len(&self) -> usize {
-        self.n_slots - self.dead.len() as usize
-    }
-
-    /// Gives the slot of a passage's vector.
-    pub(super) fn slot(&self, number: u32) -> Option<usize> {
-        let slot = *self.slot_of.get(number as usize)?;
-        (slot != NO_SLOT).then_some(slot as usize)
-    }
-
-    /// Gives the passage's number of a slot.
-    pub(super) fn number(&self, slot: usize) -> u32 {
-        let row = self.slot_row(slot);
-        u32::from_le_bytes([row[0], row[1], row[2], row[3]])
-    }
-
-    /// Gives the scale of a slot's codes.
-    pub(super) fn scale(&self, slot: usize) -> f32 {
-        let row = self.slot_row(slot);
-        f32::from_le_bytes([row[4], row[5], row[6], row[7]])
-    }
-
-    /// Gives all codes, row by row.
-    pub(super) fn codes(&self) -> &[i8] {
-        bytemuck::cast_slice(self.code_bytes())
-    }
-
-    /// Gives all bits, row by row; nothing when there are too few vectors for them.
-    pub(super) fn bits(&self) -> &[u64] {
-        bytemuck::cast_slice(self.bit_bytes())
-    }
-
-    fn code_bytes(&self) -> &[u8] {
-        mapped(self.codes.as_ref(), self.n_slots * self.dimensions)
-    }
-
-    fn slot_bytes(&self) -> &[u8] {
-        mapped(self.slots.as_ref(), self.n_slots * SLOT_BYTES)
-    }
-
-    fn bit_bytes(&self) -> &[u8] {
-        mapped(self.bits.as_ref(), self.n_slots * words_for(self.dimensions) * 8)
-    }
-
-    fn code_row(&self, slot: usize) -> &[u8] {
-        &self.code_bytes()[slot * self.dimensions..][..self.dimensions]
-    }
-
-    fn slot_row(&self, slot: usize) -> &[u8] {
-        &self.slot_bytes()[slot * SLOT_BYTES..][..SLOT_BYTES]
-    }
-
-    fn values(&self, slot: usize) -> impl Iterator<Item = f32> + '_ {
-        let scale = self.scale(slot);
-        self.code_row(slot).iter().map(move |code| f32::from(*code as i8) * scale)
-    }
-
-    fn mean_of(&self, slots: &[usize]) -> Vec<f32> {
-        let mut sums = vec![0f64; self.dimensions];
-        for slot in slots {
-            for (sum, value) in sums.iter_mut().zip(self.values(*slot)) {
-                *sum += f64::from(value);
-            }
-        }
-        sums.into_iter().map(|sum| (sum / slots.len().max(1) as f64) as f32).collect()
-    }
-}
-
-fn mapped(mapping: Option<&Arc<Mapping>>, n_bytes: usize) -> &[u8] {
-    mapping.map_or(&[], |mapping| mapping.bytes(n_bytes))
-}
-
-impl Column {
-    fn create(folder: &Path, name: &str, generation: u64, slot_bytes: usize) -> Result<Self> {
-        let path = folder.join(format!("{name}.{generation}"));
-        let file = fs_err::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)?;
-        Ok(Column { path, file, slot_bytes, n_reserved: 0, mapping: None })
-    }
-
-    fn open(
-        folder: &Path,
-        name: &str,
-        generation: u64,
-        slot_bytes: usize,
-        n_slots: usize,
-    ) -> Result<Self> {
-        let path = folder.join(format!("{name}.{generation}"));
-        if n_slots == 0 {
-            return Column::create(folder, name, generation, slot_bytes);
-        }
-        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-        let file = fs_err::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(|error| damaged(error.to_string()))?;
-        let n_bytes = file.metadata()?.len() as usize;
-        if n_bytes < n_slots * slot_bytes {
-            return Err(damaged(format!(
-                "it has `{n_bytes}` bytes of at least `{}`",
-                n_slots * slot_bytes
-            )));
-        }
-        Ok(Column { path, file, slot_bytes, n_reserved: n_bytes / slot_bytes, mapping: None })
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8], n_slots: usize) -> Result<()> {
-        let full = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::StorageFull => {
-                Error::DiskFull { what: "the vector file", source: Box::new(source) }
-            }
-            _ => Error::Io(source),
-        };
-        if n_slots > self.n_reserved {
-            let wanted = n_slots + n_slots / 4;
-            self.n_reserved = wanted.next_multiple_of(SLOTS_PER_STEP);
-            self.file.set_len((self.n_reserved * self.slot_bytes) as u64).map_err(full)?;
-            self.mapping = None;
-        }
-        self.file.file().write_all_at(bytes, (at * self.slot_bytes) as u64).map_err(full)
-    }
-
-    fn mapping(&mut self) -> Result<Option<Arc<Mapping>>> {
-        if self.mapping.is_none() && self.n_reserved > 0 {
-            let n_bytes = self.n_reserved * self.slot_bytes;
-            self.mapping = Some(Arc::new(Mapping::new(self.file.file(), n_bytes)?));
-        }
-        Ok(self.mapping.clone())
-    }
-}
-
-impl Head {
-    fn empty(dimensions: usize, generation: u64) -> Self {
-        Head {
-            dimensions,
-            generation,
-            n_slots: 0,
-            sequence: 0,
-            checksums: [0; 3],
-            mean: vec![],
-            dead: RoaringBitmap::new(),
-        }
-    }
-
-    fn write(&self, folder: &Path) -> Result<()> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(FORMAT.to_le_bytes());
-        for number in [self.dimensions as u64, self.generation, self.n_slots as u64, self.sequence]
-        {
-            bytes.extend(number.to_le_bytes());
-        }
-        self.checksums.iter().for_each(|checksum| bytes.extend(checksum.to_le_bytes()));
-        bytes.extend((self.mean.len() as u32).to_le_bytes());
-        self.mean.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
-        self.dead.serialize_into(&mut bytes)?;
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        write_whole(folder, "head", &bytes)
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let (bytes, checksum) = bytes.split_last_chunk::<4>()?;
-        if crc32fast::hash(bytes) != u32::from_le_bytes(*checksum) {
-            return None;
-        }
-        let mut rest = bytes.strip_prefix(MAGIC)?;
-        if take_u32(&mut rest)? != FORMAT {
-            return None;
-        }
-        let dimensions = take_u64(&mut rest)? as usize;
-        let generation = take_u64(&mut rest)?;
-        let n_slots = take_u64(&mut rest)? as usize;
-        let sequence = take_u64(&mut rest)?;
-        let checksums = [take_u32(&mut rest)?, take_u32(&mut rest)?, take_u32(&mut rest)?];
-        let n_mean = take_u32(&mut rest)?;
-        let mean =
-            (0..n_mean).map(|_| take_u32(&mut rest).map(f32::from_bits)).collect::<Option<_>>()?;
-        let dead = RoaringBitmap::deserialize_from(rest).ok()?;
-        Some(Head { dimensions, generation, n_slots, sequence, checksums, mean, dead })
-    }
-}
-
-fn take_u32(rest: &mut &[u8]) -> Option<u32> {
-    let (bytes, after) = rest.split_first_chunk::<4>()?;
-    *rest = after;
-    Some(u32::from_le_bytes(*bytes))
-}
-
-fn take_u64(rest: &mut &[u8]) -> Option<u64> {
-    let (bytes, after) = rest.split_first_chunk::<8>()?;
-    *rest = after;
-    Some(u64::from_le_bytes(*bytes))
-}
-
 fn extended(checksum: u32, n_before: usize, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial_len(checksum, n_before as u64);
     hasher.update(bytes);
     hasher.finalize()
-}
-
-/// Replaces a file by a rename, so that it is never seen half-written.
-fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    use std::io::Write;
-    let temporary = folder.join(format!("{name}.new"));
-    let mut file = fs_err::File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.file().sync_data()?;
-    fs_err::rename(&temporary, folder.join(name))?;
-    fs_err::File::open(folder)?.file().sync_all()?;
-    Ok(())
 }
 
 fn remove_other_generations(folder: &Path, generation: u64) -> Result<()> {

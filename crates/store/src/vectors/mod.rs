@@ -7,9 +7,14 @@
 
 mod kernels;
 
+mod column;
 mod file;
+mod head;
 mod quantise;
-mod scan;
 
-pub(crate) use file::{VectorFile, VectorView};
+mod scan;
+mod view;
+
+pub(crate) use file::VectorFile;
 pub(crate) use quantise::normalised;
+pub(crate) use view::VectorView;

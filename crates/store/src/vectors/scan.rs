@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use model::Deadline;
 
-use super::file::VectorView;
 use super::kernels::{Unit, differing_bits, dot_rows};
 use super::quantise::{to_bits, to_codes, words_for};
+use super::view::VectorView;
 use crate::bits::Bits;
 
 /// Rows read between two looks at the clock.
