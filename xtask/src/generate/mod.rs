@@ -54,14 +54,14 @@ pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
             fs_err::write(&path, text)?;
         }
     }
-    match mode {
-        Mode::Check if !differing.is_empty() => anyhow::bail!(
-            "not up to date: {}; hint: run `cargo xtask generate`",
-            differing.join(", ")
-        ),
-        Mode::Check => eprintln!("generate: every reference page is up to date"),
-        Mode::Write => eprintln!("generate: wrote {}", differing.join(", ")),
+    if differing.is_empty() {
+        eprintln!("generate: every reference page is up to date");
+        return Ok(());
     }
+    let differing = differing.join(", ");
+    let is_written = mode == Mode::Write;
+    anyhow::ensure!(is_written, "not up to date: {differing}; hint: run `cargo xtask generate`");
+    eprintln!("generate: wrote {differing}");
     Ok(())
 }
 

@@ -42,39 +42,42 @@ fn allows(allowed: &BTreeSet<String>, expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
     let is_allowed = any_of(allowed, &mut words);
-    is_allowed && words.next().is_none()
+    is_allowed == Some(true) && words.next().is_none()
 }
 
 type Words<'text> = std::iter::Peekable<std::str::SplitWhitespace<'text>>;
 
-fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
-    let mut is_allowed = all_of(allowed, words);
+/// Reads what stands between `OR`s; `None` when the expression is broken.
+fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
+    let mut is_allowed = all_of(allowed, words)?;
     while words.next_if_eq(&"OR").is_some() {
-        is_allowed |= all_of(allowed, words);
+        is_allowed |= all_of(allowed, words)?;
     }
-    is_allowed
+    Some(is_allowed)
 }
 
-fn all_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
-    let mut is_allowed = one(allowed, words);
+fn all_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
+    let mut is_allowed = one(allowed, words)?;
     while words.next_if_eq(&"AND").is_some() {
-        is_allowed &= one(allowed, words);
+        is_allowed &= one(allowed, words)?;
     }
-    is_allowed
+    Some(is_allowed)
 }
 
-fn one(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
+fn one(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
     if words.next_if_eq(&"(").is_some() {
-        let is_allowed = any_of(allowed, words);
-        return words.next_if_eq(&")").is_some() && is_allowed;
+        let is_allowed = any_of(allowed, words)?;
+        words.next_if_eq(&")")?;
+        return Some(is_allowed);
     }
-    let Some(name) = words.next() else { return false };
+    let name = words.next()?;
     if words.next_if_eq(&"WITH").is_some() {
-        let exception = words.next().unwrap_or_default();
+        let exception = words.next()?;
         // An exception only ever adds permissions, so the licence alone is enough as well.
-        return allowed.contains(&format!("{name} WITH {exception}")) || allowed.contains(name);
+        let with_exception = format!("{name} WITH {exception}");
+        return Some(allowed.contains(&with_exception) || allowed.contains(name));
     }
-    allowed.contains(name)
+    Some(allowed.contains(name))
 }
 
 #[cfg(test)]
