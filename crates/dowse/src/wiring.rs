@@ -9,7 +9,7 @@ use serve::App;
 use tokio::sync::Semaphore;
 use tools::filters::{SearchFilters, SearchFiltersBatch};
 use tools::knowledge::NormalizeOcrText;
-use tools::{Registry, Tool};
+use tools::{Registry, ResourceSet, Tool};
 
 use crate::config::Config;
 
@@ -55,6 +55,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<App> {
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: registry(config)?,
+        resources: ResourceSet::default(),
         first_table: None,
         endpoints: None,
         instructions: INSTRUCTIONS.to_owned(),

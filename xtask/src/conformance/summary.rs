@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) n_scenarios: usize,
+    /// Scenarios without a single check, which prove nothing, whatever mark stands before them.
+    pub(super) n_empty: usize,
     pub(super) n_passed: usize,
     pub(super) n_failed: usize,
 }
@@ -25,9 +27,8 @@ impl Summary {
             .filter(is_scenario)
             .filter_map(|line| counts(line.rsplit_once(": ")?.1))
             .collect();
-        // A scenario without a single pass proves nothing, whatever mark stands before it.
-        let n_scenarios = scenarios.iter().filter(|(passed, failed)| passed + failed > 0).count();
-        Some(Summary { n_scenarios, n_passed, n_failed })
+        let n_empty = scenarios.iter().filter(|counts| **counts == (0, 0)).count();
+        Some(Summary { n_scenarios: scenarios.len(), n_empty, n_passed, n_failed })
     }
 }
 
@@ -67,8 +68,8 @@ Total: 5 passed, 1 failed
 ";
 
     #[test]
-    fn empty_scenarios_do_not_count() {
-        let expected = Summary { n_scenarios: 2, n_passed: 5, n_failed: 1 };
+    fn empty_scenarios_are_counted_apart() {
+        let expected = Summary { n_scenarios: 3, n_empty: 1, n_passed: 5, n_failed: 1 };
         assert_eq!(Summary::parse(RUN), Some(expected));
         assert_eq!(Summary::parse("TypeError: fetch failed"), None);
     }
