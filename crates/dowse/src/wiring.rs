@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tools::filters::{SearchFilters, SearchFiltersBatch};
 use tools::knowledge::NormalizeOcrText;
 use tools::tables::{DescribeSchema, QueryTable};
-use tools::{Registry, Tool};
+use tools::{Registry, ResourceSet, Tool};
 
 use crate::config::Config;
 
@@ -57,6 +57,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<App> {
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: registry(&families),
+        resources: ResourceSet::default(),
         first_table: first_table(&families),
         endpoints: None,
         instructions: INSTRUCTIONS.to_owned(),

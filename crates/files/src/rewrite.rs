@@ -3,7 +3,7 @@
 //! Without a language model the filters are read by rules and the words are joined; with one,
 //! the model may write the query, and its filters are checked as ours are.
 
-use infer::{Llm, Message, Role};
+use infer::{Llm, Message};
 use model::{Clock, Deadline};
 use serde::Serialize;
 use text::{Analyzer, LanguageSet, query_filters};
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 const MAX_WORDS: usize = 32;
 
 /// Tokens that the model may write.
-const MAX_TOKENS: usize = 200;
+const MAX_TOKENS: u32 = 200;
 
 /// Filters that were read out of a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -66,14 +66,14 @@ pub(crate) fn rewrite(
          <question>\n{}\n</question>",
         query.replace('<', "‹").replace('>', "›")
     );
-    let messages = [Message { role: Role::User, content: prompt }];
-    let completion = llm.complete(&messages, MAX_TOKENS, deadline).map_err(Error::Llm)?;
+    let completion =
+        llm.complete(&[Message::user(prompt)], MAX_TOKENS, deadline).map_err(Error::Llm)?;
     let line = completion.text.lines().map(str::trim).find(|line| !line.is_empty());
     Ok(Rewritten {
         fts: line.map_or(by_rules, str::to_owned),
         filters,
         notes: "query by the language model, filters by rules".to_owned(),
-        engine: llm.id().to_string(),
+        engine: llm.name().to_owned(),
     })
 }
 

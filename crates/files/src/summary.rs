@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use infer::{Llm, Message, Role};
+use infer::{Llm, Message};
 use model::Deadline;
 use serde::{Deserialize, Serialize};
 use text::{Analyzer, LanguageSet, Scratch, detect_language, sentences};
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const MAX_SENTENCES: usize = 6;
 
 /// Tokens that the model may write unless the caller says otherwise.
-const DEFAULT_MAX_TOKENS: usize = 400;
+const DEFAULT_MAX_TOKENS: u32 = 400;
 
 /// How a summary is laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -52,7 +52,7 @@ pub struct SummaryRequest {
     pub style: Style,
     /// How much the model may write.
     #[serde(default)]
-    pub max_tokens: Option<usize>,
+    pub max_tokens: Option<u32>,
 }
 
 /// A summary.
@@ -61,9 +61,9 @@ pub struct Summary {
     /// The text.
     pub summary: String,
     /// Tokens read.
-    pub prompt_tokens: usize,
+    pub prompt_tokens: u64,
     /// Tokens written.
-    pub completion_tokens: usize,
+    pub completion_tokens: u64,
     /// What did it: `extractive`, or the model's name.
     pub engine: String,
 }
@@ -99,14 +99,13 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
             unforgeable(&text::redact(&result.snippet).text)
         ));
     }
-    let messages = [Message { role: Role::User, content: prompt }];
     let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
-    let completion = llm.complete(&messages, max_tokens, deadline).map_err(Error::Llm)?;
+    let completion = llm.complete(&[Message::user(prompt)], max_tokens, deadline).map_err(Error::Llm)?;
     Ok(Summary {
         summary: completion.text,
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
-        engine: llm.id().to_string(),
+        engine: llm.name().to_owned(),
     })
 }
 

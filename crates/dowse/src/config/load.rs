@@ -77,8 +77,8 @@ fn explain(error: &toml::de::Error, shown: &str) -> anyhow::Error {
 fn nearest_key(message: &str) -> Option<String> {
     let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = quoted.next()?;
-    let known: Vec<&str> = quoted.collect();
-    text::nearest(unknown, &known).map(str::to_owned)
+
+    text::nearest(unknown, quoted).map(str::to_owned)
 }
 
 impl Config {

@@ -2,6 +2,7 @@
 
 mod envelope;
 mod handler;
+mod reading;
 mod translate;
 
 mod cost;
