@@ -118,10 +118,7 @@ fn first_table(families: &Families) -> Option<Registry> {
 }
 
 fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
-    vec![
-        Box::new(QueryTable::new(service.clone())),
-        Box::new(DescribeSchema::new(service.clone())),
-    ]
+    vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
 }
 
 fn fetch_keys() -> FetchKeys {

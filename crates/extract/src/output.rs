@@ -237,7 +237,11 @@ fn clean(text: &str, kind: BlockKind) -> String {
         }
     }
     let cleaned = cleaned.trim_end();
-    if keeps_indent { trim_blank_lines(cleaned).to_owned() } else { cleaned.trim_start().to_owned() }
+    if keeps_indent {
+        trim_blank_lines(cleaned).to_owned()
+    } else {
+        cleaned.trim_start().to_owned()
+    }
 }
 
 /// Takes away blank lines at the start, but not the first line's indentation.

@@ -100,7 +100,8 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         ));
     }
     let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
-    let completion = llm.complete(&[Message::user(prompt)], max_tokens, deadline).map_err(Error::Llm)?;
+    let completion =
+        llm.complete(&[Message::user(prompt)], max_tokens, deadline).map_err(Error::Llm)?;
     Ok(Summary {
         summary: completion.text,
         prompt_tokens: completion.tokens_used.prompt,
@@ -122,7 +123,7 @@ fn extractive(request: &SummaryRequest) -> Summary {
     for (result_idx, result) in request.results.iter().enumerate() {
         let language = detect_language(&result.snippet);
         let chars: Vec<char> = result.snippet.chars().collect();
-        for span in sentences(&result.snippet, language) {
+        for span in sentences(&result.snippet) {
             let sentence: String = chars[span.start..span.end].iter().collect();
             let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
             if sentence.is_empty() {

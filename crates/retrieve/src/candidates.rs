@@ -78,7 +78,10 @@ pub(crate) fn by_vector(
             Ok(candidates) => gathered.by_vector.extend(found(scope_idx, candidates)),
             Err(store::Error::NoVectorSpace { .. }) => {}
             Err(error) => {
-                warnings.push(Warning::new("vectors_skipped", format!("search by meaning was skipped: {error}")));
+                warnings.push(Warning::new(
+                    "vectors_skipped",
+                    format!("search by meaning was skipped: {error}"),
+                ));
             }
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use model::{PassageId, Stage, StageScore};
 
-use crate::candidates::{Found, Gathered};
 use crate::Pipeline;
+use crate::candidates::{Found, Gathered};
 
 /// A candidate with what the stages so far thought of it.
 #[derive(Debug, Clone)]
@@ -33,7 +33,11 @@ pub(crate) fn fuse(gathered: &Gathered, pipeline: &Pipeline) -> Vec<Fused> {
                 .or_insert_with(|| empty(found));
             let seen = StageScore { stage, rank, score: found.score };
             entry.rrf += weight / (pipeline.rrf_k + f64::from(rank)) / maximum;
-            if stage == Stage::Sparse { entry.words = Some(seen) } else { entry.vector = Some(seen) }
+            if stage == Stage::Sparse {
+                entry.words = Some(seen)
+            } else {
+                entry.vector = Some(seen)
+            }
         }
     }
     let mut fused: Vec<Fused> = fused.into_values().collect();

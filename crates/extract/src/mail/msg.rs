@@ -42,11 +42,8 @@ fn read_message(file: &mut File, folder: &str, output: &mut Output) -> Result<()
     if address.is_empty() {
         address = text(file, folder, SENDER_EMAIL, output)?;
     }
-    let sender = if address.contains('@') && address != name {
-        format!("{name} <{address}>")
-    } else {
-        name
-    };
+    let sender =
+        if address.contains('@') && address != name { format!("{name} <{address}>") } else { name };
     let envelope = Envelope {
         subject: text(file, folder, SUBJECT, output)?,
         fields: vec![

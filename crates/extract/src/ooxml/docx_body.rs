@@ -52,7 +52,18 @@ struct Table {
 
 /// Elements whose content is not part of the text a reader sees.
 fn is_skipped(name: &str) -> bool {
-    matches!(name, "Fallback" | "tabs" | "del" | "moveFrom" | "instrText" | "delText" | "pPrChange" | "rPrChange" | "delInstrText")
+    matches!(
+        name,
+        "Fallback"
+            | "tabs"
+            | "del"
+            | "moveFrom"
+            | "instrText"
+            | "delText"
+            | "pPrChange"
+            | "rPrChange"
+            | "delInstrText"
+    )
 }
 
 impl<'a> Body<'a> {

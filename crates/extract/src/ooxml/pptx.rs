@@ -77,12 +77,7 @@ fn part_by_id(relations: &[Relation], id: Option<&str>) -> Option<String> {
     (!relation.part.is_empty()).then(|| relation.part.clone())
 }
 
-fn read_slide(
-    package: &Package,
-    part: &str,
-    pointer: &Pointer,
-    output: &mut Output,
-) -> Result<()> {
+fn read_slide(package: &Package, part: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
     let relations = package.relations(part, output)?;
     let text = package.text_or_warn(part, output)?;
     let mut walk = SlideWalk::new(pointer, &relations, Shapes::All);

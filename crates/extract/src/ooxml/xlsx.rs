@@ -119,12 +119,7 @@ fn read_workbook(
     Ok(workbook)
 }
 
-fn push_comments(
-    package: &Package,
-    part: &str,
-    sheet: &str,
-    output: &mut Output,
-) -> Result<()> {
+fn push_comments(package: &Package, part: &str, sheet: &str, output: &mut Output) -> Result<()> {
     let text = package.text_or_warn(part, output)?;
     let mut reader = package.walk(&text, output);
     let mut comment = String::new();
@@ -140,8 +135,7 @@ fn push_comments(
             Ok(Some(XmlEvent::End(name))) => {
                 in_text = false;
                 if name == "comment" {
-                    let pointer =
-                        Pointer::Sheet { name: sheet.to_owned(), range: cell.take() };
+                    let pointer = Pointer::Sheet { name: sheet.to_owned(), range: cell.take() };
                     output.push(BlockKind::Other, &pointer, &comment)?;
                     comment.clear();
                 }

@@ -3,8 +3,8 @@
 //! Latin letters with marks are found by rule (`Tcommaaccent` is a T with a mark), the rest by a
 //! table of the names that writers use.
 
-use std::sync::LazyLock;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Gives the characters that a glyph's name stands for.
 pub(super) fn text_of(name: &str) -> Option<String> {

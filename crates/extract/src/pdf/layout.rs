@@ -107,7 +107,8 @@ fn is_one_block(block: &[&Row], before: &Row, row: &Row, usual: f64) -> bool {
     let right = block.iter().map(|row| row.end).fold(f64::NEG_INFINITY, f64::max);
     let is_indented = row.start > left + 0.9 * size && row.start < left + 6.0 * size;
     let was_full = before.end + row.first_word + 0.25 * size > right;
-    let starts_paragraph = is_indented && before.start < left + 0.5 * size && (block.len() > 1 && !was_full);
+    let starts_paragraph =
+        is_indented && before.start < left + 0.5 * size && (block.len() > 1 && !was_full);
     before.angle == row.angle && is_near && overlaps && same_size && !starts_paragraph
 }
 

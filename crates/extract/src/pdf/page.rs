@@ -85,7 +85,8 @@ impl Page {
         } else if !is_blank {
             // A character drawn twice at one place is bold, not two characters.
             let grid = (size * 0.2).max(0.01);
-            let key = (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
+            let key =
+                (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
             if !self.seen.insert(key) {
                 return;
             }
@@ -121,12 +122,17 @@ impl Page {
         for piece in self.pieces {
             let cell = |base: f64| (base / 4.0).floor() as i64;
             let near = (-1..=1).flat_map(|step| {
-                by_base.get(&(piece.angle, cell(piece.base) + step)).into_iter().flatten().rev().take(64)
+                by_base
+                    .get(&(piece.angle, cell(piece.base) + step))
+                    .into_iter()
+                    .flatten()
+                    .rev()
+                    .take(64)
             });
             let neighbour = near.copied().find(|idx| {
                 joined.get(*idx).is_some_and(|other| {
-                    let is_level =
-                        (other.base - piece.base).abs() < SAME_BASELINE * other.size.max(piece.size);
+                    let is_level = (other.base - piece.base).abs()
+                        < SAME_BASELINE * other.size.max(piece.size);
                     let after = piece.start - other.end;
                     let before = other.start - piece.end;
                     let reach = other.size.min(piece.size) * COLUMN_GAP;
@@ -185,7 +191,9 @@ impl Piece {
         let mut text = String::new();
         let mut before: Option<&Glyph> = None;
         for glyph in &self.glyphs {
-            if before.is_some_and(|before| needs_space(before, glyph, self.size)) && !text.ends_with(' ') {
+            if before.is_some_and(|before| needs_space(before, glyph, self.size))
+                && !text.ends_with(' ')
+            {
                 text.push(' ');
             }
             text.push_str(&glyph.text);
@@ -201,8 +209,7 @@ impl Piece {
         for glyph in self.glyphs.iter().skip_while(|glyph| glyph.text.trim().is_empty()) {
             let ends_word = glyph.text.trim().is_empty()
                 || before.is_some_and(|before| {
-                    needs_space(before, glyph, self.size)
-                        || before.text.chars().any(is_unspaced)
+                    needs_space(before, glyph, self.size) || before.text.chars().any(is_unspaced)
                 });
             if ends_word {
                 break;

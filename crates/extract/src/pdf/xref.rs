@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::Format;
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::Format;
 
 use super::file::{File, dict_after};
 use super::lexer::{Lexer, is_white};
@@ -65,7 +65,9 @@ impl Table {
                 continue;
             }
             output.check_time()?;
-            let Some(trailer) = table.read_version(bytes, at, shift, file, output)? else { continue };
+            let Some(trailer) = table.read_version(bytes, at, shift, file, output)? else {
+                continue;
+            };
             let earlier = |name: &str| {
                 let at = trailer.raw(name).and_then(Object::as_integer)?;
                 usize::try_from(at).ok()
@@ -128,7 +130,9 @@ impl Table {
                     let n_objects = dict.raw("N").and_then(Object::as_integer).unwrap_or_default();
                     let mut lexer = Lexer::new(&unpacked, 0);
                     for _ in 0..n_objects {
-                        let Some((inner, _)) = lexer.unsigned().zip(lexer.unsigned()) else { break };
+                        let Some((inner, _)) = lexer.unsigned().zip(lexer.unsigned()) else {
+                            break;
+                        };
                         let inner = u32::try_from(inner).unwrap_or(u32::MAX);
                         self.places.entry(inner).or_insert(Some(Place::Inside(*number)));
                     }

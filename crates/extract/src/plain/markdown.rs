@@ -92,8 +92,8 @@ pub(crate) fn push_markdown(
         if walk.kind == BlockKind::Table {
             walk.end(output)?;
         }
-        let is_indented_code = walk.gathered.is_empty()
-            && (line.starts_with("    ") || line.starts_with('\t'));
+        let is_indented_code =
+            walk.gathered.is_empty() && (line.starts_with("    ") || line.starts_with('\t'));
         if is_indented_code {
             walk.kind = BlockKind::Code;
         }
@@ -123,13 +123,7 @@ impl Walk<'_> {
         }
     }
 
-    fn one(
-        &mut self,
-        kind: BlockKind,
-        number: u32,
-        line: &str,
-        output: &mut Output,
-    ) -> Result<()> {
+    fn one(&mut self, kind: BlockKind, number: u32, line: &str, output: &mut Output) -> Result<()> {
         self.gathered.add(number, line);
         self.kind = kind;
         self.end(output)
@@ -177,8 +171,7 @@ fn underline(line: &str) -> Option<u8> {
 
 fn is_rule(line: &str) -> bool {
     let marks: String = line.split_whitespace().collect();
-    marks.len() >= 3
-        && ["*", "-", "_"].iter().any(|mark| marks.trim_start_matches(mark).is_empty())
+    marks.len() >= 3 && ["*", "-", "_"].iter().any(|mark| marks.trim_start_matches(mark).is_empty())
 }
 
 fn is_table_rule(line: &str) -> bool {
