@@ -79,6 +79,8 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    /// Folders to search, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
     /// Where to listen, instead of what the configuration says; port 0 picks a free one
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,

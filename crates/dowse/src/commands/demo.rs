@@ -19,7 +19,8 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
-        let app = app(&config, &lasting)?;
+        let (app, families) = app(&config, &lasting)?;
+        families.start_indexing()?;
         let names: Vec<String> = app
             .tools
             .list(&Caller::local_admin())
