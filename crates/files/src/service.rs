@@ -123,6 +123,12 @@ impl Service {
         preview::preview(&self.0.indexer, caller, path, pointer, around)
     }
 
+    /// Gives the text of a file as the index has it, up to a number of characters, and whether
+    /// it was cut.
+    pub fn text(&self, caller: &Caller, path: &str, max_chars: usize) -> Result<(String, bool)> {
+        preview::whole(&self.0.indexer, caller, path, max_chars)
+    }
+
     /// Summarises snippets.
     pub fn summarise(&self, request: &SummaryRequest, deadline: &Deadline) -> Result<Summary> {
         summary::summarise(self.0.llm.as_deref(), request, deadline)

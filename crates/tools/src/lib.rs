@@ -31,6 +31,7 @@ mod per_caller;
 mod registry;
 mod resources;
 
+pub mod everywhere;
 pub mod files;
 pub mod filters;
 pub mod knowledge;

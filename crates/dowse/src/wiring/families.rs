@@ -7,6 +7,7 @@ use extract::{Pool, PoolConfig};
 use files::{Indexer, IndexerConfig, Roots};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
+use tools::everywhere::{Fetch, Search};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
 use tools::filters::{SearchFilters, SearchFiltersBatch};
 use tools::knowledge::NormalizeOcrText;
@@ -31,6 +32,7 @@ pub(crate) struct Families {
     pub(crate) filters: Option<filters::Service>,
     pub(crate) tables: Option<tables::Service>,
     pub(crate) files: Option<files::Service>,
+    pub(crate) across: across::Service,
 }
 
 impl Families {
@@ -53,7 +55,15 @@ impl Families {
                 cache_folder: config.data_dir.join("tables"),
             })?),
         };
-        Ok(Families { filters, tables, files: files_service(config, lasting)? })
+        let files = files_service(config, lasting)?;
+        let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
+        if let Some(service) = &files {
+            sources.push(Box::new(across::Folders::new(service.clone())));
+        }
+        if let Some(service) = &filters {
+            sources.push(Box::new(across::Dimensions::new(service.clone())));
+        }
+        Ok(Families { filters, tables, files, across: across::Service::new(sources) })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -64,9 +74,12 @@ impl Families {
         Ok(())
     }
 
-    /// Puts the tools at `/mcp` in their order.
-    pub(crate) fn registry(&self) -> Registry {
-        let mut tools: Vec<Box<dyn Tool>> = Vec::new();
+    /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
+    pub(crate) fn registry(&self, link_base: &str) -> Registry {
+        let mut tools: Vec<Box<dyn Tool>> = vec![
+            Box::new(Search::new(self.across.clone(), link_base.to_owned())),
+            Box::new(Fetch::new(self.across.clone(), link_base.to_owned())),
+        ];
         if let Some(service) = &self.files {
             tools.push(Box::new(ListRoots::new(service.clone())));
             tools.push(Box::new(SearchFiles::new(service.clone())));

@@ -46,7 +46,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         audit: Arc::clone(&lasting.audit),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
-        tools: families.registry(),
+        tools: families.registry(&config.server.link_base()),
         resources: ResourceSet::default(),
         first_table: families.first_table(),
         endpoints: None,
