@@ -171,14 +171,6 @@ impl<'a> Output<'a> {
         self.inner_path.pop();
     }
 
-    pub(crate) fn is_inner(&self) -> bool {
-        !self.inner_path.is_empty()
-    }
-
-    pub(crate) fn n_blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
     pub(crate) fn finish(self, format: Format) -> Finished {
         let mut warnings = self.warnings;
         if self.blocks.is_empty() && warnings.is_empty() {
