@@ -194,12 +194,14 @@ impl<'a> Output<'a> {
         by_ratio.max(Caps::EXPANSION_FREE_BYTES).min(self.caps.expanded_bytes)
     }
 
+    /// Puts a place into the files it stands in; archives in archives make one path.
     fn placed(&self, pointer: Pointer) -> Pointer {
-        self.inner_path.iter().rev().fold(pointer, |place, path| Pointer::Inner {
-            path: path.clone(),
-            place: Box::new(place),
-        })
+        if self.inner_path.is_empty() {
+            return pointer;
+        }
+        Pointer::Inner { path: self.inner_path.join(" > "), place: Box::new(pointer) }
     }
+
 }
 
 /// Makes text fit for a block: one kind of line break, no control characters, no blank edges.
