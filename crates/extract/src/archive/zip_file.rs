@@ -19,8 +19,7 @@ const MAX_RECORDS: usize = 200_000;
 pub(crate) struct ZipEntry {
     pub(crate) name: String,
     pub(crate) is_encrypted: bool,
-    pub(crate) n_packed: u64,
-    pub(crate) n_unpacked: u64,
+    n_packed: u64,
     method: u16,
     header_at: u64,
 }
@@ -190,7 +189,6 @@ fn central_entry(record: &[u8], shift: u64) -> Option<(ZipEntry, usize)> {
         name: entry_name(name, flags),
         is_encrypted: flags & 1 != 0,
         n_packed,
-        n_unpacked,
         method,
         header_at: header_at.saturating_add(shift),
     };
@@ -236,11 +234,10 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             break;
         }
         let Some(header) = bytes.get(start..) else { break };
-        let (Some(flags), Some(method), Some(packed), Some(unpacked), Some(name_len)) = (
+        let (Some(flags), Some(method), Some(packed), Some(name_len)) = (
             u16_at(header, 6),
             u16_at(header, 8),
             u32_at(header, 18),
-            u32_at(header, 22),
             u16_at(header, 26),
         ) else {
             break;
@@ -252,7 +249,6 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             name: entry_name(name, flags),
             is_encrypted: flags & 1 != 0,
             n_packed: if is_known { u64::from(packed) } else { room },
-            n_unpacked: u64::from(unpacked),
             method,
             header_at: start as u64,
         });

@@ -77,6 +77,5 @@ fn shown(value: &Data) -> String {
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Error(error) => error.to_string(),
         Data::Empty => String::new(),
-        other => other.to_string(),
     }
 }

@@ -126,7 +126,6 @@ fn rows(text: &str, delimiter: char) -> impl Iterator<Item = Row> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Caps, extract};
 
     #[track_caller]
