@@ -23,9 +23,6 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
     register::measure(folder, &mut report)?;
     classifications::measure(folder, &mut report)?;
     junk::measure(folder, &mut report)?;
-    if std::env::var_os("MISSES").is_some() {
-        return Ok(report);
-    }
     speed::measure(folder, &mut report)?;
     Ok(report)
 }
