@@ -54,6 +54,10 @@ mod cache;
 mod live;
 mod mapped;
 
+mod source;
+mod sql;
+
+pub mod bench;
 mod error;
 
 pub use column::Column;
@@ -70,9 +74,15 @@ pub use query::{
     SeriesAnswer, SeriesPoint, Sort, Table, Test, TimeSeries, Unmatched,
 };
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
+pub use source::open;
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
+pub use sql::{PostgresTable, SqliteTable};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;
 
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// One day.
 pub const DAY_MILLIS: i64 = 86_400_000;
 
-/// The latest moment that ISO 8601 can print with four digits of a year.
-const MAX_MILLIS: i64 = 253_402_300_799_999;
+/// The latest moment that is taken: the end of the year 9999, less a day for every time zone.
+const MAX_MILLIS: i64 = 253_402_207_199_999;
 /// The earliest one.
 const MIN_MILLIS: i64 = -62_167_219_200_000;
 
@@ -128,6 +128,11 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     let local: civil::DateTime = text.parse().ok()?;
     let moment = local.to_zoned(TimeZone::UTC).ok()?;
     in_range(moment.timestamp().as_millisecond() as f64)
+}
+
+/// Takes milliseconds that can be printed with four digits of a year.
+pub(crate) fn checked(millis: i64) -> Option<i64> {
+    (MIN_MILLIS..=MAX_MILLIS).contains(&millis).then_some(millis)
 }
 
 /// Prints a moment as JavaScript's `toISOString` does.

@@ -76,7 +76,12 @@ fn every_text_format_gives_the_same_rows() {
     assert_eq!(rows[3][3], Value::Timestamp(1_704_067_200_000));
     for (name, content) in [
         ("b.csv", format!("\u{feff}{}", CSV.replace('\n', "\r\n"))),
-        ("b.tsv", CSV.replace("\"c,\"\"x\"\"\"", "c!x").replace(',', "\t").replace("c!x", "\"c,\"\"x\"\"\"")),
+        (
+            "b.tsv",
+            CSV.replace("\"c,\"\"x\"\"\"", "c!x")
+                .replace(',', "\t")
+                .replace("c!x", "\"c,\"\"x\"\"\""),
+        ),
         ("b.json", JSON.to_owned()),
         ("b.jsonl", lines),
     ] {
@@ -97,13 +102,13 @@ fn cells_that_do_not_fit_are_named_by_line() {
         .iter()
         .map(|misfit| format!("{}: {:?} {}", misfit.line, misfit.column, misfit.problem))
         .collect();
-    insta::assert_snapshot!(named.join("\n"), @r"
+    insta::assert_snapshot!(named.join("\n"), @r#"
     3: Some("latency") `fast` is not one of the numbers
     4: Some("latency") `Infinity` is not one of the numbers
     6: None the row has 1 cells, 2 are expected
     7: None the row has 3 cells, 2 are expected
     8: None a quote is opened and never closed; the line was read without quotes
-    ");
+    "#);
     assert_eq!(dataset.report().n_misfit_rows, 5);
     assert_eq!(dataset.n_rows(), 7);
     assert_eq!(dataset.column("host").unwrap().text(5), Some("\"open"));

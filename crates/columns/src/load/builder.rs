@@ -291,7 +291,7 @@ fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
         Raw::Text(text) => moment::parse(text, spec.epoch),
         Raw::Integer(number) => spec.epoch.to_millis(number as f64),
         Raw::Real(number) => spec.epoch.to_millis(number),
-        Raw::Millis(millis) => Some(millis),
+        Raw::Millis(millis) => moment::checked(millis),
         Raw::Boolean(_) => None,
     }
 }

@@ -16,7 +16,7 @@ use page::{Order, Page};
 use select::{BLOCK_ROWS, Selected, Selection};
 pub use series::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 use series::{SeriesPlan, Sums};
-pub(crate) use series::{fill, narrowest};
+pub(crate) use series::{check_points, fill, narrowest};
 
 use crate::query::{Answer, Filter, Query};
 use crate::{Column, Dataset, Error, Result};

@@ -140,7 +140,7 @@ impl<'d> SeriesPlan<'d> {
         let (lowest, highest) = (moments.value(1), moments.value(moments.len() - 1));
         let bucket = series.bucket.unwrap_or_else(|| narrowest(lowest, highest));
         let first = bucket.index_of(lowest);
-        let n_points = n_points(bucket, lowest, highest)?;
+        let n_points = check_points(bucket, lowest, highest)?;
         let points = std::iter::once(0)
             .chain((1..moments.len()).map(|at| (bucket.index_of(moments.value(at)) - first) as u32))
             .collect();
@@ -215,7 +215,7 @@ pub(crate) fn fill(
     let (Some((first, _)), Some((last, _))) = (sums.first(), sums.last()) else {
         return Ok(SeriesAnswer { bucket, points: Vec::new(), n_without_time });
     };
-    n_points(bucket, bucket.start_of(*first), bucket.start_of(*last))?;
+    check_points(bucket, bucket.start_of(*first), bucket.start_of(*last))?;
     let mut points = Vec::new();
     let mut at = *first;
     for (index, sum) in sums {
@@ -229,7 +229,8 @@ pub(crate) fn fill(
     Ok(SeriesAnswer { bucket, points, n_without_time })
 }
 
-fn n_points(bucket: Bucket, lowest: i64, highest: i64) -> Result<usize> {
+/// Counts the points of a series, and refuses too many.
+pub(crate) fn check_points(bucket: Bucket, lowest: i64, highest: i64) -> Result<usize> {
     let n_points = (bucket.index_of(highest) - bucket.index_of(lowest) + 1) as u64;
     if n_points > MAX_POINTS as u64 {
         return Err(Error::TooManyPoints {
