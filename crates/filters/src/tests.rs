@@ -82,6 +82,36 @@ struct Config {
     dimensions: Vec<DimensionConfig>,
 }
 
+/// Category, query, the first value, and the best match: what every engine must answer.
+pub(crate) const CASES: &[(&str, &str, Option<&str>, Option<&str>)] = &[
+    ("uat", "Cluj", Some("123"), Some("123")),
+    ("uat", "CÂLNIC", Some("125"), Some("125")),
+    ("uat", "TG. OCNA", Some("126"), Some("126")),
+    ("uat", "Kolozsvar", Some("124"), Some("124")),
+    ("uat", "124", Some("124"), Some("124")),
+    ("uat", "butterfly", None, None),
+    ("entity", "Primăria Cluj-Napoca", Some("4305857"), Some("4305857")),
+    ("entity", "primaria cluj", Some("4305857"), None),
+    ("functional_classification", "educație", Some("70."), Some("70.")),
+    ("functional_classification", "70.11", Some("70.11"), Some("70.11")),
+    ("functional_classification", "65.00", Some("65."), Some("65.")),
+    ("economic_classification", "20.30", Some("20.30"), Some("20.30")),
+    ("economic_classification", "2030", Some("20.30"), Some("20.30")),
+];
+
+pub(crate) fn dimension_configs() -> Vec<DimensionConfig> {
+    toml::from_str::<Config>(CONFIG).unwrap().dimensions
+}
+
+#[test]
+fn memory_keeps_the_contract() {
+    for (category, query, top, best) in CASES {
+        let response = search(json!({"category": category, "query": query}));
+        assert_eq!(response["results"][0]["filterValue"].as_str(), *top, "`{query}`: {response}");
+        assert_eq!(response["bestMatch"]["filterValue"].as_str(), *best, "`{query}`: {response}");
+    }
+}
+
 pub(crate) fn world() -> (TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     let files = [
