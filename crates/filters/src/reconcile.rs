@@ -127,7 +127,7 @@ impl Reconciliation {
         let wanted = text::fold(prefix);
         let mut names: BTreeSet<String> = BTreeSet::new();
         for category in self.types(caller, "") {
-            if let Ok(dimension) = self.service.dimension(caller, &category) {
+            if let Ok(dimension) = self.service.dimension(caller, &category, "") {
                 names.extend(dimension.properties());
             }
         }
@@ -149,7 +149,7 @@ impl Reconciliation {
         category: &str,
         limit: usize,
     ) -> Result<Value> {
-        let dimension = self.service.dimension(caller, category)?;
+        let dimension = self.service.dimension(caller, category, "")?;
         let properties: Vec<Value> = dimension
             .properties()
             .into_iter()
@@ -227,7 +227,7 @@ impl Reconciliation {
 
     fn find(&self, caller: &Caller, id: &str) -> Option<(std::sync::Arc<Dimension>, EntryIdx)> {
         let (category, value) = id.split_once('/')?;
-        let dimension = self.service.dimension(caller, category).ok()?;
+        let dimension = self.service.dimension(caller, category, value).ok()?;
         let entry = dimension.index.find_value(value)?;
         Some((dimension, entry))
     }
@@ -239,7 +239,7 @@ impl Reconciliation {
             if !query.types.is_empty() && !query.types.contains(&category) {
                 continue;
             }
-            let dimension = self.service.dimension(caller, &category)?;
+            let dimension = self.service.dimension(caller, &category, &query.text)?;
             let answer = dimension.lookup(&Request {
                 text: &query.text,
                 locale: None,
