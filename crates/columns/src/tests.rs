@@ -100,14 +100,16 @@ fn cells_that_do_not_fit_are_named_by_line() {
         .report()
         .misfits
         .iter()
-        .map(|misfit| format!("{}: {:?} {}", misfit.line, misfit.column, misfit.problem))
+        .map(|misfit| {
+            format!("{}: {:?} {} {:?}", misfit.line, misfit.column, misfit.problem, misfit.found)
+        })
         .collect();
     insta::assert_snapshot!(named.join("\n"), @r#"
-    3: Some("latency") `fast` is not one of the numbers
-    4: Some("latency") `Infinity` is not one of the numbers
-    6: None the row has 1 cells, 2 are expected
-    7: None the row has 3 cells, 2 are expected
-    8: None a quote is opened and never closed; the line was read without quotes
+    3: Some("latency") the cell is not one of the numbers Some("fast")
+    4: Some("latency") the cell is not one of the numbers Some("Infinity")
+    6: None the row has 1 cells, 2 are expected None
+    7: None the row has 3 cells, 2 are expected None
+    8: None a quote is opened and never closed; the line was read without quotes None
     "#);
     assert_eq!(dataset.report().n_misfit_rows, 5);
     assert_eq!(dataset.n_rows(), 7);
