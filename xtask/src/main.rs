@@ -1,5 +1,55 @@
 //! Chores of the project: `cargo xtask ci` is CI, word for word.
+//!
+//! Nothing here is part of the product, and nothing of the product is linked in: chores look at
+//! the sources, at `cargo metadata`, and at the binary from outside, so that they build in
+//! seconds and see what a user sees. Each chore is one file or one folder; this file only chooses.
+
+mod process;
+mod project;
+
+mod ci;
+
+mod generate;
+mod tidy;
+
+mod binary;
+mod testbed;
+
+mod bench;
+mod clients;
+mod conformance;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  ci                    everything: format, clippy, docs, tidy, reference pages, then `test`
+  test                  all tests, with what they need installed by package name: rooms, doc
+                        tests, the conformance suite, sessions of foreign clients
+  tidy                  rules of the house: ranks, owners, licences, maps, links, file lengths
+  generate [--check]    write the reference pages under docs/reference, or check them
+  testbed               install what the tests talk to, and print where it is
+  conformance           the official MCP suite against the built server
+  clients               sessions of foreign MCP clients against the built server
+  bench [NAME…]         `dowse bench` of a release build
+";
 
 fn main() -> anyhow::Result<()> {
-    Ok(())
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["ci"] => ci::ci(),
+        ["test"] => ci::test(),
+        ["tidy"] => tidy::run(),
+        ["generate"] => generate::run(generate::Mode::Write),
+        ["generate", "--check"] => generate::run(generate::Mode::Check),
+        ["testbed"] => testbed::print(),
+        ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
+        ["clients"] => clients::run(&testbed::prepare()?).map(drop),
+        ["bench", names @ ..] => bench::run(names),
+        [] | ["help" | "--help" | "-h"] => {
+            eprint!("{USAGE}");
+            Ok(())
+        }
+        other => anyhow::bail!("unknown chore `{}`\n{USAGE}", other.join(" ")),
+    }
 }

@@ -1,5 +1,32 @@
 //! The binary: flags, configuration, wiring, exit code.
+//!
+//! stdout belongs to the protocol (`dowse mcp`) and to what a command was asked to print;
+//! everything else goes to stderr.
 
-fn main() -> anyhow::Result<()> {
-    Ok(())
+mod cli;
+mod config;
+
+mod commands;
+mod wiring;
+
+mod clock;
+mod logs;
+mod print;
+mod reload;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    logs::start(&cli.log);
+    match commands::run(cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            print::error(&error);
+            ExitCode::from(2)
+        }
+    }
 }

@@ -1,1 +1,48 @@
-//! The room `guard`.
+//! One layer around every call: who calls, how often, what may leave, and what is written down.
+//!
+//! - [`Authenticator`] turns the headers of a request into a [`model::Caller`].
+//! - [`Limiter`] counts calls for each client and tool.
+//! - [`release`] redacts source text in an answer and cuts it to size, with a notice.
+//! - [`Audit`] writes one line for each call; [`Metrics`] counts them.
+//! - [`hosts`] says which `Host` and `Origin` headers are ours.
+//!
+//! No tool has its own copy of any of this, and nothing here knows a tool, a transport or a
+//! family: `serve` calls these pieces in one place, in this order.
+//!
+//! ```
+//! use guard::{Caps, Outgoing, release};
+//! use serde_json::json;
+//!
+//! let answer = json!({ "id": "a@b.example", "text": "write to someone@example.org" });
+//! let Outgoing { value, n_redacted, .. } =
+//!     release(answer, &["/text"], None, &Caps { result_chars: 1000 });
+//! assert_eq!(n_redacted, 1);
+//! assert_eq!(value["id"], "a@b.example");
+//! assert!(!value["text"].as_str().unwrap().contains("someone@example.org"));
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod config;
+mod error;
+
+mod identity;
+mod keys;
+mod tokens;
+
+pub mod hosts;
+mod rate;
+
+mod outgoing;
+mod paths;
+
+mod audit;
+mod metrics;
+
+pub use audit::{Audit, Entry, Outcome};
+pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, LimitsConfig};
+pub use error::{Denied, SetupError};
+pub use identity::{Authenticator, bearer};
+pub use metrics::Metrics;
+pub use outgoing::{Caps, Outgoing, OutgoingText, release, release_text};
+pub use rate::{Limiter, TooMany};
+pub use tokens::FetchKeys;

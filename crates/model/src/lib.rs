@@ -25,6 +25,7 @@ mod pointer;
 mod span;
 
 mod attributes;
+mod block;
 mod passage;
 
 mod hit;
@@ -37,6 +38,7 @@ mod report;
 
 pub use access::{Access, Clearance, UnknownClearance};
 pub use attributes::{AttributeValue, Attributes};
+pub use block::{BLOCK_SEPARATOR, Block, BlockKind};
 pub use caller::{Caller, Identity};
 pub use clock::{Clock, Timestamp};
 pub use deadline::Deadline;

@@ -1,1 +1,24 @@
-//! The room `serve`.
+//! The only room that knows MCP, HTTP and HTML.
+//!
+//! [`run`] takes a listener, the [`Shared`] application and a shutdown token, and serves until
+//! told to stop. [`stdio`] serves the same tools over this process's own pipes. Both lead every
+//! call through [`call`] and every reading of a resource through [`read`], behind the same guard.
+//!
+//! The application can be replaced while it runs ([`Shared::replace`]): calls in progress end on
+//! the one they began with.
+#![doc(test(attr(deny(warnings))))]
+
+mod app;
+mod config;
+
+pub mod call;
+mod guarded;
+pub mod read;
+
+mod http;
+mod mcp;
+
+pub use app::{App, Endpoints, Opened, Readiness, Shared};
+pub use config::ServerConfig;
+pub use http::{RunError, run};
+pub use mcp::{StdioError, list_cost, stdio};

@@ -201,7 +201,7 @@ pub fn query_output_schema() -> Value {
             "series": { "type": "object" },
             "next": { "type": "string" },
             "did_you_mean": { "type": "array", "items": { "type": "object" } },
-            "warnings": { "type": "array", "items": { "type": "object" } }
+            "warnings": { "type": "array", "items": { "type": "string" } }
         },
         "required": ["total"]
     })

@@ -1,1 +1,61 @@
-//! What tests of every room share: a fixed clock, callers, temporary folders, free ports.
+//! What tests of every room share: a clock that stands still, callers, temporary folders, free
+//! ports, a real server, and small clients for it.
+//!
+//! Rooms use this crate as a dev-dependency. It knows the outside of the product (the flags of
+//! the binary, HTTP, JSON-RPC) and the words of `model`, and nothing else of the house, so that a
+//! test that goes through it sees what a user sees. It is blocking throughout, and it panics where
+//! a library would return an error: a failed set-up should stop the test at the line that asked
+//! for it.
+//!
+//! ```
+//! use testkit::{Folder, ManualClock, callers};
+//!
+//! let clock = ManualClock::new();
+//! let before = clock.clock().now();
+//! clock.advance(std::time::Duration::from_secs(60));
+//! assert_eq!(clock.clock().now().seconds() - before.seconds(), 60);
+//!
+//! let folder = Folder::new();
+//! let report = folder.write("2024/report.md", "# Report");
+//! assert!(report.ends_with("2024/report.md"));
+//!
+//! assert!(!callers::member("acme", &["reader"]).is_admin());
+//! ```
+//!
+//! A server under test is the real binary. In a test of the `dowse` room:
+//!
+//! ```no_run
+//! use testkit::{Mcp, Server};
+//!
+//! # fn binary() -> &'static str { "dowse" }
+//! // In the `dowse` room itself: `env!("CARGO_BIN_EXE_dowse")`.
+//! let server = Server::start(binary(), &["serve", "--listen", "127.0.0.1:0"]);
+//! let tools = Mcp::new(server.http(), "/mcp").list_tools();
+//! assert!(tools.iter().any(|tool| tool["name"] == "search"));
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+pub mod callers;
+mod clock;
+
+mod folder;
+mod ports;
+
+pub mod bed;
+mod postgres;
+
+mod http;
+pub mod loopback;
+mod server;
+
+mod mcp;
+mod stdio;
+
+pub use clock::{ManualClock, START, fixed_clock};
+pub use folder::Folder;
+pub use http::{Http, Request, Response};
+pub use mcp::{Mcp, ToolResult};
+pub use ports::free_port;
+pub use postgres::Postgres;
+pub use server::Server;
+pub use stdio::StdioSession;

@@ -1,1 +1,45 @@
-//! The room `tools`.
+//! What an agent may call: one file for each tool, with its schema, its checks and its answer.
+//!
+//! A [`Tool`] describes itself with a [`Spec`] (name, schemas, annotations, and where source
+//! text stands in its answer) and does its work in [`Tool::call`]. The [`Registry`] holds the
+//! tools in their fixed order. [`check`] refuses wrong arguments with errors written for an
+//! agent before a tool sees them, and [`Code`] is the one table of everything that can go wrong.
+//!
+//! [`Resources`] is what an agent reads by its address (`dowse://…`), one implementation for each
+//! family that has something to read.
+//!
+//! There is no transport here: `serve` speaks MCP and HTTP, and `guard` stands around each call.
+//!
+//! ```
+//! use model::Caller;
+//! use tools::{Registry, check, knowledge::NormalizeOcrText};
+//!
+//! let registry = Registry::new(vec![Box::new(NormalizeOcrText::by_rules())]);
+//! let tool = registry.get("normalize_ocr_text", &Caller::local_admin()).unwrap();
+//! let arguments = serde_json::json!({ "text": 5 });
+//! let error = check(&tool.spec, arguments.as_object().unwrap()).unwrap_err();
+//! assert_eq!(error.code.as_str(), "BAD_REQUEST");
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod call;
+mod error;
+mod spec;
+
+mod arguments;
+mod per_caller;
+mod registry;
+mod resources;
+
+pub mod filters;
+pub mod knowledge;
+pub mod tables;
+
+pub use arguments::check;
+pub use call::{Answer, Call, Link, Progress, Tool};
+pub use error::{Code, ToolError};
+pub use registry::{Listed, Registry};
+pub use resources::{
+    ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
+};
+pub use spec::{Effect, ErrorShape, OutputShape, Spec};

@@ -1,0 +1,38 @@
+//! `dowse check`: is the configuration right, and what would it serve?
+
+use model::Caller;
+
+use crate::cli::ConfigArgs;
+use crate::commands::variable;
+use crate::config::load;
+use crate::print;
+use crate::wiring::{Lasting, app};
+
+pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
+    let loaded = load(args.config.as_deref(), &variable)?;
+    let config = &loaded.config;
+    let app = app(config, &Lasting::open(config)?)?;
+    match &loaded.file {
+        Some(file) => print::line(format!("{}: valid", file.display())),
+        None => print::line("no configuration: the defaults are used"),
+    }
+    let callers = match (&config.auth.jwt, config.auth.keys.len()) {
+        (None, 0) => "everyone on this machine, as the local administrator".to_owned(),
+        (None, n_keys) => format!("holders of {n_keys} keys"),
+        (Some(jwt), 0) => format!("tokens of `{}`", jwt.issuer),
+        (Some(jwt), n_keys) => format!("tokens of `{}` and holders of {n_keys} keys", jwt.issuer),
+    };
+    let names: Vec<String> = app
+        .tools
+        .list(&Caller::local_admin())
+        .iter()
+        .map(|listed| listed.spec.name.clone())
+        .collect();
+    print::line(print::table(&[
+        vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
+        vec!["data".to_owned(), config.data_dir.display().to_string()],
+        vec!["callers".to_owned(), callers],
+        vec!["tools".to_owned(), names.join(", ")],
+    ]));
+    Ok(())
+}

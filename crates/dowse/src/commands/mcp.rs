@@ -1,0 +1,22 @@
+//! `dowse mcp`: one client over this process's pipes.
+
+use ::serve::Shared;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::ConfigArgs;
+use crate::commands::{block_on, variable};
+use crate::config::load;
+use crate::signals;
+use crate::wiring::{Lasting, app};
+
+pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
+    let config = load(args.config.as_deref(), &variable)?.config;
+    let lasting = Lasting::open(&config)?;
+    block_on(async move {
+        let shutdown = CancellationToken::new();
+        signals::shutdown_on_signal(shutdown.clone())?;
+        let shared = Shared::new(app(&config, &lasting)?);
+        ::serve::stdio(&shared, shutdown).await?;
+        Ok(())
+    })
+}

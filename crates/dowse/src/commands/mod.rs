@@ -1,0 +1,41 @@
+//! One file for each command.
+
+mod audit;
+mod bench;
+mod check;
+mod demo;
+mod mcp;
+mod serve;
+mod tools;
+
+use std::process::ExitCode;
+
+use crate::cli::{BenchCommand, Command};
+
+/// Does what was typed.
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Tools(args) => tools::run(&args),
+        Command::Audit(args) => audit::run(&args),
+        Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}
+
+/// Reads the environment.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Runs async work to its end.
+pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    // Work on blocking threads that nobody waits for must not hold up the exit.
+    runtime.shutdown_background();
+    result
+}

@@ -1,0 +1,25 @@
+//! `dowse tools`: the registry, and what it costs an agent to read it.
+
+use model::Caller;
+
+use crate::cli::ConfigArgs;
+use crate::commands::variable;
+use crate::config::load;
+use crate::print;
+use crate::wiring::{Lasting, app};
+
+pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
+    let config = load(args.config.as_deref(), &variable)?.config;
+    let app = app(&config, &Lasting::open(&config)?)?;
+    let caller = Caller::local_admin();
+    let costs = ::serve::list_cost(&app.tools, &caller);
+    let mut rows = vec![vec!["tool".to_owned(), "tokens".to_owned(), "what for".to_owned()]];
+    for (listed, (name, n_tokens)) in app.tools.list(&caller).iter().zip(&costs) {
+        let first: String = listed.spec.description.chars().take(80).collect();
+        rows.push(vec![name.clone(), n_tokens.to_string(), first]);
+    }
+    let total: usize = costs.iter().map(|(_, n_tokens)| n_tokens).sum();
+    rows.push(vec!["tools/list".to_owned(), total.to_string(), String::new()]);
+    print::line(print::table(&rows));
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Environment variables over the file: `DOWSE_SERVER_LISTEN` sets `server.listen`.
+//!
+//! The name is the path of the setting in capitals, joined with underscores. Only the settings
+//! listed here can be set this way; other variables that begin with `DOWSE_` (keys and secrets
+//! that the file names) are left alone.
+
+use toml::{Table, Value};
+
+/// Settings that hold one value, as paths.
+pub(crate) const SETTINGS: &[&str] = &[
+    "data_dir",
+    "server.listen",
+    "server.public_url",
+    "server.allowed_hosts",
+    "server.allowed_origins",
+    "limits.result_chars",
+    "limits.body_bytes",
+    "limits.upload_bytes",
+    "limits.concurrent_calls",
+    "limits.connections",
+    "limits.call_seconds",
+    "audit.omit_queries",
+    "filters.best_match_threshold",
+    "filters.best_match_margin",
+];
+
+/// Settings among them that hold a list; the variable separates its elements with commas.
+const LISTS: &[&str] = &["server.allowed_hosts", "server.allowed_origins"];
+
+/// Gives the variable that sets a setting.
+pub(crate) fn variable_of(setting: &str) -> String {
+    format!("DOWSE_{}", setting.replace('.', "_").to_uppercase())
+}
+
+/// Puts the variables that are set into the table, and tells which settings they set.
+pub(crate) fn apply(
+    table: &mut Table,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<&'static str> {
+    let mut set = Vec::new();
+    for setting in SETTINGS {
+        let Some(text) = variable(&variable_of(setting)) else { continue };
+        let value = if LISTS.contains(setting) {
+            let elements = text.split(',').map(str::trim).filter(|element| !element.is_empty());
+            Value::Array(elements.map(|element| Value::String(element.to_owned())).collect())
+        } else {
+            scalar(&text)
+        };
+        insert(table, setting, value);
+        set.push(*setting);
+    }
+    set
+}
+
+fn scalar(text: &str) -> Value {
+    if let Ok(number) = text.parse::<i64>() {
+        return Value::Integer(number);
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return Value::Float(number);
+    }
+    match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        other => Value::String(other.to_owned()),
+    }
+}
+
+fn insert(table: &mut Table, setting: &str, value: Value) {
+    match setting.split_once('.') {
+        None => {
+            table.insert(setting.to_owned(), value);
+        }
+        Some((section, rest)) => {
+            let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One line for each call, appended to a file that rotates by size.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err::{File, OpenOptions};
+use model::Timestamp;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::SetupError;
+
+/// A file that reaches this size is set aside.
+const ROTATE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Files set aside that are kept, newest first.
+const KEPT_FILES: usize = 8;
+
+/// The file that is written to.
+const FILE_NAME: &str = "audit.jsonl";
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// With an answer.
+    Ok,
+    /// With an error that the caller can correct.
+    Refused,
+    /// With a mistake of ours or of something we depend on.
+    Failed,
+    /// The caller went away or time was over.
+    Cancelled,
+}
+
+/// What is written down of one call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When the call arrived, in milliseconds since the Unix epoch.
+    pub at: Timestamp,
+    /// The request's id, as in the log.
+    pub request: String,
+    /// The tool or REST operation.
+    pub tool: String,
+    /// The tenant of the caller.
+    pub tenant: String,
+    /// The caller.
+    pub caller: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The error code, where it failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// Results in the answer.
+    pub results: u64,
+    /// Pieces that were redacted.
+    pub redacted: u64,
+    /// Milliseconds from arrival to answer.
+    pub latency_ms: f64,
+    /// What was asked for; absent when the configuration says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub query: Option<String>,
+}
+
+/// The append-only record of calls.
+pub struct Audit {
+    folder: PathBuf,
+    file: Mutex<Open>,
+}
+
+struct Open {
+    file: File,
+    n_bytes: u64,
+}
+
+impl Audit {
+    /// Opens the record in a folder, which is made when it is not there.
+    pub fn open(folder: &Path) -> Result<Self, SetupError> {
+        fs_err::create_dir_all(folder).map_err(SetupError::Audit)?;
+        let file = open(folder).map_err(SetupError::Audit)?;
+        Ok(Audit { folder: folder.to_owned(), file: Mutex::new(file) })
+    }
+
+    /// Appends an entry. A full disk must not stop the service: the loss is logged.
+    pub fn record(&self, entry: &Entry) {
+        let mut line = match serde_json::to_vec(entry) {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::error!(%error, "an audit entry could not be written as JSON");
+                return;
+            }
+        };
+        line.push(b'\n');
+        let mut open_file = self.file.lock();
+        if let Err(error) = open_file.file.write_all(&line) {
+            tracing::error!(%error, "an audit entry could not be written");
+            return;
+        }
+        open_file.n_bytes += line.len() as u64;
+        if open_file.n_bytes >= ROTATE_BYTES {
+            match rotate(&self.folder) {
+                Ok(fresh) => *open_file = fresh,
+                Err(error) => tracing::error!(%error, "the audit file could not be rotated"),
+            }
+        }
+    }
+
+    /// Reads the newest entries that pass `wanted`, oldest first, across rotated files.
+    pub fn tail(
+        folder: &Path,
+        n_entries: usize,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> std::io::Result<Vec<Entry>> {
+        let mut newest = VecDeque::new();
+        for path in (1..=KEPT_FILES).rev().map(|age| rotated(folder, age)).chain([current(folder)])
+        {
+            let file = match File::open(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for line in BufReader::new(file).lines() {
+                // A line cut short by a crash is passed over.
+                let Ok(entry) = serde_json::from_str::<Entry>(&line?) else { continue };
+                if wanted(&entry) {
+                    newest.push_back(entry);
+                    if newest.len() > n_entries {
+                        newest.pop_front();
+                    }
+                }
+            }
+        }
+        Ok(newest.into())
+    }
+}
+
+fn current(folder: &Path) -> PathBuf {
+    folder.join(FILE_NAME)
+}
+
+fn rotated(folder: &Path, age: usize) -> PathBuf {
+    folder.join(format!("{FILE_NAME}.{age}"))
+}
+
+fn open(folder: &Path) -> std::io::Result<Open> {
+    let file = OpenOptions::new().create(true).append(true).open(current(folder))?;
+    let n_bytes = file.metadata()?.len();
+    Ok(Open { file, n_bytes })
+}
+
+fn rotate(folder: &Path) -> std::io::Result<Open> {
+    for age in (1..KEPT_FILES).rev() {
+        let from = rotated(folder, age);
+        if from.exists() {
+            fs_err::rename(from, rotated(folder, age + 1))?;
+        }
+    }
+    fs_err::rename(current(folder), rotated(folder, 1))?;
+    open(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(n: u64) -> Entry {
+        Entry {
+            at: Timestamp(n as i64),
+            request: format!("r{n}"),
+            tool: "searchFiles".to_owned(),
+            tenant: "acme".to_owned(),
+            caller: "ann".to_owned(),
+            outcome: Outcome::Ok,
+            code: None,
+            results: n,
+            redacted: 0,
+            latency_ms: 1.5,
+            query: Some("x".repeat(2_000)),
+        }
+    }
+
+    #[test]
+    fn entries_survive_rotation_and_a_torn_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::open(folder.path()).unwrap();
+        let n_entries = 2 * ROTATE_BYTES / 2_100;
+        for n in 0..n_entries {
+            audit.record(&entry(n));
+        }
+        drop(audit);
+        assert!(rotated(folder.path(), 1).exists());
+        let mut torn = OpenOptions::new().append(true).open(current(folder.path())).unwrap();
+        torn.write_all(b"{\"at\":5,\"requ").unwrap();
+        let tail = Audit::tail(folder.path(), 3, |_| true).unwrap();
+        let numbers: Vec<u64> = tail.iter().map(|entry| entry.results).collect();
+        assert_eq!(numbers, [n_entries - 3, n_entries - 2, n_entries - 1]);
+        let all = Audit::tail(folder.path(), usize::MAX - 1, |_| true).unwrap();
+        assert_eq!(all.len() as u64, n_entries);
+    }
+}

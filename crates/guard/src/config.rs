@@ -1,0 +1,137 @@
+//! The sections of the configuration that belong to this room: `[auth]`, `[limits]`, `[audit]`.
+
+use std::collections::BTreeMap;
+
+use model::{Clearance, TenantId};
+use serde::Deserialize;
+
+/// `[auth]`: how callers prove who they are. Absent means loopback only.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuthConfig {
+    /// Signed tokens.
+    pub jwt: Option<JwtConfig>,
+    /// Keys for machines.
+    pub keys: Vec<KeyConfig>,
+}
+
+/// `[auth] jwt`: where tokens come from and for whom they are meant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JwtConfig {
+    /// The `iss` a token must carry.
+    pub issuer: String,
+    /// The `aud` a token must carry.
+    pub audience: String,
+    /// Where the issuer publishes its RS256 keys.
+    pub jwks_url: Option<String>,
+    /// The environment variable that holds the HS256 secret.
+    pub hs256_secret_env: Option<String>,
+    /// Which claims hold what.
+    #[serde(default)]
+    pub claims: ClaimNames,
+}
+
+/// `[auth] jwt.claims`: the names of the claims that describe a caller.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClaimNames {
+    /// Who.
+    pub subject: String,
+    /// The tenant.
+    pub tenant: String,
+    /// The department.
+    pub department: String,
+    /// The clearance.
+    pub clearance: String,
+    /// Roles: a list, or one word. `role` is read as well.
+    pub roles: String,
+}
+
+impl Default for ClaimNames {
+    fn default() -> Self {
+        ClaimNames {
+            subject: "sub".to_owned(),
+            tenant: "tenant_id".to_owned(),
+            department: "department".to_owned(),
+            clearance: "clearance".to_owned(),
+            roles: "roles".to_owned(),
+        }
+    }
+}
+
+/// `[[auth.keys]]`: one API key.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyConfig {
+    /// The name that stands in the audit.
+    pub name: String,
+    /// The environment variable that holds the key.
+    pub key_env: String,
+    /// The tenant of whoever holds it.
+    #[serde(default = "TenantId::local")]
+    pub tenant: TenantId,
+    /// Their department.
+    pub department: Option<String>,
+    /// Their roles.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// Their clearance.
+    #[serde(default)]
+    pub clearance: Clearance,
+}
+
+/// `[limits]`: what one client may ask for, and what the server gives at most.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// Calls per minute for each client and tool; `default` holds for tools that are not named.
+    pub rate_per_minute: BTreeMap<String, u32>,
+    /// Characters in one answer.
+    pub result_chars: usize,
+    /// Bytes in one request to an MCP address.
+    pub body_bytes: usize,
+    /// Bytes in one upload over REST.
+    pub upload_bytes: usize,
+    /// Calls in progress at the same time.
+    pub concurrent_calls: usize,
+    /// Connections open at the same time.
+    pub connections: usize,
+    /// Seconds that a call may take.
+    pub call_seconds: u64,
+}
+
+impl LimitsConfig {
+    /// The name that stands for every tool without a rate of its own.
+    pub const DEFAULT_RATE: &'static str = "default";
+
+    /// Calls per minute where the configuration says nothing.
+    pub const RATES: [(&'static str, u32); 4] = [
+        ("searchFiles", 60),
+        ("openFile", 30),
+        ("summarizeResults", 20),
+        (LimitsConfig::DEFAULT_RATE, 120),
+    ];
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        LimitsConfig {
+            rate_per_minute: BTreeMap::new(),
+            result_chars: 100_000,
+            body_bytes: 4 * 1024 * 1024,
+            upload_bytes: 512 * 1024 * 1024,
+            concurrent_calls: 64,
+            connections: 2_048,
+            call_seconds: 60,
+        }
+    }
+}
+
+/// `[audit]`: what is written down of each call.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditConfig {
+    /// Leaves out what was asked for.
+    pub omit_queries: bool,
+}

@@ -1,0 +1,51 @@
+//! Why a caller is turned away, and why the layer cannot be set up.
+
+/// A caller that is turned away before a call. The sentences are shown to them; they say
+/// nothing that helps to guess a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// No credentials, where some are needed.
+    #[error("Invalid authentication credentials: send `Authorization: Bearer` with a token or key")]
+    Missing,
+    /// A header that is no bearer token.
+    #[error("Invalid authentication credentials: the `Authorization` header is not a bearer token")]
+    NotBearer,
+    /// Neither a known key nor a token for this server.
+    #[error("Invalid authentication credentials: {reason}")]
+    Invalid {
+        /// What is wrong with it, without any part of it.
+        reason: &'static str,
+    },
+    /// The issuer's keys cannot be fetched, so that no token can be checked.
+    #[error("tokens cannot be checked: the issuer's keys cannot be fetched")]
+    KeysUnavailable,
+}
+
+/// A configuration of this layer that cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The variable named for a key is not set or empty.
+    #[error("the environment variable `{variable}` named by `{setting}` is not set")]
+    MissingVariable {
+        /// The setting.
+        setting: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A key is too short to be safe.
+    #[error("the key in `{variable}` has {length} characters: use at least {minimum}")]
+    ShortKey {
+        /// The variable.
+        variable: String,
+        /// How long it is.
+        length: usize,
+        /// How long it must be.
+        minimum: usize,
+    },
+    /// Tokens need exactly one way to be checked.
+    #[error("`auth.jwt` needs either `jwks_url` or `hs256_secret_env`, and not both")]
+    TokenCheck,
+    /// The audit file cannot be written.
+    #[error("the audit file cannot be opened")]
+    Audit(#[source] std::io::Error),
+}

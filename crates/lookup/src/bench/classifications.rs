@@ -1,0 +1,125 @@
+//! Keywords against classification codes, with and without aliases.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use model::Report;
+
+use crate::bench::baseline::PlainTrigrams;
+use crate::bench::data::{cell, rows};
+use crate::{Entry, Index, Name, Request, Result};
+
+pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
+    for classification in ["functional", "economic"] {
+        let folder = folder.join("classifications");
+        let codes = rows(&folder.join(format!("{classification}.tsv")), '\t')?;
+        let pairs: Vec<(String, String)> =
+            rows(&folder.join(format!("{classification}_keyword_to_code.tsv")), '\t')?
+                .iter()
+                .map(|row| (cell(row, 0).to_owned(), cell(row, 1).to_owned()))
+                .collect();
+        let (aliases, held_out): (Vec<_>, Vec<_>) =
+            pairs.iter().enumerate().partition(|(at, _)| at % 2 == 0);
+        let aliases: Vec<&(String, String)> = aliases.into_iter().map(|(_, pair)| pair).collect();
+        let held_out: Vec<&(String, String)> = held_out.into_iter().map(|(_, pair)| pair).collect();
+        let all: Vec<&(String, String)> = pairs.iter().collect();
+        let runs = [
+            ("names only", &[][..], &all[..]),
+            ("half of the keywords as aliases, asked the other half", &aliases, &held_out),
+            ("all keywords as aliases", &all, &all),
+        ];
+        for (label, aliases, asked) in runs {
+            measure_run(classification, label, &codes, aliases, asked, report);
+        }
+    }
+    Ok(())
+}
+
+fn measure_run(
+    classification: &str,
+    label: &str,
+    codes: &[Vec<String>],
+    aliases: &[&(String, String)],
+    asked: &[&(String, String)],
+    report: &mut Report,
+) {
+    let mut by_code: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (keyword, code) in aliases.iter().copied() {
+        by_code.entry(code).or_default().push(keyword.clone());
+    }
+    let mut accepted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (keyword, code) in asked.iter().copied() {
+        accepted.entry(keyword).or_default().push(code);
+    }
+    let entries: Vec<Entry> = codes
+        .iter()
+        .map(|row| Entry {
+            value: cell(row, 0).to_owned(),
+            code: Some(cell(row, 0).to_owned()),
+            names: [("ro", cell(row, 1)), ("en", cell(row, 2))]
+                .into_iter()
+                .filter(|(_, name)| !name.is_empty())
+                .map(|(locale, name)| Name {
+                    locale: Some(locale.to_owned()),
+                    text: name.to_owned(),
+                })
+                .collect(),
+            aliases: by_code.remove(cell(row, 0)).unwrap_or_default(),
+            ..Entry::default()
+        })
+        .collect();
+    let mut plain_names = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        plain_names.push((at, entry.names[0].text.clone()));
+        plain_names.extend(entry.aliases.iter().map(|alias| (at, alias.clone())));
+    }
+    let plain = PlainTrigrams::new(plain_names.iter().map(|(_, name)| name.as_str()));
+    let values: Vec<String> = entries.iter().map(|entry| entry.value.clone()).collect();
+    let index = Index::build(entries);
+    let (mut n_strict, mut n_any, mut n_plain, mut n_plain_any) = (0, 0, 0, 0);
+    for (keyword, code) in asked.iter().copied() {
+        let request = Request { text: keyword, locale: Some("ro"), hint: None, limit: 3 };
+        let answer = index.lookup(&request);
+        let found: Vec<&str> =
+            answer.matches.iter().map(|found| index.entry(found.entry).value.as_str()).collect();
+        n_strict += usize::from(found.contains(&code.as_str()));
+        n_any += usize::from(found.iter().any(|code| accepted[keyword.as_str()].contains(code)));
+        if std::env::var_os("MISSES").is_some()
+            && label.starts_with("all")
+            && !found.iter().any(|code| accepted[keyword.as_str()].contains(code))
+        {
+            eprintln!(
+                "CMISS {keyword} {code} {:?}",
+                answer
+                    .matches
+                    .iter()
+                    .map(|m| (m.matched.clone(), m.score.rounded()))
+                    .collect::<Vec<_>>()
+            );
+        }
+        let mut plain_found: Vec<&str> = Vec::new();
+        for (at, _) in plain.top(keyword, 30) {
+            let code = values[plain_names[at].0].as_str();
+            if !plain_found.contains(&code) && plain_found.len() < 3 {
+                plain_found.push(code);
+            }
+        }
+        n_plain += usize::from(plain_found.contains(&code.as_str()));
+        n_plain_any +=
+            usize::from(plain_found.iter().any(|code| accepted[keyword.as_str()].contains(code)));
+    }
+    let share = |n: usize| n as f64 / asked.len().max(1) as f64;
+    let name = format!("{classification} keywords hit@3, {label}");
+    report.add_noted(
+        name.clone(),
+        share(n_strict),
+        "ratio",
+        format!("plain pg_trgm {:.3}", share(n_plain)),
+    );
+    report.add_noted(
+        format!("{name}, any code of the keyword"),
+        share(n_any),
+        "ratio",
+        format!("plain pg_trgm {:.3}", share(n_plain_any)),
+    );
+}

@@ -1,0 +1,194 @@
+//! Words that no Romanian register holds must find nothing.
+
+use std::path::Path;
+
+use model::Report;
+
+use crate::bench::data::entities;
+use crate::bench::variants::Random;
+use crate::{Index, Request, Result};
+
+const N_QUERIES: usize = 1000;
+
+pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
+    let index = Index::build(entities(folder)?);
+    let mut random = Random(7);
+    let mut n_empty = 0;
+    for _ in 0..N_QUERIES {
+        let n_words = 1 + random.below(3);
+        let words: Vec<&str> = (0..n_words).map(|_| WORDS[random.below(WORDS.len())]).collect();
+        let text = words.join(" ");
+        let answer = index.lookup(&Request { text: &text, locale: None, hint: None, limit: 3 });
+        if std::env::var_os("MISSES").is_some() && !answer.matches.is_empty() {
+            eprintln!(
+                "JUNK {text} {:?}",
+                answer
+                    .matches
+                    .iter()
+                    .map(|m| (m.matched.clone(), m.score.rounded()))
+                    .collect::<Vec<_>>()
+            );
+        }
+        n_empty += usize::from(answer.matches.is_empty());
+    }
+    report.add_noted(
+        "junk that finds nothing",
+        n_empty as f64 / N_QUERIES as f64,
+        "ratio",
+        "one to three words of Finnish, Turkish, Swahili, German, Welsh, Basque, Japanese, \
+         Icelandic, Estonian, English",
+    );
+    Ok(())
+}
+
+const WORDS: [&str; 149] = [
+    "kirjasto",
+    "lentokone",
+    "sairaala",
+    "omena",
+    "talvella",
+    "kukkaruukku",
+    "hyvinvointi",
+    "polkupyörä",
+    "mansikka",
+    "ystävyys",
+    "kaupunki",
+    "järvimaisema",
+    "pöytäliina",
+    "sukellus",
+    "tuulimylly",
+    "kelebek",
+    "bilgisayar",
+    "uçurtma",
+    "gökkuşağı",
+    "yastık",
+    "çocukluk",
+    "pencere",
+    "buzdolabı",
+    "karpuz",
+    "deniz",
+    "yıldız",
+    "kütüphane",
+    "arkadaş",
+    "bahçıvan",
+    "şemsiye",
+    "kipepeo",
+    "shule",
+    "chakula",
+    "mwanafunzi",
+    "ndege",
+    "samaki",
+    "jua",
+    "maji",
+    "rafiki",
+    "nyumba",
+    "kitabu",
+    "ukuta",
+    "mlango",
+    "tembo",
+    "Schmetterling",
+    "Regenschirm",
+    "Handschuh",
+    "Kühlschrank",
+    "Flugzeug",
+    "Zahnbürste",
+    "Eichhörnchen",
+    "Gemüse",
+    "Wolkenbruch",
+    "Bleistift",
+    "Frühling",
+    "Apfelkuchen",
+    "Schlüssel",
+    "Geburtstag",
+    "pili-pala",
+    "ysbyty",
+    "llyfrgell",
+    "cyfrifiadur",
+    "gwyddoniaeth",
+    "mynydd",
+    "eglwys",
+    "cwningen",
+    "hiraeth",
+    "bwrdd",
+    "ffenestr",
+    "tximeleta",
+    "liburutegi",
+    "ordenagailu",
+    "hegazkin",
+    "euritako",
+    "mendia",
+    "itsasontzi",
+    "sagarra",
+    "eguzkia",
+    "elurra",
+    "図書館",
+    "冷蔵庫",
+    "飛行機",
+    "蝶々",
+    "自転車",
+    "傘",
+    "山登り",
+    "りんご",
+    "コンピューター",
+    "病院",
+    "fiðrildi",
+    "bókasafn",
+    "sjúkrahús",
+    "flugvél",
+    "tölva",
+    "regnhlíf",
+    "jökull",
+    "hestur",
+    "vetur",
+    "raamatukogu",
+    "lennuk",
+    "liblikas",
+    "arvuti",
+    "haigla",
+    "õunakook",
+    "jalgratas",
+    "mägi",
+    "vihmavari",
+    "külmkapp",
+    "sõprus",
+    "butterfly",
+    "umbrella",
+    "refrigerator",
+    "toothbrush",
+    "squirrel",
+    "bicycle",
+    "strawberry",
+    "windmill",
+    "keyboard",
+    "pumpkin",
+    "lighthouse",
+    "sandwich",
+    "thunder",
+    "blanket",
+    "elbow",
+    "giraffe",
+    "harbour",
+    "jigsaw",
+    "kettle",
+    "lemonade",
+    "mushroom",
+    "necklace",
+    "octopus",
+    "penguin",
+    "quilt",
+    "raincoat",
+    "scissors",
+    "tadpole",
+    "unicorn",
+    "velvet",
+    "walrus",
+    "xylophone",
+    "yoghurt",
+    "zeppelin",
+    "whisper",
+    "quokka",
+    "blizzard",
+    "chopsticks",
+    "dragonfly",
+    "eyebrow",
+];

@@ -1,0 +1,31 @@
+//! Measurements of the lookup engine on real registers, beside the formula it replaces.
+//!
+//! The folder is laid out as `entities/`, `uat/` and `classifications/` of Romanian public
+//! data; nothing of it is part of this project.
+
+mod baseline;
+mod classifications;
+mod data;
+mod junk;
+mod register;
+mod speed;
+mod variants;
+
+use std::path::Path;
+
+use model::Report;
+
+/// Measures hits, the precision of confident answers, junk and speed.
+///
+/// Fails when a file of the folder is missing.
+pub fn run(folder: &Path) -> crate::Result<Report> {
+    let mut report = Report::new("lookup");
+    register::measure(folder, &mut report)?;
+    classifications::measure(folder, &mut report)?;
+    junk::measure(folder, &mut report)?;
+    if std::env::var_os("MISSES").is_some() {
+        return Ok(report);
+    }
+    speed::measure(folder, &mut report)?;
+    Ok(report)
+}

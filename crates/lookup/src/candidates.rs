@@ -1,0 +1,128 @@
+//! From the words of a query to the few names worth scoring in full.
+//!
+//! A name must cover half of the query's weight. The lightest words together may weigh less
+//! than that: names that hold only those cannot qualify, so their long posting lists are never
+//! the start of a search (the idea of MaxScore). Only the cap on postings can lose a name, and
+//! it loses the longest ones.
+
+use crate::index::{Index, NameIdx};
+use crate::query::{QueryWord, Reading};
+use crate::weights::LEAST_QUERY_COVERAGE;
+
+/// Posting entries read for the words that can start a search.
+const MAX_POSTINGS: usize = 400_000;
+
+/// Names scored in full.
+pub(crate) const MAX_SCORED: usize = 384;
+
+/// Names that may match.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    /// The likeliest first.
+    pub(crate) names: Vec<NameIdx>,
+    /// How many names cover enough of the query, whether listed or not.
+    pub(crate) n_covering: usize,
+    /// Whether no list was cut.
+    pub(crate) is_complete: bool,
+}
+
+/// Finds the names that cover enough of a query.
+pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
+    let mut by_weight: Vec<&QueryWord> = reading.words.iter().collect();
+    by_weight.sort_by(|left, right| left.weight.total_cmp(&right.weight));
+    let least = LEAST_QUERY_COVERAGE * reading.weight;
+    let mut light_weight = 0.0;
+    let n_light = by_weight
+        .iter()
+        .take_while(|word| {
+            light_weight += word.weight;
+            light_weight < least
+        })
+        .count();
+    let (light, heavy) = by_weight.split_at(n_light);
+
+    let mut coverage = Coverage::new(index.names.len());
+    let mut n_left = MAX_POSTINGS;
+    let mut is_complete = true;
+    for word in heavy.iter().rev() {
+        coverage.next_word();
+        for expansion in &word.expansions {
+            let postings = &index.postings[expansion.word as usize];
+            let n_read = postings.len().min(n_left);
+            is_complete &= n_read == postings.len();
+            n_left -= n_read;
+            for name in &postings[..n_read] {
+                coverage.add(*name, word.weight * expansion.similarity);
+            }
+        }
+    }
+    for word in light.iter().rev() {
+        coverage.next_word();
+        for expansion in &word.expansions {
+            for name in &index.postings[expansion.word as usize] {
+                coverage.raise(*name, word.weight * expansion.similarity);
+            }
+        }
+    }
+    coverage.into_candidates(least, is_complete)
+}
+
+/// How much of the query each touched name covers.
+struct Coverage {
+    covered: Vec<f32>,
+    last_word: Vec<u8>,
+    touched: Vec<NameIdx>,
+    word: u8,
+}
+
+impl Coverage {
+    fn new(n_names: usize) -> Self {
+        Coverage {
+            covered: vec![0.0; n_names],
+            last_word: vec![0; n_names],
+            touched: Vec::new(),
+            word: 0,
+        }
+    }
+
+    fn next_word(&mut self) {
+        self.word += 1;
+    }
+
+    /// Expansions come likeliest first, so the first to touch a name for a word is the best.
+    fn add(&mut self, name: NameIdx, weight: f32) {
+        let at = name as usize;
+        if self.last_word[at] == self.word {
+            return;
+        }
+        if self.covered[at] == 0.0 {
+            self.touched.push(name);
+        }
+        self.covered[at] += weight;
+        self.last_word[at] = self.word;
+    }
+
+    fn raise(&mut self, name: NameIdx, weight: f32) {
+        if self.covered[name as usize] > 0.0 {
+            self.add(name, weight);
+        }
+    }
+
+    fn into_candidates(self, least: f32, is_complete: bool) -> Candidates {
+        let mut names = self.touched;
+        // Abbreviations inside names are seen only in full scoring, hence the slack.
+        names.retain(|name| self.covered[*name as usize] >= least * 0.9);
+        let n_covering = names.len();
+        let order = |left: &NameIdx, right: &NameIdx| {
+            let (left_covered, right_covered) =
+                (self.covered[*left as usize], self.covered[*right as usize]);
+            right_covered.total_cmp(&left_covered).then(left.cmp(right))
+        };
+        if names.len() > MAX_SCORED {
+            names.select_nth_unstable_by(MAX_SCORED, order);
+            names.truncate(MAX_SCORED);
+        }
+        names.sort_unstable_by(order);
+        Candidates { names, n_covering, is_complete }
+    }
+}

@@ -1,0 +1,117 @@
+//! A query made ready: its words, what each may stand for, and other ways to cut it.
+
+use ahash::AHashMap;
+
+use crate::index::Index;
+use crate::token::{Token, tokens};
+use crate::vocabulary::{Expansion, WordIdx, is_number};
+use crate::weights;
+use crate::words::nature;
+
+/// A word is split only when both parts have this many letters.
+const LEAST_PART_CHARS: usize = 3;
+
+/// What it costs to read words joined or apart when they were not written so.
+const RECUT_COST: f32 = 0.98;
+
+/// One way to read a query.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) words: Vec<QueryWord>,
+    /// All expansions of all words: which query words a word of a name can answer.
+    pub(crate) answers: AHashMap<WordIdx, Vec<(u8, f32)>>,
+    pub(crate) weight: f32,
+    /// Multiplies every score found by this reading.
+    pub(crate) factor: f32,
+}
+
+/// One word of a query.
+#[derive(Debug)]
+pub(crate) struct QueryWord {
+    pub(crate) token: Token,
+    pub(crate) spelling: Option<u32>,
+    pub(crate) expansions: Vec<Expansion>,
+    pub(crate) weight: f32,
+    pub(crate) is_number: bool,
+}
+
+/// Reads a query as it is written, and with words joined or split where the dimension has the
+/// result as a word. The first reading is the query as written.
+pub(crate) fn readings(index: &Index, text: &str) -> Vec<Reading> {
+    let tokens = tokens(text);
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let mut readings = vec![reading(index, tokens.clone(), 1.0)];
+    if let Some(joined) = joined(index, &tokens) {
+        readings.push(reading(index, joined, RECUT_COST));
+    }
+    if let Some(split) = split(index, &tokens) {
+        readings.push(reading(index, split, RECUT_COST));
+    }
+    readings
+}
+
+fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
+    let n_names = index.names.len() as u32;
+    let words: Vec<QueryWord> = tokens
+        .into_iter()
+        .map(|token| {
+            let expansions = index.vocabulary.expand(&token);
+            // A misspelt word weighs what the word weighs that was surely meant.
+            let n_holding = expansions
+                .first()
+                .filter(|likeliest| likeliest.similarity >= 0.8)
+                .map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
+            QueryWord {
+                spelling: index.vocabulary.spelling(&token.spelled),
+                weight: weights::in_query(nature(&token.folded), n_holding, n_names),
+                is_number: is_number(&token.folded),
+                expansions,
+                token,
+            }
+        })
+        .collect();
+    let mut answers: AHashMap<WordIdx, Vec<(u8, f32)>> = AHashMap::new();
+    for (at, word) in words.iter().enumerate() {
+        for expansion in &word.expansions {
+            answers.entry(expansion.word).or_default().push((at as u8, expansion.similarity));
+        }
+    }
+    let weight = words.iter().map(|word| word.weight).sum();
+    Reading { words, answers, weight, factor }
+}
+
+fn joined(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
+    let at = tokens.windows(2).position(|pair| {
+        let joined = format!("{}{}", pair[0].folded, pair[1].folded);
+        !is_number(&joined) && index.vocabulary.find(&joined).is_some()
+    })?;
+    let mut recut = tokens.to_vec();
+    let second = recut.remove(at + 1);
+    recut[at].spelled.push_str(&second.spelled);
+    recut[at].folded.push_str(&second.folded);
+    recut[at].dotted = false;
+    Some(recut)
+}
+
+fn split(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
+    for (at, token) in tokens.iter().enumerate() {
+        if index.vocabulary.find(&token.folded).is_some() || is_number(&token.folded) {
+            continue;
+        }
+        let n_chars = token.folded.chars().count();
+        for n_first in LEAST_PART_CHARS..=n_chars.saturating_sub(LEAST_PART_CHARS) {
+            let cut = token.folded.char_indices().nth(n_first).map_or(0, |(cut, _)| cut);
+            let (first, second) = token.folded.split_at(cut);
+            let both_known =
+                index.vocabulary.find(first).is_some() && index.vocabulary.find(second).is_some();
+            if both_known {
+                let mut recut = tokens.to_vec();
+                recut.splice(at..=at, [Token::plain(first), Token::plain(second)]);
+                return Some(recut);
+            }
+        }
+    }
+    None
+}

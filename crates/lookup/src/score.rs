@@ -1,0 +1,121 @@
+//! One name against one reading of a query: which words answer which, and what that is worth.
+
+use crate::index::{Index, NameRecord, WordOfName};
+use crate::query::{QueryWord, Reading};
+use crate::token::abbreviates;
+use crate::vocabulary::similarity;
+use crate::weights;
+
+/// What is left of a score when both sides give numbers and they differ: `Nr. 1` is not `Nr. 2`.
+const OTHER_NUMBER: f32 = 0.88;
+
+/// What a name is worth whose words agree but stand in another order.
+const OTHER_ORDER: f32 = 0.985;
+
+/// Scores a name between 0 and 1.
+pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 {
+    let words = index.words_of(name);
+    let answered = answer(index, reading, words);
+    let mut query_covered = 0.0;
+    let mut name_covered = 0.0;
+    let mut other_order = false;
+    let mut last_place = None;
+    let mut has_word = false;
+    for (query_idx, answer) in answered.by_query_word.iter().enumerate() {
+        let Some((place, similarity)) = answer else { continue };
+        let query_word = &reading.words[query_idx];
+        has_word |= !is_abbreviation(index, query_word, &words[*place]);
+        query_covered += query_word.weight * similarity;
+        name_covered += words[*place].weight * similarity;
+        other_order |= last_place.is_some_and(|last| last > *place);
+        last_place = Some(*place);
+    }
+    // Abbreviations support a word that matched; alone they would fit half of all names.
+    if !has_word {
+        return 0.0;
+    }
+    let query_coverage = query_covered / reading.weight;
+    let name_coverage = (name_covered / name.weight).min(1.0);
+    let mut score = weights::blend(query_coverage, name_coverage) * reading.factor;
+    if other_order {
+        score *= OTHER_ORDER;
+    }
+    if has_other_number(index, reading, words, &answered) {
+        score *= OTHER_NUMBER;
+    }
+    score
+}
+
+/// Which word of the name answers each word of the query.
+struct Answered {
+    by_query_word: Vec<Option<(usize, f32)>>,
+    by_place: Vec<bool>,
+}
+
+/// Pairs words greedily, the surest pair first; each word is used once.
+fn answer(index: &Index, reading: &Reading, words: &[WordOfName]) -> Answered {
+    let mut pairs: Vec<(f32, usize, usize)> = Vec::with_capacity(words.len() * 2);
+    for (place, word) in words.iter().enumerate() {
+        for (query_idx, similarity) in reading.answers.get(&word.word).into_iter().flatten() {
+            let query_idx = usize::from(*query_idx);
+            let is_spelled = reading.words[query_idx].spelling == Some(word.spelling);
+            let similarity = if is_spelled { similarity::SPELLED } else { *similarity };
+            pairs.push((similarity, query_idx, place));
+        }
+        abbreviation_pairs(index, reading, place, word, &mut pairs);
+    }
+    pairs.sort_by(|left, right| {
+        right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)).then(left.2.cmp(&right.2))
+    });
+    let mut answered = Answered {
+        by_query_word: vec![None; reading.words.len()],
+        by_place: vec![false; words.len()],
+    };
+    for (similarity, query_idx, place) in pairs {
+        if answered.by_query_word[query_idx].is_none() && !answered.by_place[place] {
+            answered.by_query_word[query_idx] = Some((place, similarity));
+            answered.by_place[place] = true;
+        }
+    }
+    answered
+}
+
+/// Dotted words stand for longer ones on either side: `TG. OCNA`, `V.V. DELAMARINA`.
+fn abbreviation_pairs(
+    index: &Index,
+    reading: &Reading,
+    place: usize,
+    word: &WordOfName,
+    pairs: &mut Vec<(f32, usize, usize)>,
+) {
+    for (query_idx, query_word) in reading.words.iter().enumerate() {
+        if is_abbreviation(index, query_word, word) {
+            pairs.push((similarity::ABBREVIATION, query_idx, place));
+        }
+    }
+}
+
+fn is_abbreviation(index: &Index, query_word: &QueryWord, word: &WordOfName) -> bool {
+    let word = index.vocabulary.word(word.word);
+    let token = &query_word.token;
+    (word.dotted && abbreviates(&word.folded, &token.folded))
+        || (token.dotted && abbreviates(&token.folded, &word.folded))
+}
+
+fn has_other_number(
+    index: &Index,
+    reading: &Reading,
+    words: &[WordOfName],
+    answered: &Answered,
+) -> bool {
+    let unanswered = reading
+        .words
+        .iter()
+        .zip(&answered.by_query_word)
+        .any(|(word, answer)| word.is_number && answer.is_none());
+    unanswered
+        && words
+            .iter()
+            .zip(&answered.by_place)
+            .any(|(word, used)| !used && index.vocabulary.word(word.word).is_number)
+}

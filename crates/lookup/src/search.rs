@@ -1,0 +1,239 @@
+//! The whole lookup, in order: value, code, whole name, words, and meaning where those fail.
+
+use ahash::AHashMap;
+use model::Score;
+use text::fold;
+
+use crate::candidates::candidates;
+use crate::entry::{Answer, EntryIdx, How, Match, Request};
+use crate::index::{Index, NameIdx, NameSource};
+use crate::query::readings;
+use crate::score::score;
+
+use crate::token::{folded_name, spelled_name, tokens};
+use crate::trigram::similarity;
+use crate::weights::LEAST_SCORE;
+use crate::words::{canonical_kind, kinds_of_hint};
+
+/// A lookup gives at most this many matches.
+pub const MAX_MATCHES: usize = 200;
+
+const VALUE: f32 = 1.0;
+const VALUE_WITH_COUNTRY: f32 = 0.97;
+const WHOLE_SPELLED: f32 = 1.0;
+const WHOLE_FOLDED: f32 = 0.985;
+/// Aliases stand a little behind names.
+const ALIAS: f32 = 0.99;
+/// Names of another language stand behind those of the language asked for.
+const OTHER_LOCALE: f32 = 0.995;
+/// What a fitting hint adds.
+const HINT: f32 = 0.02;
+/// Meaning is asked only when letters gave nothing better than this.
+const MEANING_BELOW: f32 = 0.80;
+
+impl Index {
+    /// Looks one text up.
+    pub fn lookup(&self, request: &Request<'_>) -> Answer {
+        let mut found = Found { index: self, request, by_entry: AHashMap::new() };
+        self.find_values(&mut found);
+        self.find_codes(&mut found);
+        self.find_whole_names(&mut found);
+        let mut answer = Answer { is_total_exact: true, ..Answer::default() };
+        let mut n_unscored = 0;
+        for reading in readings(self, request.text) {
+            let candidates = candidates(self, &reading);
+            for name in &candidates.names {
+                found.add_name(*name, score(self, &reading, &self.names[*name as usize]));
+            }
+            n_unscored = n_unscored.max(candidates.n_covering - candidates.names.len());
+            answer.is_total_exact &=
+                candidates.is_complete && candidates.n_covering == candidates.names.len();
+        }
+        if found.best() < MEANING_BELOW
+            && let Some(vectors) = &self.vectors
+        {
+            match vectors.nearest(request.text) {
+                Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
+                    found.add(entry, score, How::Meaning, name);
+                }),
+                Err(error) => answer.meaning_failed = Some(error.reason),
+            }
+        }
+        answer.matches = found.ranked();
+        answer.n_total = answer.matches.len() + n_unscored;
+        answer.matches.truncate(request.limit.min(MAX_MATCHES));
+        answer.add_trigrams(request.text);
+        answer
+    }
+
+    /// Looks many texts up; each answer stands at the place of its request.
+    pub fn lookup_many(&self, requests: &[Request<'_>]) -> Vec<Answer> {
+        requests.iter().map(|request| self.lookup(request)).collect()
+    }
+
+    fn find_values(&self, found: &mut Found<'_>) {
+        let text = spelled_name(&tokens(found.request.text));
+        let without_country = text
+            .strip_prefix("ro")
+            .map(str::trim_start)
+            .filter(|rest| !rest.is_empty() && rest.chars().all(|char| char.is_ascii_digit()));
+        let asked = [(Some(text.as_str()), VALUE), (without_country, VALUE_WITH_COUNTRY)];
+        for (value, score) in asked {
+            let Some(value) = value else { continue };
+            for entry in self.by_value.get(value).into_iter().flatten() {
+                found.add(*entry, score, How::Value, self.entry(*entry).value.clone());
+            }
+        }
+    }
+
+    fn find_codes(&self, found: &mut Found<'_>) {
+        for (entry, score) in self.codes.find(found.request.text) {
+            let code = self.entry(entry).code.clone().unwrap_or_default();
+            found.add(entry, score, How::Code, code);
+        }
+    }
+
+    fn find_whole_names(&self, found: &mut Found<'_>) {
+        let tokens = tokens(found.request.text);
+        let spelled = spelled_name(&tokens);
+        for name in self.by_folded_name.get(&folded_name(&tokens)).into_iter().flatten() {
+            let record = &self.names[*name as usize];
+            let is_spelled = spelled_name(&crate::token::tokens(self.name_text(record))) == spelled;
+            let (score, how) =
+                if is_spelled { (WHOLE_SPELLED, How::Exact) } else { (WHOLE_FOLDED, How::Folded) };
+            let text = self.name_text(record).to_owned();
+            found.add(record.entry, score * found.factor(record.source, record.entry), how, text);
+        }
+    }
+}
+
+/// The best way in which each entry matched so far.
+struct Found<'a> {
+    index: &'a Index,
+    request: &'a Request<'a>,
+    by_entry: AHashMap<EntryIdx, Best>,
+}
+
+struct Best {
+    score: f32,
+    how: How,
+    matched: Matched,
+}
+
+enum Matched {
+    Text(String),
+    Name(NameIdx),
+}
+
+impl Found<'_> {
+    fn add(&mut self, entry: EntryIdx, score: f32, how: How, text: String) {
+        self.offer(entry, Best { score, how, matched: Matched::Text(text) });
+    }
+
+    fn add_name(&mut self, name: NameIdx, score: f32) {
+        let record = &self.index.names[name as usize];
+        let score = score * self.factor(record.source, record.entry);
+        self.offer(record.entry, Best { score, how: How::Words, matched: Matched::Name(name) });
+    }
+
+    fn offer(&mut self, entry: EntryIdx, best: Best) {
+        if best.score < LEAST_SCORE {
+            return;
+        }
+        match self.by_entry.get(&entry) {
+            Some(before) if before.score >= best.score => {}
+            Some(_) | None => {
+                self.by_entry.insert(entry, best);
+            }
+        }
+    }
+
+    fn factor(&self, source: NameSource, entry: EntryIdx) -> f32 {
+        match source {
+            NameSource::Alias(_) => ALIAS,
+            NameSource::Name(at) => {
+                let locale = self.index.entry(entry).names[at as usize].locale.as_deref();
+                let is_other = self.request.locale.is_some() && locale != self.request.locale;
+                if is_other && locale.is_some() { OTHER_LOCALE } else { 1.0 }
+            }
+        }
+    }
+
+    fn best(&self) -> f32 {
+        self.by_entry.values().map(|best| best.score).fold(0.0, f32::max)
+    }
+
+    fn ranked(self) -> Vec<Match> {
+        let hint = self.request.hint.map(Hint::new);
+        let index = self.index;
+        let mut matches: Vec<Match> = self
+            .by_entry
+            .into_iter()
+            .map(|(entry, best)| {
+                let fits = hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
+                let raised = best.score + if fits { HINT } else { 0.0 };
+                let matched = match best.matched {
+                    Matched::Text(text) => text,
+                    Matched::Name(name) => index.name_text(&index.names[name as usize]).to_owned(),
+                };
+                Match {
+                    entry,
+                    score: Score::new(f64::from(raised)),
+                    matched,
+                    how: best.how,
+                    trigram_similarity: 0.0,
+                }
+            })
+            .collect();
+        let sort_key = |entry: EntryIdx| {
+            let entry = index.entry(entry);
+            (entry.names.first().map_or("", |name| name.text.as_str()), entry.value.as_str())
+        };
+        matches.sort_by(|left, right| {
+            right
+                .score
+                .cmp(&left.score)
+                .then_with(|| left.how.cmp(&right.how))
+                .then_with(|| sort_key(left.entry).cmp(&sort_key(right.entry)))
+                .then_with(|| left.entry.cmp(&right.entry))
+        });
+        matches
+    }
+}
+
+impl Answer {
+    fn add_trigrams(&mut self, query: &str) {
+        let query = fold(query);
+        for found in &mut self.matches {
+            found.trigram_similarity = similarity(&query, &fold(&found.matched));
+        }
+    }
+}
+
+/// A kind that the caller has in mind.
+struct Hint {
+    words: Vec<String>,
+    kinds: Vec<&'static str>,
+}
+
+impl Hint {
+    fn new(text: &str) -> Self {
+        let words: Vec<String> = tokens(text).into_iter().map(|token| token.folded).collect();
+        let kinds = words.iter().flat_map(|word| kinds_of_hint(word)).collect();
+        Hint { words, kinds }
+    }
+
+    fn fits(&self, index: &Index, entry: EntryIdx) -> bool {
+        let entry = index.entry(entry);
+        let name = entry.names.first().map_or("", |name| name.text.as_str());
+        let of_name = tokens(name).into_iter().any(|token| {
+            canonical_kind(&token.folded).is_some_and(|kind| self.kinds.contains(&kind))
+        });
+        of_name
+            || entry
+                .traits
+                .iter()
+                .flat_map(|text| tokens(text))
+                .any(|token| self.words.contains(&token.folded))
+    }
+}

@@ -1,0 +1,110 @@
+//! How far two words are apart in slips of the hand.
+//!
+//! Slips are not equally likely: a letter lost, doubled or swapped with its neighbour happens
+//! to everyone, while one particular wrong letter is one of many. And where diacritics are gone,
+//! an inner `a` and `i` may be the two orthographies of one word, which is hardly a slip at all.
+
+/// What a lost letter, a doubled letter or two swapped neighbours cost.
+const COMMON: f32 = 0.8;
+/// What a wrong letter costs.
+const WRONG: f32 = 1.0;
+/// What a letter costs that stands nowhere near in the word.
+const ADDED: f32 = 1.05;
+/// What an inner `a` for `i` costs, or the other way round.
+const ORTHOGRAPHY: f32 = 0.35;
+
+/// The longest word that is compared; longer ones must agree in other ways.
+pub(crate) const MAX_CHARS: usize = 32;
+
+/// Gives how much slips may cost in a word of this length that is still meant.
+pub(crate) fn allowed(n_chars: usize) -> f32 {
+    match n_chars {
+        0..4 => 0.0,
+        4..6 => 1.05,
+        6..8 => 1.4,
+        _ => 2.1,
+    }
+}
+
+/// Adds up the slips that lead from a word of the dimension to a word of the query, or gives
+/// nothing when they cost more than `limit`.
+pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> {
+    let n_meant = meant.len();
+    if written.len() > MAX_CHARS || n_meant > MAX_CHARS {
+        return None;
+    }
+    let mut before = [0.0_f32; MAX_CHARS + 1];
+    let mut above = [0.0_f32; MAX_CHARS + 1];
+    for (column, cell) in above.iter_mut().enumerate() {
+        *cell = column as f32 * COMMON;
+    }
+    for row in 1..=written.len() {
+        let mut current = [f32::INFINITY; MAX_CHARS + 1];
+        let letter = written[row - 1];
+        let is_doubled = row > 1 && written[row - 2] == letter;
+        let added = if is_doubled { COMMON } else { ADDED };
+        current[0] = above[0] + added;
+        let mut least = current[0];
+        for column in 1..=n_meant {
+            let other = meant[column - 1];
+            let changed = if letter == other {
+                0.0
+            } else if matches!((letter, other), ('a', 'i') | ('i', 'a')) && column > 1 {
+                ORTHOGRAPHY
+            } else {
+                WRONG
+            };
+            let mut best = (above[column - 1] + changed)
+                .min(above[column] + added)
+                .min(current[column - 1] + COMMON);
+            let is_swap = row > 1
+                && column > 1
+                && letter == meant[column - 2]
+                && written[row - 2] == other
+                && letter != other;
+            if is_swap {
+                best = best.min(before[column - 2] + COMMON);
+            }
+            current[column] = best;
+            least = least.min(best);
+        }
+        if least > limit {
+            return None;
+        }
+        before = above;
+        above = current;
+    }
+    Some(above[n_meant]).filter(|cost| *cost <= limit)
+}
+
+/// Gives the similarity that slips of this cost leave.
+pub(crate) fn similarity(cost: f32, n_chars: usize, starts_alike: bool) -> f32 {
+    let first_letter = if starts_alike { 0.0 } else { 0.05 };
+    1.0 - 0.9 * cost / n_chars as f32 - first_letter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(written: &str, meant: &str, expected: Option<f32>) {
+        let written: Vec<char> = written.chars().collect();
+        let meant: Vec<char> = meant.chars().collect();
+        assert_eq!(cost(&written, &meant, 2.1), expected);
+    }
+
+    #[test]
+    fn slips_are_counted() {
+        check("cluj", "cluj", Some(0.0));
+        check("clju", "cluj", Some(COMMON));
+        check("braesti", "braiesti", Some(COMMON));
+        check("dobrresti", "dobresti", Some(COMMON));
+        check("cluk", "cluj", Some(WRONG));
+        check("clujx", "cluj", Some(ADDED));
+        check("calnic", "cilnic", Some(ORTHOGRAPHY));
+        check("roman", "romania", Some(2.0 * COMMON));
+        check("iasi", "bacau", None);
+        check("", "ab", Some(2.0 * COMMON));
+    }
+}

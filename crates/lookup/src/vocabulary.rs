@@ -1,0 +1,397 @@
+//! Every distinct word of a dimension's names, and which of them a query word may mean.
+//!
+//! Names share few words, so the fuzzy work is done once per distinct word and not once per
+//! name: a query word is expanded into the words that it equals, starts, abbreviates, or
+//! misspells, each with a similarity, and only the names holding those words are scored.
+
+use ahash::AHashMap;
+
+use crate::token::{Token, abbreviates, old_form, skeleton};
+use crate::trigram::{Trigram, word_trigrams};
+use crate::typo;
+use crate::words::{Nature, canonical_kind, nature};
+
+/// The position of a folded word in the vocabulary.
+pub(crate) type WordIdx = u32;
+
+/// A query word stands for at most this many words of the vocabulary; the likeliest are kept.
+const MAX_EXPANSIONS: usize = 96;
+
+/// Dotted words of names that are compared with a query word.
+const MAX_DOTTED: usize = 2048;
+
+/// The share of the longer of two words that must agree from the start to be one stem.
+const STEM_SHARE: f32 = 0.65;
+/// The fewest letters of a stem.
+const LEAST_STEM_CHARS: usize = 4;
+/// The similarity of two words of one stem: this, and more with the share they have in common.
+const STEM_LEAST: f32 = 0.55;
+const STEM_RANGE: f32 = 0.38;
+
+/// How sure it is that two words are the same, by the way in which they agree.
+pub(crate) mod similarity {
+    /// The same letters, diacritics included.
+    pub(crate) const SPELLED: f32 = 1.0;
+    /// The same letters without diacritics.
+    pub(crate) const FOLDED: f32 = 0.985;
+    /// Inflected forms of one kind word.
+    pub(crate) const KIND: f32 = 0.975;
+    /// The same word in the other orthography, told by its diacritics.
+    pub(crate) const ORTHOGRAPHY: f32 = 0.98;
+    /// An abbreviation marked by a dot.
+    pub(crate) const ABBREVIATION: f32 = 0.93;
+    /// Perhaps the other orthography: no diacritics are left to tell.
+    pub(crate) const SKELETON: f32 = 0.94;
+    /// A single letter with a dot, for a word that starts with it.
+    pub(crate) const INITIAL: f32 = 0.9;
+    /// The query's word stands inside a longer word.
+    pub(crate) const INSIDE: f32 = 0.78;
+}
+
+/// The words of all names.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    words: Vec<Word>,
+    by_folded: AHashMap<String, WordIdx>,
+    by_old_form: AHashMap<String, Vec<WordIdx>>,
+    by_skeleton: AHashMap<String, Vec<WordIdx>>,
+    by_kind: AHashMap<&'static str, Vec<WordIdx>>,
+    by_trigram: AHashMap<Trigram, Vec<WordIdx>>,
+    sorted: Vec<WordIdx>,
+    /// Short words that some name writes with a dot.
+    dotted: Vec<WordIdx>,
+    spellings: AHashMap<String, u32>,
+}
+
+/// One folded word.
+#[derive(Debug)]
+pub(crate) struct Word {
+    pub(crate) folded: String,
+    pub(crate) n_chars: u16,
+    pub(crate) nature: Nature,
+    /// Whether some name writes it with a dot, as an abbreviation.
+    pub(crate) dotted: bool,
+    pub(crate) is_number: bool,
+    letters: LetterSet,
+}
+
+/// A word that a query word may stand for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Expansion {
+    pub(crate) word: WordIdx,
+    pub(crate) similarity: f32,
+}
+
+impl Vocabulary {
+    /// Adds a word of a name and gives its position and the number of its spelling.
+    pub(crate) fn add(&mut self, token: &Token) -> (WordIdx, u32) {
+        let next_spelling = self.spellings.len() as u32;
+        let spelling = match self.spellings.get(&token.spelled) {
+            Some(spelling) => *spelling,
+            None => {
+                self.spellings.insert(token.spelled.clone(), next_spelling);
+                next_spelling
+            }
+        };
+        let word = match self.by_folded.get(&token.folded) {
+            Some(word) => *word,
+            None => self.add_word(token),
+        };
+        self.words[word as usize].dotted |= token.dotted;
+        if let Some(old) = old_form(token) {
+            let words = self.by_old_form.entry(old).or_default();
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        (word, spelling)
+    }
+
+    /// Closes the vocabulary: after this no word may be added.
+    pub(crate) fn finish(&mut self) {
+        self.sorted = (0..self.words.len() as WordIdx).collect();
+        self.sorted.sort_by(|left, right| {
+            self.words[*left as usize].folded.cmp(&self.words[*right as usize].folded)
+        });
+        self.dotted = (0..self.words.len() as WordIdx)
+            .filter(|word| self.word(*word).dotted)
+            .take(MAX_DOTTED)
+            .collect();
+        for words in self.by_trigram.values_mut() {
+            words.shrink_to_fit();
+        }
+    }
+
+    pub(crate) fn word(&self, word: WordIdx) -> &Word {
+        &self.words[word as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(crate) fn find(&self, folded: &str) -> Option<WordIdx> {
+        self.by_folded.get(folded).copied()
+    }
+
+    pub(crate) fn spelling(&self, spelled: &str) -> Option<u32> {
+        self.spellings.get(spelled).copied()
+    }
+
+    /// Gives the words that a query word may stand for, likeliest first, each once.
+    pub(crate) fn expand(&self, token: &Token) -> Vec<Expansion> {
+        let mut found = Found::default();
+        if let Some(word) = self.find(&token.folded) {
+            found.add(word, similarity::FOLDED);
+        }
+        if is_number(&token.folded) {
+            return found.into_sorted();
+        }
+        self.expand_kind(token, &mut found);
+        self.expand_orthography(token, &mut found);
+        if token.dotted {
+            self.expand_abbreviation(token, &mut found);
+        }
+        self.expand_dotted(&token.folded, &mut found);
+        self.expand_prefix(&token.folded, &mut found);
+        self.expand_stem(&token.folded, &mut found);
+        self.expand_fuzzy(&token.folded, &mut found);
+        found.into_sorted()
+    }
+
+    fn add_word(&mut self, token: &Token) -> WordIdx {
+        let word = self.words.len() as WordIdx;
+        let trigrams = word_trigrams(&token.folded);
+        self.words.push(Word {
+            folded: token.folded.clone(),
+            n_chars: token.folded.chars().count() as u16,
+            nature: nature(&token.folded),
+            dotted: token.dotted,
+            is_number: is_number(&token.folded),
+            letters: LetterSet::of(&token.folded),
+        });
+        self.by_folded.insert(token.folded.clone(), word);
+        self.by_skeleton.entry(skeleton(&token.folded)).or_default().push(word);
+        if let Some(kind) = canonical_kind(&token.folded) {
+            self.by_kind.entry(kind).or_default().push(word);
+        }
+        for trigram in trigrams {
+            self.by_trigram.entry(trigram).or_default().push(word);
+        }
+        word
+    }
+
+    fn expand_kind(&self, token: &Token, found: &mut Found) {
+        let Some(kind) = canonical_kind(&token.folded) else { return };
+        for word in self.by_kind.get(kind).into_iter().flatten() {
+            found.add(*word, similarity::KIND);
+        }
+    }
+
+    fn expand_orthography(&self, token: &Token, found: &mut Found) {
+        if let Some(old) = old_form(token) {
+            if let Some(word) = self.find(&old) {
+                found.add(word, similarity::ORTHOGRAPHY);
+            }
+            for word in self.by_old_form.get(&old).into_iter().flatten() {
+                found.add(*word, similarity::ORTHOGRAPHY);
+            }
+        }
+        for word in self.by_old_form.get(&token.folded).into_iter().flatten() {
+            found.add(*word, similarity::ORTHOGRAPHY);
+        }
+        if token.folded.chars().count() >= 3 {
+            for word in self.by_skeleton.get(&skeleton(&token.folded)).into_iter().flatten() {
+                found.add(*word, similarity::SKELETON);
+            }
+        }
+    }
+
+    /// Looks only at words with the same first letter. A single letter may stand for too many
+    /// words to list: it is compared when a name is scored instead.
+    fn expand_abbreviation(&self, token: &Token, found: &mut Found) {
+        if token.folded.chars().count() < 2 {
+            return;
+        }
+        let Some(first) = token.folded.chars().next() else { return };
+        let mut first_letter = [0; 4];
+        for word in self.with_prefix(first.encode_utf8(&mut first_letter)) {
+            if abbreviates(&token.folded, &self.word(word).folded) {
+                found.add(word, similarity::ABBREVIATION);
+            }
+        }
+    }
+
+    /// Finds the abbreviations of names that the word may be written out of.
+    fn expand_dotted(&self, folded: &str, found: &mut Found) {
+        for word in &self.dotted {
+            let short = self.word(*word);
+            if abbreviates(&short.folded, folded) {
+                let is_initial = short.n_chars == 1;
+                found.add(
+                    *word,
+                    if is_initial { similarity::INITIAL } else { similarity::ABBREVIATION },
+                );
+            }
+        }
+    }
+
+    fn expand_prefix(&self, folded: &str, found: &mut Found) {
+        let n_chars = folded.chars().count();
+        let is_wide = folded.chars().next().is_some_and(is_wide);
+        if n_chars < if is_wide { 1 } else { 3 } {
+            return;
+        }
+        for word in self.with_prefix(folded) {
+            let length = f32::from(self.word(word).n_chars);
+            found.add(word, prefix_similarity(n_chars as f32 / length));
+        }
+        // The query's word may carry an ending that the name lacks: `Clujului` for `Cluj`.
+        for (cut, _) in folded.char_indices().skip(4) {
+            if let Some(word) = self.find(&folded[..cut]) {
+                let kept = folded[..cut].chars().count() as f32 / n_chars as f32;
+                if kept >= 0.6 {
+                    found.add(word, prefix_similarity(kept) - 0.03);
+                }
+            }
+        }
+    }
+
+    /// Finds words that begin alike and end differently, as inflected words do.
+    fn expand_stem(&self, folded: &str, found: &mut Found) {
+        let n_chars = folded.chars().count();
+        let n_shared = ((n_chars as f32 * STEM_SHARE).ceil() as usize).max(LEAST_STEM_CHARS);
+        if n_chars <= n_shared {
+            return;
+        }
+        let Some((cut, _)) = folded.char_indices().nth(n_shared) else { return };
+        for word in self.with_prefix(&folded[..cut]) {
+            let other = self.word(word);
+            let n_common =
+                folded.chars().zip(other.folded.chars()).take_while(|(a, b)| a == b).count();
+            let longer = n_chars.max(usize::from(other.n_chars)) as f32;
+            let share = n_common as f32 / longer;
+            if share >= STEM_SHARE {
+                found.add(word, STEM_LEAST + STEM_RANGE * share);
+            }
+        }
+    }
+
+    fn expand_fuzzy(&self, folded: &str, found: &mut Found) {
+        let written: Vec<char> = folded.chars().collect();
+        let n_chars = written.len();
+        let limit = typo::allowed(n_chars);
+        if limit == 0.0 || n_chars > typo::MAX_CHARS {
+            return;
+        }
+        let letters = LetterSet::of(folded);
+        let n_typos = limit.ceil() as u16;
+        let trigrams = word_trigrams(folded);
+        let shared = self.count_shared(&trigrams);
+        // A wrong letter touches three trigrams, two swapped ones four. Words of four letters
+        // may keep a single one; longer words are asked for two, or half the vocabulary fits.
+        let n_trigrams = trigrams.len() as u16;
+        let least_by_typos =
+            n_trigrams.saturating_sub(3 * n_typos + 1).max(if n_chars < 5 { 1 } else { 2 });
+        // A word inside another loses only its padded trigrams.
+        let least_inside = n_trigrams.saturating_sub(3);
+        for (word, n_shared) in shared {
+            let other = self.word(word);
+            if other.is_number {
+                continue;
+            }
+            let length_gap = usize::from(other.n_chars).abs_diff(n_chars);
+            let near = n_shared >= least_by_typos
+                && length_gap <= usize::from(n_typos)
+                && letters.n_different(other.letters) <= 2 * u32::from(n_typos);
+            if near {
+                let meant: Vec<char> = other.folded.chars().collect();
+                if let Some(cost) = typo::cost(&written, &meant, limit) {
+                    let starts_alike = written.first() == meant.first();
+                    found.add(word, typo::similarity(cost, n_chars, starts_alike));
+                }
+            }
+            let is_inside = n_chars >= 5
+                && usize::from(other.n_chars) > n_chars
+                && n_shared >= least_inside
+                && other.folded.contains(folded);
+            if is_inside {
+                found.add(word, similarity::INSIDE);
+            }
+        }
+    }
+
+    /// Counts, for each word, the trigrams it shares.
+    fn count_shared(&self, trigrams: &[Trigram]) -> AHashMap<WordIdx, u16> {
+        let mut shared: AHashMap<WordIdx, u16> = AHashMap::new();
+        for trigram in trigrams {
+            for word in self.by_trigram.get(trigram).into_iter().flatten() {
+                *shared.entry(*word).or_default() += 1;
+            }
+        }
+        shared
+    }
+
+    fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = WordIdx> {
+        let start =
+            self.sorted.partition_point(|word| self.words[*word as usize].folded.as_str() < prefix);
+        self.sorted[start..]
+            .iter()
+            .copied()
+            .take_while(move |word| self.words[*word as usize].folded.starts_with(prefix))
+    }
+}
+
+/// Which letters a word has: two words that differ in many cannot be one slip apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LetterSet(u32);
+
+impl LetterSet {
+    fn of(folded: &str) -> Self {
+        LetterSet(folded.chars().fold(0, |set, char| set | 1 << (u32::from(char) % 32)))
+    }
+
+    fn n_different(self, other: LetterSet) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+}
+
+/// Gives the similarity of a word and a longer one that it starts.
+pub(crate) fn prefix_similarity(kept: f32) -> f32 {
+    0.7 + 0.27 * kept
+}
+
+/// Tells whether a word is a number: numbers match only themselves.
+pub(crate) fn is_number(folded: &str) -> bool {
+    folded.chars().all(|char| char.is_ascii_digit())
+}
+
+/// Han, kana and hangul say in one character what other scripts say in a word.
+fn is_wide(char: char) -> bool {
+    matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+#[derive(Default)]
+struct Found {
+    similarities: AHashMap<WordIdx, f32>,
+}
+
+impl Found {
+    fn add(&mut self, word: WordIdx, similarity: f32) {
+        let best = self.similarities.entry(word).or_insert(similarity);
+        *best = best.max(similarity);
+    }
+
+    fn into_sorted(self) -> Vec<Expansion> {
+        let mut expansions: Vec<Expansion> = self
+            .similarities
+            .into_iter()
+            .map(|(word, similarity)| Expansion { word, similarity })
+            .collect();
+        expansions.sort_by(|left, right| {
+            right.similarity.total_cmp(&left.similarity).then(left.word.cmp(&right.word))
+        });
+        expansions.truncate(MAX_EXPANSIONS);
+        expansions
+    }
+}

@@ -1,0 +1,98 @@
+//! Words that say what kind of thing a name names, and words that say nothing.
+//!
+//! A kind word (`comuna`, `city`) distinguishes little inside a name, yet a query that says
+//! `primăria` does not mean the county council. Inflected forms share one canonical form, so
+//! that `comunei` is `comuna`. The lists hold the administrative words of Romanian and English;
+//! rarity in the data does the rest for other languages and domains.
+
+/// What a word contributes by its nature, before rarity is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Names a kind of unit.
+    Kind,
+    /// Glue between words.
+    Glue,
+    /// Everything else.
+    Plain,
+}
+
+/// Gives the nature of a folded word.
+pub(crate) fn nature(folded: &str) -> Nature {
+    if GLUE.contains(&folded) {
+        Nature::Glue
+    } else if canonical_kind(folded).is_some() {
+        Nature::Kind
+    } else {
+        Nature::Plain
+    }
+}
+
+/// Gives the canonical form of a kind word, or nothing for any other word.
+pub(crate) fn canonical_kind(folded: &str) -> Option<&'static str> {
+    KINDS.iter().find(|(_, forms)| forms.contains(&folded)).map(|(kind, _)| *kind)
+}
+
+/// Gives the kinds that a hint such as `county` or `city` speaks of.
+pub(crate) fn kinds_of_hint(folded: &str) -> Vec<&'static str> {
+    match folded {
+        "county" | "counties" | "judet" | "judete" => vec!["judet"],
+        "city" | "cities" | "oras" | "municipality" => vec!["municipiu", "oras"],
+        "town" | "towns" => vec!["oras"],
+        "commune" | "village" | "rural" => vec!["comuna", "sat"],
+        "hall" => vec!["primarie"],
+        other => canonical_kind(other).into_iter().collect(),
+    }
+}
+
+const KINDS: [(&str, &[&str]); 18] = [
+    ("comuna", &["comuna", "comunei", "comune", "comunelor", "com", "commune"]),
+    ("oras", &["oras", "orasul", "orasului", "orase", "orasele", "oraselor", "town", "or"]),
+    (
+        "municipiu",
+        &["municipiu", "municipiul", "municipiului", "municipii", "mun", "municipality", "city"],
+    ),
+    ("judet", &["judet", "judetul", "judetului", "judete", "judetelor", "jud", "county"]),
+    ("judetean", &["judetean", "judeteana", "judetene"]),
+    ("sat", &["sat", "satul", "satului", "village"]),
+    ("sector", &["sector", "sectorul", "sectorului", "district"]),
+    ("primarie", &["primaria", "primarie", "primariei", "primarii", "hall"]),
+    ("consiliu", &["consiliu", "consiliul", "consiliului", "council"]),
+    ("prefectura", &["prefectura", "prefecturii"]),
+    ("unitate", &["unitate", "unitatea", "unitatii", "unit"]),
+    ("administrativ", &["administrativ", "administrativa", "administrative"]),
+    ("teritorial", &["teritorial", "teritoriala", "territorial"]),
+    ("uat", &["uat"]),
+    ("local", &["local", "locala", "locale"]),
+    ("regiune", &["regiune", "regiunea", "regiunii", "region"]),
+    ("resedinta", &["resedinta"]),
+    ("minister", &["minister", "ministerul", "ministerului", "ministry"]),
+];
+
+const GLUE: [&str; 34] = [
+    "a", "ai", "al", "ale", "and", "cu", "de", "des", "di", "din", "du", "el", "for", "in", "la",
+    "le", "les", "nr", "of", "on", "pe", "pentru", "prin", "privind", "sau", "se", "si", "the",
+    "to", "un", "und", "von", "y", "with",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_consistent() {
+        for (kind, forms) in KINDS {
+            for form in forms {
+                assert_eq!(canonical_kind(form), Some(kind), "`{form}` stands under two kinds");
+                assert!(!GLUE.contains(form), "`{form}` is both kind and glue");
+            }
+        }
+    }
+
+    #[test]
+    fn inflected_kinds_are_one() {
+        assert_eq!(canonical_kind("comunei"), canonical_kind("comuna"));
+        assert_eq!(nature("cluj"), Nature::Plain);
+        assert_eq!(nature("de"), Nature::Glue);
+        assert_eq!(kinds_of_hint("county"), ["judet"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! What a running server is made of, and how it is replaced while it runs.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
+use model::{Caller, Clock};
+use tokio::sync::Semaphore;
+use tools::{Registry, ResourceSet};
+
+use crate::ServerConfig;
+
+/// Everything a call needs. Made by the binary from one configuration; never changed afterwards.
+pub struct App {
+    /// Where and under which names it serves.
+    pub server: ServerConfig,
+    /// Its limits.
+    pub limits: LimitsConfig,
+    /// What is left out of the audit.
+    pub audit_config: AuditConfig,
+    /// Who may call.
+    pub authenticator: Authenticator,
+    /// The issuer of tokens, for the protected-resource metadata.
+    pub token_issuer: Option<String>,
+    /// How often.
+    pub limiter: Limiter,
+    /// Slots for calls in progress.
+    pub slots: Arc<Semaphore>,
+    /// The record of calls.
+    pub audit: Arc<Audit>,
+    /// Counts.
+    pub metrics: Arc<Metrics>,
+    /// The time.
+    pub clock: Clock,
+    /// The tools at `/mcp`.
+    pub tools: Registry,
+    /// What can be read at every MCP address; each caller sees their own.
+    pub resources: ResourceSet,
+    /// The tools at `/api/mcp`: the first table alone.
+    pub first_table: Option<Registry>,
+    /// The endpoints under `/mcp/{endpoint}`.
+    pub endpoints: Option<Arc<dyn Endpoints>>,
+    /// What an agent is told about this server; holds no text from sources.
+    pub instructions: String,
+    /// Whether everything it needs is there.
+    pub readiness: Readiness,
+}
+
+impl App {
+    /// How large an answer may be.
+    pub fn caps(&self) -> Caps {
+        Caps { result_chars: self.limits.result_chars }
+    }
+}
+
+/// Asks whether the server can answer: nothing wrong, or a sentence that says what is missing.
+pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// MCP addresses that users make, each with a key of its own.
+pub trait Endpoints: Send + Sync {
+    /// Opens an endpoint for whoever holds its key. A wrong key and an endpoint that does not
+    /// exist give the same answer, so that nobody learns which endpoints exist.
+    fn open(&self, endpoint: &str, key: Option<&str>) -> Option<Opened>;
+}
+
+/// An endpoint and who its key stands for.
+pub struct Opened {
+    /// The tools bound to it.
+    pub tools: Registry,
+    /// The caller.
+    pub caller: Caller,
+}
+
+/// The application of the moment.
+#[derive(Clone)]
+pub struct Shared(Arc<ArcSwap<App>>);
+
+impl Shared {
+    /// Starts with an application.
+    pub fn new(app: App) -> Self {
+        Shared(Arc::new(ArcSwap::from_pointee(app)))
+    }
+
+    /// Gives the application of the moment.
+    pub fn load(&self) -> Arc<App> {
+        self.0.load_full()
+    }
+
+    /// Puts another in its place. Calls in progress keep the one they began with.
+    pub fn replace(&self, app: App) {
+        self.0.store(Arc::new(app));
+    }
+}

@@ -1,0 +1,126 @@
+//! The one way of a call: rate, arguments, slot, deadline, the tool itself on a thread that may
+//! block, redaction and caps, audit and metrics. MCP, REST and the console all come through here.
+
+use std::sync::Arc;
+
+use guard::{Outgoing, release};
+use model::Caller;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use tools::{Call, ErrorShape, Link, Listed, Progress, ToolError};
+
+use crate::App;
+use crate::guarded::{self, Counts, Ticket, Visitor};
+
+/// Arguments that hold what was asked for, in the order in which the audit looks for them.
+const QUERY_ARGUMENTS: [&str; 3] = ["query", "text", "title"];
+
+/// A call as it arrives.
+pub struct Request {
+    /// Who calls.
+    pub caller: Arc<Caller>,
+    /// The tool as this caller sees it.
+    pub tool: Listed,
+    /// The arguments, unchecked.
+    pub arguments: Map<String, Value>,
+    /// The request's id, for log and audit.
+    pub id: String,
+    /// Cancelled when the client goes away.
+    pub cancelled: CancellationToken,
+    /// Where progress goes.
+    pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
+}
+
+/// A successful call.
+pub struct Done {
+    /// What may leave.
+    pub outgoing: Outgoing,
+    /// Resources to open next.
+    pub links: Vec<Link>,
+}
+
+/// A failed call.
+pub struct Failed {
+    /// Why.
+    pub error: ToolError,
+    /// The form in which the tool's family writes errors.
+    pub shape: ErrorShape,
+}
+
+/// Makes a call, and writes down how it ended.
+pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
+    let visitor = Visitor::enter(app);
+    let shape = request.tool.spec.errors;
+    let arguments = Arc::new(request.arguments);
+    let ticket = Ticket {
+        caller: request.caller,
+        name: request.tool.spec.name.clone(),
+        id: request.id,
+        cancelled: request.cancelled,
+    };
+    let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
+    let (result, ended) = match result {
+        Ok((done, n_results)) => {
+            let n_redacted = done.outgoing.n_redacted;
+            (Ok(done), Ok(Counts { n_results, n_redacted }))
+        }
+        Err(error) => {
+            let shown = guarded::hide_internals(error.clone(), &ticket.name, &ticket.id);
+            (Err(Failed { error: shown, shape }), Err(error))
+        }
+    };
+    visitor.leave(app, ticket, audited(&arguments), ended.as_ref().copied());
+    result
+}
+
+async fn answer(
+    app: &Arc<App>,
+    ticket: &Ticket,
+    tool: Listed,
+    arguments: &Arc<Map<String, Value>>,
+    progress: Arc<dyn Fn(Progress) + Send + Sync>,
+) -> Result<(Done, u64), ToolError> {
+    let spec = Arc::clone(&tool.spec);
+    guarded::admit(app, ticket)?;
+    tools::check(&spec, arguments)?;
+    let answer = {
+        let caller = Arc::clone(&ticket.caller);
+        let arguments = Arc::clone(arguments);
+        guarded::run(app, ticket, move |deadline| {
+            tool.tool.call(&Call {
+                caller: &caller,
+                arguments: &arguments,
+                deadline,
+                progress: &*progress,
+            })
+        })
+        .await?
+    };
+    check_output(&spec, &answer.value)?;
+    let outgoing =
+        release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
+    Ok((Done { outgoing, links: answer.links }, answer.n_results))
+}
+
+/// Holds every answer to the tool's output schema, in debug builds and tests.
+fn check_output(spec: &tools::Spec, value: &Value) -> Result<(), ToolError> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    let schema = Value::Object(spec.output.clone());
+    let validator = jsonschema::validator_for(&schema).map_err(|error| {
+        ToolError::internal(format!("the output schema of `{}` is wrong: {error}", spec.name))
+    })?;
+    match validator.iter_errors(value).next() {
+        None => Ok(()),
+        Some(error) => Err(ToolError::internal(format!(
+            "the answer of `{}` breaks its output schema at `{}`: {error}",
+            spec.name,
+            error.instance_path()
+        ))),
+    }
+}
+
+fn audited(arguments: &Map<String, Value>) -> Option<&str> {
+    QUERY_ARGUMENTS.iter().find_map(|name| arguments.get(*name)?.as_str())
+}

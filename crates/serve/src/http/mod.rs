@@ -1,0 +1,11 @@
+//! HTTP: connections, the door that every request passes, and the addresses behind it.
+
+mod connections;
+
+mod door;
+mod errors;
+
+mod routes;
+mod wellknown;
+
+pub use connections::{RunError, run};

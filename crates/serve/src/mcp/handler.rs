@@ -1,0 +1,204 @@
+//! One visit of a client: which tools it sees, and what it may ask.
+
+use std::sync::Arc;
+
+use model::Caller;
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use tools::{Progress, Registry};
+
+use super::{reading, translate};
+use crate::App;
+use crate::call::{Request, call};
+use crate::read;
+
+/// How long a client may keep `tools/list`, in milliseconds. Short, since a changed
+/// configuration changes the list, and private, since callers see different tools.
+const LIST_TTL_MS: u64 = 60_000;
+
+/// Progress messages that may wait to be sent before further ones are dropped.
+const PROGRESS_QUEUE: usize = 64;
+
+/// A client with its caller and the tools at the address it came to.
+#[derive(Clone)]
+pub(crate) struct Visit {
+    pub(crate) app: Arc<App>,
+    pub(crate) registry: Registry,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) request_id: String,
+}
+
+impl ServerHandler for Visit {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_completions()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("dowse", env!("CARGO_PKG_VERSION")).with_title("Dowse"),
+            )
+            .with_instructions(self.app.instructions.clone())
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let listed = self.registry.list(&self.caller);
+        let tools = listed.iter().map(|listed| translate::tool(&listed.spec)).collect();
+        Ok(ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.registry.get(name, &self.caller).map(|listed| translate::tool(&listed.spec))
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.registry.get(&params.name, &self.caller) else {
+            return Err(unknown_tool(&params.name, &self.registry, &self.caller));
+        };
+        let request = Request {
+            caller: Arc::clone(&self.caller),
+            tool,
+            arguments: params.arguments.unwrap_or_default(),
+            id: self.request_id.clone(),
+            cancelled: context.ct.clone(),
+            progress: progress_sender(&context),
+        };
+        let result = match call(&self.app, request).await {
+            Ok(done) => translate::answer(done),
+            Err(failed) => translate::error(&failed),
+        };
+        Ok(CallToolResponse::Complete(result))
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        // The protocol completes arguments of prompts and resources; a tool is named the same
+        // way by clients that offer completion for tools.
+        let name = match &params.r#ref {
+            Reference::Prompt(prompt) => prompt.name.as_str(),
+            Reference::Resource(resource) => resource.uri.as_str(),
+            _ => return Err(ErrorData::method_not_found::<CompleteRequestMethod>()),
+        };
+        let Some(listed) = self.registry.get(name, &self.caller) else {
+            return Err(unknown_tool(name, &self.registry, &self.caller));
+        };
+        let typed = params.argument.value.as_str();
+        let mut values = enum_values(&listed.spec, &params.argument.name, typed);
+        if values.is_empty() {
+            values = listed.tool.complete(&self.caller, &params.argument.name, typed);
+        }
+        let info = CompletionInfo::with_all_values(values)
+            .map_err(|message| ErrorData::internal_error(message, None))?;
+        Ok(CompleteResult::new(info))
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(reading::list(self, request.and_then(|request| request.cursor).as_deref()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(reading::templates(self))
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = params.uri;
+        let request = read::Request {
+            caller: Arc::clone(&self.caller),
+            uri: uri.clone(),
+            id: self.request_id.clone(),
+            cancelled: context.ct.clone(),
+        };
+        match read::read(&self.app, request).await {
+            Ok(read) => Ok(reading::contents(uri, read).into()),
+            Err(error) => Err(reading::refusal(&uri, &error)),
+        }
+    }
+}
+
+fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> ErrorData {
+    let listed = registry.list(caller);
+    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
+    let mut message = format!("unknown tool `{}`", name.chars().take(100).collect::<String>());
+    if let Some(nearest) = text::nearest(name, &names) {
+        message.push_str(&format!("; did you mean `{nearest}`?"));
+    }
+    let data = serde_json::json!({ "tools": names });
+    ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data))
+}
+
+fn enum_values(spec: &tools::Spec, argument: &str, typed: &str) -> Vec<String> {
+    let property = &spec.input["properties"][argument];
+    let allowed = property.get("enum").or_else(|| property.get("items")?.get("enum"));
+    let Some(serde_json::Value::Array(allowed)) = allowed else { return Vec::new() };
+    allowed
+        .iter()
+        .filter_map(|value| value.as_str())
+        .filter(|value| value.starts_with(typed))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Sends progress to a client that asked for it. Messages that a slow client does not take are
+/// dropped: progress is news, not data.
+fn progress_sender(context: &RequestContext<RoleServer>) -> Arc<dyn Fn(Progress) + Send + Sync> {
+    let Some(token) = context.meta.get_progress_token() else {
+        return Arc::new(|_| {});
+    };
+    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Progress>(PROGRESS_QUEUE);
+    let peer = context.peer.clone();
+    tokio::spawn(async move {
+        while let Some(progress) = receiver.recv().await {
+            let mut params = ProgressNotificationParam::new(token.clone(), progress.done);
+            params.total = progress.total;
+            params.message = progress.message;
+            if peer.notify_progress(params).await.is_err() {
+                break;
+            }
+        }
+    });
+    Arc::new(move |progress| {
+        let _ = sender.try_send(progress);
+    })
+}

@@ -1,0 +1,101 @@
+//! One POST to an MCP address.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+use super::envelope;
+use super::handler::Visit;
+
+/// Serves one request of a client statelessly: JSON unless the call reports progress.
+pub(crate) async fn serve_post(
+    visit: Visit,
+    request: Request<Body>,
+    shutdown: CancellationToken,
+) -> Response {
+    let limit = visit.app.limits.body_bytes;
+    let request = match prepare(request, limit).await {
+        Ok(request) => request,
+        Err(refusal) => return refusal,
+    };
+    let service = StreamableHttpService::new(
+        move || Ok(visit.clone()),
+        Arc::new(NeverSessionManager::default()),
+        transport(limit, shutdown),
+    );
+    service.handle(request).await.map(Body::new)
+}
+
+/// Sets the protocol library up. Host and Origin were checked at the door, for every address
+/// alike, so that it need not.
+pub(crate) fn transport(limit: usize, shutdown: CancellationToken) -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_cancellation_token(shutdown)
+        .with_max_request_body_bytes(limit)
+}
+
+/// Reads the body within its limit, checks the message's outer form, and completes headers that
+/// short scripts leave out. What cannot be taken becomes its answer.
+pub(crate) async fn prepare(
+    request: Request<Body>,
+    limit: usize,
+) -> Result<Request<Full<Bytes>>, Response> {
+    let (mut parts, body) = request.into_parts();
+    if parts.method != http::Method::POST {
+        let allow = [(http::header::ALLOW, "POST")];
+        let hint = "send a POST with one JSON-RPC message";
+        return Err((StatusCode::METHOD_NOT_ALLOWED, allow, hint).into_response());
+    }
+    let body = match Limited::new(body, limit).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let message = format!("the body is larger than {limit} bytes");
+            return Err(json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message));
+        }
+        Err(_) => return Err(json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off")),
+    };
+    let body = envelope::check(body)
+        .map_err(|refused| (StatusCode::BAD_REQUEST, axum::Json(refused.body)).into_response())?;
+    // A client that accepts anything accepts both forms of an answer; the library wants to see
+    // them spelled out.
+    widen_accept(&mut parts.headers);
+    if !parts.headers.contains_key(CONTENT_TYPE) {
+        parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    Ok(Request::from_parts(parts, Full::new(body)))
+}
+
+fn widen_accept(headers: &mut http::HeaderMap) {
+    const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+    let accepts_anything = match headers.get(ACCEPT).map(HeaderValue::to_str) {
+        None => true,
+        Some(Ok(accept)) => accept.contains("*/*") || accept.contains("application/*"),
+        Some(Err(_)) => false,
+    };
+    let accepts_json = headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("application/json"));
+    if accepts_anything || accepts_json {
+        headers.insert(ACCEPT, BOTH);
+    }
+}
+
+fn json_rpc(status: StatusCode, code: i64, message: &str) -> Response {
+    let body = serde_json::json!({
+        "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message },
+    });
+    (status, axum::Json(body)).into_response()
+}

@@ -1,0 +1,19 @@
+//! The Model Context Protocol, both eras of it, over HTTP and over pipes.
+
+mod envelope;
+mod handler;
+mod reading;
+mod translate;
+
+mod cost;
+mod http;
+mod pipes;
+
+#[cfg(feature = "conformance")]
+pub(crate) mod conformance;
+
+pub use cost::list_cost;
+pub use pipes::{StdioError, stdio};
+
+pub(crate) use handler::Visit;
+pub(crate) use http::serve_post;

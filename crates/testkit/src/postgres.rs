@@ -1,0 +1,139 @@
+//! A PostgreSQL of the test's own: fresh data folder, free port, gone with the value.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Folder, bed, free_port};
+
+/// How long the server may take until it answers.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a waiting test looks again.
+const POLL: Duration = Duration::from_millis(50);
+/// The user and group `nobody`: PostgreSQL refuses to run as root, which containers often are.
+const NOBODY: u32 = 65534;
+
+/// A running PostgreSQL with `pg_trgm`, `unaccent` and `vector` to be created as extensions.
+#[derive(Debug)]
+pub struct Postgres {
+    server: Child,
+    port: u16,
+    bin: PathBuf,
+    _folder: Folder,
+}
+
+impl Postgres {
+    /// Starts a server, or gives `None` where the test bed has no PostgreSQL.
+    #[track_caller]
+    pub fn start() -> Option<Self> {
+        let bin = bed::postgres_bin()?;
+        let folder = Folder::new();
+        if is_root() {
+            std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY))
+                .expect("root can give a folder away");
+        }
+        let data = folder.join("data");
+        let initdb = unprivileged(&bin.join("initdb"))
+            .args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"])
+            .args(["--no-sync", "--pgdata"])
+            .arg(&data)
+            .current_dir(folder.path())
+            .output()
+            .expect("`initdb` can be started");
+        assert!(
+            initdb.status.success(),
+            "`initdb` failed: {}",
+            String::from_utf8_lossy(&initdb.stderr)
+        );
+        let port = free_port();
+        let server = unprivileged(&bin.join("postgres"))
+            .arg("-D")
+            .arg(&data)
+            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""])
+            // A test's data may be lost with the machine; nothing waits for the disk.
+            .args(["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"])
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("`postgres` can be started");
+        let postgres = Postgres { server, port, bin, _folder: folder };
+        postgres.wait_until_it_answers();
+        Some(postgres)
+    }
+
+    /// Gives the address to connect to.
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Gives the port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Runs statements through `psql` and gives what it printed, without headings.
+    #[track_caller]
+    pub fn run(&self, statements: &str) -> String {
+        let output = self.psql(statements);
+        assert!(output.status.success(), "`psql`: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn psql(&self, statements: &str) -> std::process::Output {
+        Command::new(self.bin.join("psql"))
+            .args(["--no-psqlrc", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
+            .args(["--dbname", &self.url(), "--command", statements])
+            .output()
+            .expect("`psql` can be started")
+    }
+
+    #[track_caller]
+    fn wait_until_it_answers(&self) {
+        let started = Instant::now();
+        while started.elapsed() < START_TIMEOUT {
+            if self.psql("SELECT 1").status.success() {
+                return;
+            }
+            thread::sleep(POLL);
+        }
+        panic!("PostgreSQL did not answer in {} s", START_TIMEOUT.as_secs());
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Its own children end when the main process is gone.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn unprivileged(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_of_the_store_are_there() {
+        let Some(postgres) = Postgres::start() else { return };
+        postgres
+            .run("CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent; CREATE EXTENSION vector");
+        assert_eq!(postgres.run("SELECT unaccent('Cîlnic')").trim(), "Cilnic");
+        assert_eq!(postgres.run("SELECT '[1,2]'::vector <-> '[1,4]'").trim(), "2");
+    }
+}

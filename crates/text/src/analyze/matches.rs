@@ -1,0 +1,63 @@
+//! Says where the words of a query stand in a text, and in which spelling: the ground of
+//! highlights and explanations.
+
+use std::collections::HashMap;
+
+use model::Span;
+
+use crate::analyze::analyzer::{Analyzer, Scratch};
+use crate::analyze::query::QueryWord;
+use crate::language::Language;
+
+/// A word of a query, found in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// The position in the list of query words.
+    pub word_idx: usize,
+    /// Where it stands in the text, in characters.
+    pub chars: Span,
+    /// Whether the spelling is the same; otherwise it matched by its folded or stemmed form.
+    pub is_exact: bool,
+    /// The word as the text has it, lower-cased.
+    pub found: String,
+    /// The index term through which it matched.
+    pub term: String,
+}
+
+impl Analyzer {
+    /// Lists where the words of a query stand in a text, in order of the text.
+    ///
+    /// `language` is the one under which the text was indexed.
+    pub fn matches(
+        &self,
+        words: &[QueryWord],
+        text: &str,
+        language: Language,
+        scratch: &mut Scratch,
+    ) -> Vec<Match> {
+        let mut by_term: HashMap<&str, Vec<usize>, ahash::RandomState> = HashMap::default();
+        for (word_idx, word) in words.iter().enumerate() {
+            for term in &word.terms {
+                by_term.entry(term).or_default().push(word_idx);
+            }
+        }
+        let mut found = Vec::new();
+        self.visit(text, language, scratch, |token| {
+            let Some(word_idxs) = by_term.get(token.stem) else { return };
+            for word_idx in word_idxs {
+                let Some(word) = words.get(*word_idx) else { continue };
+                if word.kind.is_ideographic() != token.kind.is_ideographic() {
+                    continue;
+                }
+                found.push(Match {
+                    word_idx: *word_idx,
+                    chars: token.chars,
+                    is_exact: word.exact == token.exact,
+                    found: token.exact.to_owned(),
+                    term: token.stem.to_owned(),
+                });
+            }
+        });
+        found
+    }
+}

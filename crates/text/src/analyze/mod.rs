@@ -1,0 +1,21 @@
+//! The analyser: one way to cut text into words, for the index and for the query.
+
+mod analyzer;
+mod matches;
+mod query;
+mod token;
+
+mod compound;
+mod forms;
+mod ideographs;
+mod scan;
+
+#[cfg(test)]
+mod tests;
+
+pub use analyzer::{Analyzer, Scratch};
+pub use matches::Match;
+pub use query::QueryWord;
+pub use scan::MAX_WORD_BYTES;
+pub(crate) use scan::is_ideograph;
+pub use token::{Token, TokenKind, TokenRef};

@@ -1,0 +1,135 @@
+//! Takes private things out of text that leaves the server: addresses, numbers, secrets.
+//!
+//! Each kind has its own finder. A finder walks the text once and looks a bounded distance
+//! around each trigger (an `@`, a run of digits, a known prefix), so the whole is linear on any
+//! input. It prefers to leave a number that only might be private: dates, amounts, company
+//! codes and book numbers are what people search for.
+
+mod check_digits;
+mod credentials;
+mod email;
+mod iban;
+mod key_block;
+mod numbers;
+mod payment_card;
+mod phone;
+mod provider_keys;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+/// What kind of private thing was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PrivateKind {
+    /// A block of a private key in PEM or PGP armour.
+    PrivateKey,
+    /// A key in a provider's documented format, or a signed token.
+    Token,
+    /// The value after a word such as `password`, or a random string near one.
+    Password,
+    /// A bank account number with right check digits.
+    Iban,
+    /// A payment card number with a right check digit.
+    PaymentCard,
+    /// An e-mail address.
+    Email,
+    /// A telephone number.
+    Phone,
+}
+
+impl PrivateKind {
+    /// Gives the mark that stands in place of such a thing.
+    pub fn mark(self) -> &'static str {
+        match self {
+            PrivateKind::PrivateKey => "[private key]",
+            PrivateKind::Token => "[token]",
+            PrivateKind::Password => "[password]",
+            PrivateKind::Iban => "[iban]",
+            PrivateKind::PaymentCard => "[card]",
+            PrivateKind::Email => "[email]",
+            PrivateKind::Phone => "[phone]",
+        }
+    }
+}
+
+/// A private thing and its place in the unredacted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrivatePiece {
+    /// What it is.
+    pub kind: PrivateKind,
+    /// Where it stands, in bytes of the unredacted text.
+    pub bytes: Range<usize>,
+}
+
+/// A text that may leave the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redaction {
+    /// The text with a mark in place of each private piece.
+    pub text: String,
+    /// How many pieces were replaced.
+    pub n_pieces: usize,
+    /// What was replaced, in order of the text.
+    pub pieces: Vec<PrivatePiece>,
+}
+
+/// Replaces private things with marks such as `[email]`.
+///
+/// The marks themselves are never taken for something private, nor do they make their
+/// neighbours so.
+///
+/// ```
+/// let redaction = text::redact("Write to ana@example.org or call +40 722 123 456.");
+/// assert_eq!(redaction.text, "Write to [email] or call [phone].");
+/// assert_eq!(redaction.n_pieces, 2);
+/// ```
+pub fn redact(text: &str) -> Redaction {
+    let pieces = find_private(text);
+    let mut redacted = String::with_capacity(text.len());
+    let mut at = 0;
+    for piece in &pieces {
+        redacted.push_str(text.get(at..piece.bytes.start).unwrap_or_default());
+        redacted.push_str(piece.kind.mark());
+        at = piece.bytes.end;
+    }
+    redacted.push_str(text.get(at..).unwrap_or_default());
+    Redaction { text: redacted, n_pieces: pieces.len(), pieces }
+}
+
+/// Lists the private things of a text in order, without overlaps.
+pub fn find_private(text: &str) -> Vec<PrivatePiece> {
+    let mut found = Vec::new();
+    key_block::find(text, &mut found);
+    provider_keys::find(text, &mut found);
+    credentials::find(text, &mut found);
+    iban::find(text, &mut found);
+    numbers::find(text, &mut found);
+    email::find(text, &mut found);
+    without_overlaps(found)
+}
+
+/// Keeps, of pieces that overlap, the one of the graver kind, then the earlier one.
+fn without_overlaps(mut found: Vec<PrivatePiece>) -> Vec<PrivatePiece> {
+    found.sort_by_key(|piece| (piece.bytes.start, piece.bytes.end));
+    let mut kept: Vec<PrivatePiece> = Vec::with_capacity(found.len());
+    for piece in found {
+        let Some(last) = kept.last_mut().filter(|last| piece.bytes.start < last.bytes.end) else {
+            kept.push(piece);
+            continue;
+        };
+        // The whole stretch goes: what is private in either reading stays private.
+        last.kind = last.kind.min(piece.kind);
+        last.bytes.end = last.bytes.end.max(piece.bytes.end);
+    }
+    kept
+}
+
+/// Gives the last part of the text before `at`, at most `n_bytes` long.
+fn before(text: &str, at: usize, n_bytes: usize) -> &str {
+    let mut start = at.saturating_sub(n_bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..at).unwrap_or_default()
+}

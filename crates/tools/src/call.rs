@@ -1,0 +1,135 @@
+//! The boundary between the server and a tool.
+
+use std::sync::Arc;
+
+use model::{Caller, Deadline, Warning};
+use serde_json::{Map, Value};
+
+use crate::{Spec, ToolError};
+
+/// Something an agent may call.
+///
+/// Implementations are shared between threads and called on a thread that may block.
+pub trait Tool: Send + Sync {
+    /// Describes the tool as this caller may see it; `None` when it does not exist for them.
+    ///
+    /// The description may differ between callers (an enum lists only what the caller may use),
+    /// never between two calls of the same caller while the configuration stands.
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>>;
+
+    /// Does the work. The arguments have passed [`crate::check`] against the input schema.
+    ///
+    /// The answer's value must satisfy the output schema. When the deadline is over, the tool
+    /// gives what it has with a warning, or [`crate::Code::DeadlineExceeded`]; nobody may rely
+    /// on it stopping at once.
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError>;
+
+    /// Suggests values for an argument that start with what was typed; at most 100.
+    fn complete(&self, _caller: &Caller, _argument: &str, _typed: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// One call of a tool.
+pub struct Call<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// The checked arguments.
+    pub arguments: &'a Map<String, Value>,
+    /// By when an answer is due.
+    pub deadline: &'a Deadline,
+    /// Where progress is told; reporting any turns the HTTP answer into a stream.
+    pub progress: &'a (dyn Fn(Progress) + Send + Sync),
+}
+
+impl Call<'_> {
+    /// Reads the arguments into the tool's own request type.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self) -> Result<T, ToolError> {
+        serde_json::from_value(Value::Object(self.arguments.clone()))
+            .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))
+    }
+}
+
+/// How far a long call is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Units done.
+    pub done: f64,
+    /// Units in all, where known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: Option<String>,
+}
+
+/// A resource that goes with an answer, as a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The address: a resource of this server or a page of it.
+    pub uri: String,
+    /// What a person reads.
+    pub name: String,
+    /// The type of what stands there.
+    pub mime_type: Option<String>,
+}
+
+/// What a tool gives back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The structured content; satisfies the tool's output schema.
+    pub value: Value,
+    /// Resources to open next.
+    pub links: Vec<Link>,
+    /// How many results it holds, for the audit.
+    pub n_results: u64,
+}
+
+impl Answer {
+    /// Wraps a value that counts as one result.
+    pub fn new(value: Value) -> Self {
+        Answer { value, links: Vec::new(), n_results: 1 }
+    }
+
+    /// Wraps a serialisable value; its `warnings` become plain sentences.
+    pub fn of<T: serde::Serialize>(value: &T) -> Result<Self, ToolError> {
+        let mut value = serde_json::to_value(value).map_err(|error| {
+            ToolError::internal(format!("the answer could not be written as JSON: {error}"))
+        })?;
+        if let Some(Value::Array(warnings)) = value.get_mut("warnings") {
+            warnings.iter_mut().for_each(to_sentence);
+        }
+        Ok(Answer::new(value))
+    }
+
+    /// Sets the number of results.
+    pub fn with_n_results(mut self, n_results: usize) -> Self {
+        self.n_results = n_results as u64;
+        self
+    }
+
+    /// Adds a link.
+    pub fn with_link(mut self, link: Link) -> Self {
+        self.links.push(link);
+        self
+    }
+
+    /// Adds warnings to the answer's `warnings` list; a warning is its sentence.
+    pub fn with_warnings(mut self, warnings: &[Warning]) -> Self {
+        if warnings.is_empty() {
+            return self;
+        }
+        if let Value::Object(object) = &mut self.value {
+            let list = object.entry("warnings").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.extend(warnings.iter().map(|warning| Value::String(warning.message.clone())));
+            }
+        }
+        self
+    }
+}
+
+/// An agent reads a warning as a sentence; its code is for programs inside the house.
+fn to_sentence(warning: &mut Value) {
+    if let Some(Value::String(message)) = warning.get_mut("message") {
+        *warning = Value::String(std::mem::take(message));
+    }
+}

@@ -1,0 +1,5 @@
+//! Tools of the knowledge family.
+
+mod normalize_ocr_text;
+
+pub use normalize_ocr_text::NormalizeOcrText;

@@ -1,0 +1,69 @@
+//! `normalize_ocr_text`: hyphens that OCR read for a long vowel mark become `ー` again.
+
+use std::sync::Arc;
+
+use model::Caller;
+use serde_json::json;
+
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The longest text that is taken, in characters.
+const MAX_TEXT_CHARS: u64 = 10_000;
+
+/// The tool.
+pub struct NormalizeOcrText {
+    spec: Arc<Spec>,
+}
+
+impl NormalizeOcrText {
+    /// Repairs by the rules of the room `text`; the same text always gives the same answer.
+    pub fn by_rules() -> Self {
+        NormalizeOcrText { spec: Arc::new(spec()) }
+    }
+}
+
+fn spec() -> Spec {
+    let mut spec = Spec::read_only(
+        "normalize_ocr_text",
+        "Normalize OCR text",
+        "Repair Japanese OCR text: a hyphen that stands for a long vowel mark in a katakana word \
+         becomes ー. Hyphens in Latin words, ranges, dates and phone numbers stay.",
+    )
+    .with_input(json!({
+        "type": "object",
+        "properties": {
+            "text": {
+                "type": "string",
+                "maxLength": MAX_TEXT_CHARS,
+                "description": "OCR text to normalise",
+            },
+        },
+        "required": ["text"],
+    }))
+    .with_output(json!({
+        "type": "object",
+        "properties": {
+            "original_text": { "type": "string" },
+            "normalized_text": { "type": "string" },
+            "status": { "type": "string", "enum": ["success"] },
+        },
+        "required": ["original_text", "normalized_text", "status"],
+    }));
+    spec.sentences = vec![("text.maxLength", "Text too long (max 10000 chars)")];
+    spec
+}
+
+impl Tool for NormalizeOcrText {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let text = call.arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
+        Ok(Answer::new(json!({
+            "original_text": text,
+            "normalized_text": text::repair_long_vowels(text),
+            "status": "success",
+        })))
+    }
+}

@@ -1,0 +1,52 @@
+//! The tools of a server or endpoint, in their fixed order.
+
+use std::sync::Arc;
+
+use model::Caller;
+
+use crate::{Spec, Tool};
+
+/// A tool as one caller sees it.
+#[derive(Clone)]
+pub struct Listed {
+    /// The description for this caller.
+    pub spec: Arc<Spec>,
+    /// The tool.
+    pub tool: Arc<dyn Tool>,
+}
+
+/// Every tool that is served at one address.
+#[derive(Default, Clone)]
+pub struct Registry {
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Registry {
+    /// Keeps the tools in the given order, which is the order of `tools/list`.
+    pub fn new(tools: Vec<Box<dyn Tool>>) -> Self {
+        Registry { tools: tools.into_iter().map(Arc::from).collect() }
+    }
+
+    /// Adds a tool at the end.
+    pub fn push(&mut self, tool: Arc<dyn Tool>) {
+        self.tools.push(tool);
+    }
+
+    /// Lists what exists for a caller.
+    pub fn list(&self, caller: &Caller) -> Vec<Listed> {
+        self.tools
+            .iter()
+            .filter_map(|tool| {
+                tool.spec(caller).map(|spec| Listed { spec, tool: Arc::clone(tool) })
+            })
+            .collect()
+    }
+
+    /// Finds a tool by the name a caller uses.
+    pub fn get(&self, name: &str, caller: &Caller) -> Option<Listed> {
+        self.tools.iter().find_map(|tool| {
+            let spec = tool.spec(caller)?;
+            (spec.name == name).then(|| Listed { spec, tool: Arc::clone(tool) })
+        })
+    }
+}

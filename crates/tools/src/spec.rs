@@ -1,0 +1,127 @@
+//! How a tool describes itself: to the agent (schemas, annotations) and to the guard (where
+//! source text stands, which list may be cut).
+
+use serde_json::{Map, Value};
+
+/// What calling a tool changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: safe to call at any time.
+    ReadOnly,
+    /// Something is made or refreshed, nothing that exists is lost, and doing it twice is the
+    /// same as doing it once.
+    Additive,
+    /// Something is made anew with every call.
+    Creates,
+}
+
+/// The JSON form of a family's errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorShape {
+    /// `{error: {code, message, details}}`.
+    Coded,
+    /// `{ok: false, error}`: the filters family.
+    OkFalse,
+}
+
+/// What the guard must know of an answer before it may leave.
+///
+/// Paths are JSON pointers with `*` for every element or member.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OutputShape {
+    /// Where text from sources stands; it is redacted there and nowhere else.
+    pub source_text: Vec<String>,
+    /// The list whose tail is dropped, with a notice, when an answer is too large.
+    pub list: Option<String>,
+}
+
+/// A tool's description of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// The name an agent calls.
+    pub name: String,
+    /// The name a person reads.
+    pub title: String,
+    /// When to use the tool, written for an agent; holds no text from sources.
+    pub description: String,
+    /// JSON Schema 2020-12 of the arguments.
+    pub input: Map<String, Value>,
+    /// JSON Schema 2020-12 of a successful answer.
+    pub output: Map<String, Value>,
+    /// What a call changes.
+    pub effect: Effect,
+    /// The form of its errors.
+    pub errors: ErrorShape,
+    /// What the guard needs to know.
+    pub shape: OutputShape,
+    /// Sentences that the contract gives for a wrong argument; see [`Spec::sentence`].
+    pub sentences: Vec<(&'static str, &'static str)>,
+    /// The call to make next when the arguments are wrong, such as ``call `describe_schema` ``.
+    pub advice: Option<String>,
+}
+
+impl Spec {
+    /// Starts a read-only tool with coded errors and no source text in its answer.
+    pub fn read_only(name: &str, title: &str, description: &str) -> Self {
+        Spec {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            description: description.to_owned(),
+            input: empty_object(),
+            output: empty_object(),
+            effect: Effect::ReadOnly,
+            errors: ErrorShape::Coded,
+            shape: OutputShape::default(),
+            sentences: Vec::new(),
+            advice: None,
+        }
+    }
+
+    /// Sets the schema of the arguments.
+    ///
+    /// Invariant: the value is a JSON object; unknown arguments are refused for every tool.
+    pub fn with_input(mut self, schema: Value) -> Self {
+        self.input = into_object(schema);
+        self.input.entry("additionalProperties").or_insert(Value::Bool(false));
+        self
+    }
+
+    /// Sets the schema of the answer. Notices of the guard are allowed in every answer.
+    ///
+    /// Invariant: the value is a JSON object.
+    pub fn with_output(mut self, schema: Value) -> Self {
+        self.output = into_object(schema);
+        self
+    }
+
+    /// Names the places that hold source text.
+    pub fn with_source_text(mut self, paths: &[&str]) -> Self {
+        self.shape.source_text = paths.iter().map(|path| (*path).to_owned()).collect();
+        self
+    }
+
+    /// Names the list that is cut when the answer is too large.
+    pub fn with_list(mut self, path: &str) -> Self {
+        self.shape.list = Some(path.to_owned());
+        self
+    }
+
+    /// Gives the contract's sentence for a rule of an argument, such as `max_results.maximum`.
+    pub fn sentence(&self, rule: &str) -> Option<&'static str> {
+        self.sentences.iter().find(|(known, _)| *known == rule).map(|(_, sentence)| *sentence)
+    }
+}
+
+fn empty_object() -> Map<String, Value> {
+    into_object(serde_json::json!({ "type": "object", "properties": {} }))
+}
+
+fn into_object(schema: Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(object) => object,
+        other => {
+            debug_assert!(false, "a schema must be an object, not {other}");
+            Map::new()
+        }
+    }
+}

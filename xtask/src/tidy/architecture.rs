@@ -1,0 +1,80 @@
+//! The map is right: every path that the guides name is there, and every room is on the map.
+
+use super::Problem;
+use super::house::House;
+
+/// The pages whose paths are followed.
+const GUIDES: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
+/// The longest map that is still read.
+const MAX_MAP_LINES: usize = 300;
+/// Folders at the root; a code span that starts with one of them is a path.
+const FOLDERS: [&str; 8] =
+    ["crates/", "docs/", "xtask/", "fuzz/", ".ci/", ".cargo/", ".config/", "demo/"];
+/// Endings that make a code span without a folder a path.
+const ENDINGS: [&str; 3] = [".md", ".toml", ".rs"];
+
+/// Names every path that is gone and every room that is missing.
+pub(super) fn check(house: &House) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for guide in GUIDES {
+        let Some(text) = house.files.get(guide) else {
+            problems.push(Problem::new(guide, "the page is missing"));
+            continue;
+        };
+        for (line_idx, line) in text.lines().enumerate() {
+            for path in paths_in(line).filter(|path| !house.holds(path)) {
+                let place = format!("{guide}:{}", line_idx + 1);
+                problems.push(Problem::new(place, format!("`{path}` does not exist")));
+            }
+        }
+    }
+    let Some(map) = house.files.get("ARCHITECTURE.md") else { return problems };
+    let n_lines = map.lines().count();
+    if n_lines > MAX_MAP_LINES {
+        let what = format!("{n_lines} lines are more than {MAX_MAP_LINES}");
+        problems.push(Problem::new("ARCHITECTURE.md", what));
+    }
+    let is_missing = |folder: &str| !map.contains(&format!("`{folder}`"));
+    let missing = house.members.iter().filter(|member| is_missing(&member.folder));
+    problems.extend(missing.map(|member| {
+        Problem::new("ARCHITECTURE.md", format!("the room `{}` is not on the map", member.folder))
+    }));
+    problems
+}
+
+/// Finds the code spans of a line that name a file or a folder of the clone.
+///
+/// `dowse.toml` is the user's file, and names with a hole (`NAME`, `{id}`, `…`) are patterns.
+fn paths_in(line: &str) -> impl Iterator<Item = &str> {
+    let spans = line.split('`').skip(1).step_by(2);
+    spans.filter(|span| {
+        let has_hole = span.contains(|c: char| "{<*… ".contains(c)) || span.contains("NAME");
+        let starts_like_one = FOLDERS.iter().any(|folder| span.starts_with(folder));
+        let is_bare = !span.contains('/') && *span != "dowse.toml" && !span.starts_with('.');
+        let ends_like_one = is_bare && ENDINGS.iter().any(|ending| span.ends_with(ending));
+        let is_root_page = ends_like_one && span.starts_with(|c: char| c.is_ascii_uppercase());
+        !has_hole && (starts_like_one || is_root_page)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: &[&str]) {
+        assert_eq!(paths_in(line).collect::<Vec<_>>(), expected, "{line}");
+    }
+
+    #[test]
+    fn only_paths_of_the_clone_are_followed() {
+        check(
+            "see `crates/text/src/lib.rs` and `docs/limits.md`",
+            &["crates/text/src/lib.rs", "docs/limits.md"],
+        );
+        check("`CHANGELOG.md`, `error.rs`, `dowse.toml`", &["CHANGELOG.md"]);
+        check("call `tools/list` at `/mcp`, or `crates/NAME`", &[]);
+        check("one `docs/decisions/{number}.md`", &[]);
+        check("crates/text without marks", &[]);
+    }
+}
