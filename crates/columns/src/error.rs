@@ -126,7 +126,7 @@ pub enum Error {
         path: PathBuf,
         /// The cause.
         #[source]
-        cause: arrow::error::ArrowError,
+        cause: arrow_schema::ArrowError,
     },
     /// A Parquet file could not be read.
     #[error("cannot read the Parquet file `{}`", path.display())]

@@ -49,20 +49,22 @@ impl Bed {
         self.folder.path().join(name)
     }
 
-    fn try_query(&self, arguments: Value) -> Result<Value> {
-        let request = QueryRequest::from_json(&arguments)?;
+    fn try_query(&self, arguments: &Value) -> Result<Value> {
+        let request = QueryRequest::from_json(arguments)?;
         let response = self.service.query(&Caller::local_admin(), &request, &deadline())?;
         Ok(response.to_json())
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better without a reference")]
     fn query(&self, arguments: Value) -> Value {
-        self.try_query(arguments).unwrap()
+        self.try_query(&arguments).unwrap()
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better without a reference")]
     fn refuses(&self, arguments: Value, expected: &str) {
-        let error = self.try_query(arguments).unwrap_err();
+        let error = self.try_query(&arguments).unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.code(), "BAD_REQUEST");
     }
@@ -232,7 +234,7 @@ fn every_mistake_is_named() {
         json!({ "cursor": "nonsense" }),
         "the cursor is not one that this query returned: leave `cursor` out to start again",
     );
-    let error = bed.try_query(json!({ "table": "thing" })).unwrap_err();
+    let error = bed.try_query(&json!({ "table": "thing" })).unwrap_err();
     assert_eq!(
         error.to_string(),
         "unknown table `thing`: expected one of `things`; did you mean `things`?"
@@ -292,7 +294,7 @@ fn pages_continue_where_they_ended_when_the_data_changes() {
     assert_eq!(names, ["Z", "back\\slash <b>"]);
     assert_eq!(second["warnings"][0]["code"], "data_changed");
     again["filters"] = json!({ "ok": true });
-    assert!(matches!(bed.try_query(again), Err(Error::BadCursor)));
+    assert!(matches!(bed.try_query(&again), Err(Error::BadCursor)));
 }
 
 #[test]
@@ -306,7 +308,7 @@ fn a_series_pictures_the_result() {
     assert_eq!(sum, answer["total"].as_f64().unwrap());
     assert_eq!(answer["series"]["bucket"], "week");
     let error =
-        bed.try_query(json!({ "series": { "field": "date", "bucket": "minute" } })).unwrap_err();
+        bed.try_query(&json!({ "series": { "field": "date", "bucket": "minute" } })).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
 }
 

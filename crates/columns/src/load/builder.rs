@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use arrow::array::{
+use arrow_array::{
     BooleanArray, Float64Array, Int64Array, LargeStringArray, TimestampMillisecondArray,
 };
-use arrow::buffer::OffsetBuffer;
+use arrow_buffer::OffsetBuffer;
 
 use super::intern::{Interner, Raw};
 use super::report::{LoadReport, Misfit};

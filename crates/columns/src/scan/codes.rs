@@ -1,7 +1,7 @@
 //! From a condition on values to a set of codes: each distinct value is tested once, whatever
 //! the number of rows.
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Case, Range, Test, Unmatched};

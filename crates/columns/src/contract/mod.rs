@@ -122,7 +122,13 @@ impl Model {
                 .map(|value| match value {
                     Value::Null => "\\N".to_owned(),
                     Value::Text(text) => format!("\"{}\"", text.replace('"', "\"\"")),
-                    other => other.to_row_json().to_string().trim_matches('"').to_owned(),
+                    Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_) => {
+                        value.to_row_json().to_string().trim_matches('"').to_owned()
+                    }
                 })
                 .collect();
             csv.push_str(&cells.join(","));
@@ -432,10 +438,7 @@ fn compare(left: &Value, right: &Value) -> std::cmp::Ordering {
 
 /// Whole reals and integers are the same number.
 fn plain(value: &Value) -> Value {
-    match value {
-        Value::Integer(number) => Value::Real(*number as f64),
-        other => other.clone(),
-    }
+    if let Value::Integer(number) = value { Value::Real(*number as f64) } else { value.clone() }
 }
 
 fn column_idx(name: &str) -> usize {
