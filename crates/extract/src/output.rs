@@ -201,7 +201,6 @@ impl<'a> Output<'a> {
         }
         Pointer::Inner { path: self.inner_path.join(" > "), place: Box::new(pointer) }
     }
-
 }
 
 /// Makes text fit for a block: one kind of line break, no control characters, no blank edges.

@@ -71,11 +71,16 @@ fn a_worker_that_hangs_is_killed() {
 #[test]
 fn a_worker_that_dies_or_never_starts_is_told() {
     let of = |program: &str| {
-        Pool::new(PoolConfig { program: PathBuf::from(program), arguments: Vec::new(), n_workers: 1 })
+        Pool::new(PoolConfig {
+            program: PathBuf::from(program),
+            arguments: Vec::new(),
+            n_workers: 1,
+        })
     };
     let (_, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_died");
-    let (_, warnings) = of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let (_, warnings) =
+        of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_unavailable");
 }
 

@@ -17,6 +17,7 @@ pub mod read;
 
 mod http;
 mod mcp;
+mod pages;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;

@@ -1,7 +1,7 @@
 //! `dowse extract`: what is seen in a file, and why a file was not found.
 
-use anyhow::Context;
 use ::extract::{Caps, Pool, PoolConfig};
+use anyhow::Context;
 use serde_json::json;
 
 use crate::cli::ExtractArgs;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
 use ::files::{IndexAnswer, SearchRequest};
+use anyhow::Context;
 use ingest::Priority;
 use model::{Caller, Deadline};
 
@@ -72,7 +72,10 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
         let snippet = text::redact(&item.snippet).text;
         let snippet = snippet.split_whitespace().collect::<Vec<_>>().join(" ");
         let snippet: String = snippet.chars().take(160).collect();
-        print::line(format!("{:.2}  {}  ({})\n      {snippet}", item.score, item.path, item.pointer));
+        print::line(format!(
+            "{:.2}  {}  ({})\n      {snippet}",
+            item.score, item.path, item.pointer
+        ));
     }
     let total = found.pagination.total_estimate;
     print::note(format!("{} of {total} results", found.items.len()));
@@ -84,8 +87,7 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     let path = std::path::absolute(&args.path)?;
     let path = path.to_str().context("the path is not Unicode")?;
     let around = (args.before, args.after);
-    let preview =
-        service.preview(&Caller::local_admin(), path, args.pointer.as_deref(), around)?;
+    let preview = service.preview(&Caller::local_admin(), path, args.pointer.as_deref(), around)?;
     print::note(format!("{} ({})", preview.path, preview.pointer));
     print::line(text::redact(&preview.preview).text);
     Ok(())

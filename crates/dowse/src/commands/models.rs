@@ -30,8 +30,7 @@ pub(super) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
         }
         ModelsCommand::Verify(args) => {
             let config = load(args.config.config.as_deref(), &variable)?.config;
-            let manifest =
-                models::verify(&models_dir(&config), &args.model, &mut teller())?;
+            let manifest = models::verify(&models_dir(&config), &args.model, &mut teller())?;
             print::line(format!("{} {}: every file is right", manifest.name, manifest.version));
             Ok(())
         }

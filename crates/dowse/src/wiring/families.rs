@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use extract::{Pool, PoolConfig};
 use files::{Indexer, IndexerConfig, Roots};
+use filters::charts::{ChartSettings, Charts};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
-use tools::filters::{SearchFilters, SearchFiltersBatch};
+use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
 use tools::knowledge::NormalizeOcrText;
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, Tool};
@@ -33,6 +35,7 @@ pub(crate) struct Families {
     pub(crate) tables: Option<tables::Service>,
     pub(crate) files: Option<files::Service>,
     pub(crate) across: across::Service,
+    pub(crate) charts: Option<Arc<Charts>>,
 }
 
 impl Families {
@@ -63,7 +66,8 @@ impl Families {
         if let Some(service) = &filters {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
-        Ok(Families { filters, tables, files, across: across::Service::new(sources) })
+        let charts = charts_service(config, lasting, filters.as_ref())?;
+        Ok(Families { filters, tables, files, across: across::Service::new(sources), charts })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -95,6 +99,9 @@ impl Families {
             tools.push(Box::new(SearchFilters::new(service.clone())));
             tools.push(Box::new(SearchFiltersBatch::new(service.clone())));
         }
+        if let Some(charts) = &self.charts {
+            tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
+        }
         tools.push(Box::new(NormalizeOcrText::by_rules()));
         Registry::new(tools)
     }
@@ -109,6 +116,26 @@ impl Families {
 
 fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
     vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
+}
+
+fn charts_service(
+    config: &Config,
+    lasting: &Lasting,
+    dimensions: Option<&filters::Service>,
+) -> anyhow::Result<Option<Arc<Charts>>> {
+    let Some(charts) = &config.charts else { return Ok(None) };
+    let dimensions = dimensions.context(
+        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives",
+    )?;
+    let charts = Charts::open(ChartSettings {
+        config: charts.clone(),
+        folder: config.base.clone(),
+        data_folder: config.data_dir.join("charts"),
+        base_url: config.server.link_base(),
+        clock: lasting.clock.clone(),
+        dimensions: dimensions.clone(),
+    })?;
+    Ok(Some(Arc::new(charts)))
 }
 
 fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {

@@ -50,6 +50,9 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         resources: ResourceSet::default(),
         first_table: families.first_table(),
         endpoints: None,
+        across: families.across.clone(),
+        charts: families.charts.clone(),
+        reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         instructions: INSTRUCTIONS.to_owned(),
         readiness: Arc::new(|| Ok(())),
     };

@@ -234,12 +234,9 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             break;
         }
         let Some(header) = bytes.get(start..) else { break };
-        let (Some(flags), Some(method), Some(packed), Some(name_len)) = (
-            u16_at(header, 6),
-            u16_at(header, 8),
-            u32_at(header, 18),
-            u16_at(header, 26),
-        ) else {
+        let (Some(flags), Some(method), Some(packed), Some(name_len)) =
+            (u16_at(header, 6), u16_at(header, 8), u32_at(header, 18), u16_at(header, 26))
+        else {
             break;
         };
         let Some(name) = header.get(30..30 + usize::from(name_len)) else { break };

@@ -75,8 +75,7 @@ fn indexed(families: &Families, world: &Path) -> anyhow::Result<String> {
     if let Some(files) = &families.files {
         for root in files.roots(&caller) {
             let deadline = Deadline::after(INDEX_WAIT);
-            let answer =
-                files.index(&caller, &root, false, ingest::Priority::High, &deadline)?;
+            let answer = files.index(&caller, &root, false, ingest::Priority::High, &deadline)?;
             lines.push(match answer {
                 files::IndexAnswer::Done(done) => format!(
                     "documents  {} indexed, {} unchanged, in {} ms",
