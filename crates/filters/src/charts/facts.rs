@@ -75,7 +75,7 @@ impl Facts {
         let table =
             LiveTable::open(&folder.join(&config.source), TableSpec::of(specs), cache_folder)
                 .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
-        Ok(Facts { table, origin: config.source.clone(), columns })
+        Ok(Facts { engine: Engine::Columns(table), origin: config.source.clone(), columns })
     }
 
     /// Sums the amounts that a filter selects, by period of its type.

@@ -13,6 +13,9 @@ use tools::{Code, ToolError};
 use super::frame::{for_caller, html};
 use crate::http::Doors;
 
+/// Properties proposed unless the client says otherwise.
+const DEFAULT_PROPOSED: usize = 50;
+
 /// Arguments of the service's one address.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {
@@ -99,7 +102,8 @@ pub(super) async fn propose(
     headers: HeaderMap,
 ) -> Response {
     json(doors, headers, move |reconciliation, caller| {
-        Ok(reconciliation.propose_properties(caller, &of.kind, of.limit))
+        let limit = of.limit.unwrap_or(DEFAULT_PROPOSED);
+        reconciliation.propose_properties(caller, &of.kind, limit).map_err(refused)
     })
     .await
 }
