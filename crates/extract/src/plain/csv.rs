@@ -153,7 +153,7 @@ mod tests {
         let csv: String = (0..1000).map(|row| format!("{row},some value\n")).collect();
         let (extracted, _) = extract(csv.as_bytes(), "rows.csv", &Caps::standard());
         let second = &extracted.blocks[1];
-        let line = csv.lines().position(|line| second.text.starts_with(line.split(',').next().unwrap()));
-        assert_eq!(second.pointer.to_string(), format!("line {}", line.unwrap() + 1));
+        let first: usize = second.text.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(second.pointer.to_string(), format!("line {}", first + 1));
     }
 }
