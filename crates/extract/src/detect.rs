@@ -81,7 +81,9 @@ fn by_marks(bytes: &[u8]) -> Found {
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return inside_compound_file(bytes);
     }
-    if bytes.starts_with(b"{\\rtf") {
+    let is_rtf_fragment =
+        bytes.starts_with(b"{\\") && memchr::memmem::find(head, b"\\pard").is_some();
+    if bytes.starts_with(b"{\\rtf") || is_rtf_fragment {
         return Found::Format(Format::Rtf);
     }
     if bytes.starts_with(b"\x1f\x8b") {

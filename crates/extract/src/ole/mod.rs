@@ -7,7 +7,7 @@ mod doc;
 mod ppt;
 mod workbook;
 
-pub(crate) use compound::{open, stream};
+pub(crate) use compound::{Compound, open, stream};
 pub(crate) use doc::read_doc;
 pub(crate) use ppt::read_ppt;
 pub(crate) use workbook::read_workbook;

@@ -3,12 +3,11 @@
 use std::io::Cursor;
 
 use calamine::{Data, Range, Reader, SheetVisible, Xls, Xlsb};
-use model::{BlockKind, Pointer};
 
 use crate::Format;
 use crate::error::{Error, Result};
 use crate::grid::SheetRows;
-use crate::ooxml::{format_number, format_serial_date};
+use crate::ooxml::{format_number, format_serial_date, push_sheet_name};
 use crate::output::Output;
 
 pub(crate) fn read_workbook(format: Format, bytes: &[u8], output: &mut Output) -> Result<()> {
@@ -35,10 +34,7 @@ fn push_sheets<'a, W: Reader<Cursor<&'a [u8]>>>(
     output: &mut Output,
 ) -> Result<()> {
     for sheet in workbook.sheets_metadata().to_vec() {
-        if sheet.visible != SheetVisible::Visible {
-            let pointer = Pointer::Sheet { name: sheet.name.clone(), range: None };
-            output.push(BlockKind::Other, &pointer, format!("{} (hidden sheet)", sheet.name))?;
-        }
+        push_sheet_name(&sheet.name, sheet.visible != SheetVisible::Visible, output)?;
         output.check_time()?;
         match workbook.worksheet_range(&sheet.name) {
             Ok(range) => push_range(&sheet.name, &range, output)?,

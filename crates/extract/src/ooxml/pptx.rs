@@ -112,6 +112,14 @@ enum Shapes {
     NotesOnly,
 }
 
+/// Where the text of a table's cell comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CellSpan {
+    Own,
+    Above,
+    Left,
+}
+
 struct SlideWalk<'a> {
     pointer: &'a Pointer,
     relations: &'a [Relation],
@@ -121,6 +129,7 @@ struct SlideWalk<'a> {
     paragraph: String,
     in_text: bool,
     table: Option<(TextTable, String)>,
+    cell: CellSpan,
     n_skipped: usize,
     linked: Vec<Relation>,
 }
@@ -136,6 +145,7 @@ impl<'a> SlideWalk<'a> {
             paragraph: String::new(),
             in_text: false,
             table: None,
+            cell: CellSpan::Own,
             n_skipped: 0,
             linked: Vec::new(),
         }
@@ -192,6 +202,14 @@ impl<'a> SlideWalk<'a> {
             }
             "buChar" | "buAutoNum" => self.is_bulleted = true,
             "tbl" => self.table = Some((TextTable::default(), String::new())),
+            "tc" => {
+                let is_set = |name: &str| attribute(name).is_some_and(|value| value == "1" || value == "true");
+                self.cell = match () {
+                    () if is_set("vMerge") => CellSpan::Above,
+                    () if is_set("hMerge") => CellSpan::Left,
+                    () => CellSpan::Own,
+                };
+            }
             "chart" => self.link("chart", attribute("id")),
             "relIds" => self.link("diagramData", attribute("dm")),
             _ => {}
@@ -205,7 +223,11 @@ impl<'a> SlideWalk<'a> {
             "p" => self.end_paragraph(output)?,
             "tc" => {
                 if let Some((table, cell)) = &mut self.table {
-                    table.cell(cell);
+                    match self.cell {
+                        CellSpan::Own => table.cell(cell),
+                        CellSpan::Above => table.continued_from_above(1),
+                        CellSpan::Left => table.continued_from_left(),
+                    }
                     cell.clear();
                 }
             }

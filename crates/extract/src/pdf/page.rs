@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::flow::is_unspaced;
 
 /// A gap wider than this part of the size parts words.
-const SPACE_GAP: f64 = 0.13;
+const SPACE_GAP: f64 = 0.11;
 
 /// Between characters of a script without spaces only a gap this wide is one.
 const UNSPACED_GAP: f64 = 0.7;
@@ -51,7 +51,15 @@ pub(super) struct Glyph {
     pub(super) text: Rc<str>,
     pub(super) start: f64,
     pub(super) end: f64,
+    /// Stands above the row in a smaller size, as the mark of a footnote does.
+    pub(super) is_raised: bool,
 }
+
+/// Characters smaller than this part of the row's size can be raised.
+const RAISED_SIZE: f64 = 0.85;
+
+/// And stand this much of the row's size above its baseline.
+const RAISED_BY: f64 = 0.15;
 
 impl Page {
     /// Adds a character: its place, the direction of writing, its length along it and its size.
@@ -84,9 +92,8 @@ impl Page {
             self.n_unmapped += 1;
         } else if !is_blank {
             // A character drawn twice at one place is bold, not two characters.
-            let grid = (size * 0.2).max(0.01);
-            let key =
-                (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
+            let grid = (size * 0.1).max(0.01);
+            let key = (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
             if !self.seen.insert(key) {
                 return;
             }
@@ -103,11 +110,18 @@ impl Page {
         piece.start = piece.start.min(start);
         if size > piece.size {
             // The larger of two sizes is the row's; the smaller one is raised or lowered.
+            let were_raised =
+                piece.size < RAISED_SIZE * size && piece.base > base + RAISED_BY * size;
+            for glyph in &mut piece.glyphs {
+                glyph.is_raised |= were_raised;
+            }
             piece.size = size;
             piece.base = base;
         }
+        let is_raised =
+            size < RAISED_SIZE * piece.size && base > piece.base + RAISED_BY * piece.size;
         if !text.is_empty() {
-            piece.glyphs.push(Glyph { text: Rc::clone(text), start, end });
+            piece.glyphs.push(Glyph { text: Rc::clone(text), start, end, is_raised });
         }
     }
 
@@ -122,17 +136,12 @@ impl Page {
         for piece in self.pieces {
             let cell = |base: f64| (base / 4.0).floor() as i64;
             let near = (-1..=1).flat_map(|step| {
-                by_base
-                    .get(&(piece.angle, cell(piece.base) + step))
-                    .into_iter()
-                    .flatten()
-                    .rev()
-                    .take(64)
+                by_base.get(&(piece.angle, cell(piece.base) + step)).into_iter().flatten().rev().take(64)
             });
             let neighbour = near.copied().find(|idx| {
                 joined.get(*idx).is_some_and(|other| {
-                    let is_level = (other.base - piece.base).abs()
-                        < SAME_BASELINE * other.size.max(piece.size);
+                    let is_level =
+                        (other.base - piece.base).abs() < SAME_BASELINE * other.size.max(piece.size);
                     let after = piece.start - other.end;
                     let before = other.start - piece.end;
                     let reach = other.size.min(piece.size) * COLUMN_GAP;
@@ -191,9 +200,7 @@ impl Piece {
         let mut text = String::new();
         let mut before: Option<&Glyph> = None;
         for glyph in &self.glyphs {
-            if before.is_some_and(|before| needs_space(before, glyph, self.size))
-                && !text.ends_with(' ')
-            {
+            if before.is_some_and(|before| needs_space(before, glyph, self.size)) && !text.ends_with(' ') {
                 text.push(' ');
             }
             text.push_str(&glyph.text);
@@ -209,7 +216,8 @@ impl Piece {
         for glyph in self.glyphs.iter().skip_while(|glyph| glyph.text.trim().is_empty()) {
             let ends_word = glyph.text.trim().is_empty()
                 || before.is_some_and(|before| {
-                    needs_space(before, glyph, self.size) || before.text.chars().any(is_unspaced)
+                    needs_space(before, glyph, self.size)
+                        || before.text.chars().any(is_unspaced)
                 });
             if ends_word {
                 break;
@@ -226,6 +234,14 @@ pub(super) fn needs_space(before: &Glyph, after: &Glyph, size: f64) -> bool {
     let gap = after.start - before.end;
     let is_unspaced_pair = before.text.chars().next_back().is_some_and(is_unspaced)
         && after.text.chars().next().is_some_and(is_unspaced);
+    if before.is_raised != after.is_raised {
+        // The mark of a note is no part of the word it stands at, but `th` is of a number.
+        let (mark, word) = if after.is_raised { (after, before) } else { (before, after) };
+        let is_mark = mark.text.chars().all(|char| char.is_ascii_digit());
+        if is_mark && word.text.chars().all(char::is_alphabetic) {
+            return true;
+        }
+    }
     let limit = if is_unspaced_pair { UNSPACED_GAP } else { SPACE_GAP };
     gap > limit * size || gap < -2.0 * size
 }

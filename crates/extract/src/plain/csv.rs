@@ -69,8 +69,7 @@ fn guessed_delimiter(text: &str) -> char {
             .map(|row| row.fields.len().saturating_sub(1))
             .collect();
         let Some(most) = counts.iter().copied().max().filter(|most| *most > 0) else { continue };
-        let same =
-            counts.iter().filter(|count| Some(count) == counts.first().as_ref()).count() as f64;
+        let same = counts.iter().filter(|count| Some(count) == counts.first().as_ref()).count() as f64;
         let evenness = same / counts.len() as f64;
         let weight = evenness * evenness * (1.0 + (most as f64).ln());
         let weight = if delimiter == ':' { weight * 0.3 } else { weight };
@@ -154,8 +153,7 @@ mod tests {
         let csv: String = (0..1000).map(|row| format!("{row},some value\n")).collect();
         let (extracted, _) = extract(csv.as_bytes(), "rows.csv", &Caps::standard());
         let second = &extracted.blocks[1];
-        let line =
-            csv.lines().position(|line| second.text.starts_with(line.split(',').next().unwrap()));
-        assert_eq!(second.pointer.to_string(), format!("line {}", line.unwrap() + 1));
+        let first: usize = second.text.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(second.pointer.to_string(), format!("line {}", first + 1));
     }
 }
