@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::kernels::Mapping;
 use crate::{Error, Result};
 
-/// Slots are reserved in steps of this many, so that the map rarely changes.
-const SLOTS_PER_STEP: usize = 16_384;
+/// Slots are reserved in steps of at least this many, and a quarter more than needed, so that the
+/// map rarely changes.
+const SLOTS_PER_STEP: usize = 64;
 
 /// A file of equal slots.
 pub(super) struct Column {

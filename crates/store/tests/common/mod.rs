@@ -1,5 +1,5 @@
 //! What the tests of the embedded store share.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
