@@ -3,6 +3,7 @@
 //!
 //! The test runs itself as a child that writes without end and tells each operation before it
 //! begins and after it was acknowledged, and kills it.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;
 
