@@ -1,4 +1,5 @@
 //! Documents go through the write path whole, once, and within bounds; vectors follow.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
