@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use guard::{Audit, Authenticator, FetchKeys, Limiter, Metrics};
+use guard::{Audit, Authenticator, Limiter, Metrics};
 use model::Clock;
 use serve::App;
 use tokio::sync::Semaphore;
@@ -40,7 +40,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<App> {
     let authenticator = Authenticator::new(
         &config.auth,
         &|name| std::env::var(name).ok(),
-        fetch_keys(),
+        crate::issuer::fetch_keys(),
         lasting.clock.clone(),
     )?;
     Ok(App {
@@ -81,8 +81,4 @@ fn registry(config: &Config) -> anyhow::Result<Registry> {
     }
     tools.push(Box::new(NormalizeOcrText::by_rules()));
     Ok(Registry::new(tools))
-}
-
-fn fetch_keys() -> FetchKeys {
-    Arc::new(|_url| None)
 }

@@ -18,6 +18,8 @@ pub mod read;
 mod http;
 mod mcp;
 
+pub mod bench;
+
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
 pub use http::{RunError, run};
