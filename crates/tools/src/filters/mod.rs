@@ -2,4 +2,7 @@
 
 mod search_filters;
 
+#[cfg(test)]
+mod tests;
+
 pub use search_filters::{SearchFilters, SearchFiltersBatch};
