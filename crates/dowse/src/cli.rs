@@ -222,6 +222,9 @@ pub(crate) enum BenchCommand {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OverheadArgs {
     /// Calls to each server
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 10_000)]
     pub(crate) calls: u32,
+    /// Serve the bare server that is measured against, instead of measuring
+    #[arg(long, hide = true)]
+    pub(crate) serve_bare: bool,
 }

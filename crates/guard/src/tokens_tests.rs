@@ -139,3 +139,25 @@ fn published_keys_are_cached_and_rotation_is_noticed() {
     expect(1, 2);
     expect(KEYS_TTL_MS, 3);
 }
+
+#[test]
+fn a_rotated_key_works_and_the_old_one_stops() {
+    let published = Arc::new(Mutex::new(testkit::tokens::published_keys(&["first"])));
+    let now = Arc::new(AtomicI64::new(NOW * 1000));
+    let fetch: FetchKeys = {
+        let published = Arc::clone(&published);
+        Arc::new(move |_| Some(published.lock().clone()))
+    };
+    let clock = {
+        let now = Arc::clone(&now);
+        Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
+    };
+    let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
+    let (first, second) = (testkit::tokens::SIGNED_FIRST, testkit::tokens::SIGNED_SECOND);
+    assert_eq!(tokens.caller(first).unwrap().subject, "ann");
+    assert!(tokens.caller(second).is_err());
+    *published.lock() = testkit::tokens::published_keys(&["second"]);
+    now.fetch_add(REFETCH_MS, Ordering::Relaxed);
+    assert_eq!(tokens.caller(second).unwrap().subject, "ann");
+    assert!(tokens.caller(first).is_err());
+}

@@ -19,6 +19,8 @@ mod http;
 mod mcp;
 mod pages;
 
+pub mod bench;
+
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
 pub use http::{RunError, run};

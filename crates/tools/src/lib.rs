@@ -27,6 +27,8 @@ mod error;
 mod spec;
 
 mod arguments;
+#[cfg(test)]
+mod contract;
 mod per_caller;
 mod registry;
 mod resources;

@@ -3,5 +3,7 @@
 mod generate_chart_data;
 mod search_filters;
 
-pub use generate_chart_data::GenerateChartData;
+#[cfg(test)]
+mod tests;
+
 pub use search_filters::{SearchFilters, SearchFiltersBatch};
