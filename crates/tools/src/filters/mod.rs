@@ -3,7 +3,8 @@
 mod generate_chart_data;
 mod search_filters;
 
+pub use generate_chart_data::GenerateChartData;
+pub use search_filters::{SearchFilters, SearchFiltersBatch};
+
 #[cfg(test)]
 mod tests;
-
-pub use search_filters::{SearchFilters, SearchFiltersBatch};
