@@ -15,7 +15,10 @@ fn main() -> extract::Result<()> {
     if path.is_file() {
         let bytes = fs_err::read(path).map_err(|source| extract::Error::Read { source })?;
         let (document, warnings) = extract(&bytes, &path.to_string_lossy(), &Caps::standard());
-        eprintln!("{} title={:?} language={:?}", document.format, document.title, document.language);
+        eprintln!(
+            "{} title={:?} language={:?}",
+            document.format, document.title, document.language
+        );
         for warning in warnings {
             eprintln!("warning {}: {}", warning.code, warning.message);
         }
@@ -26,8 +29,7 @@ fn main() -> extract::Result<()> {
     }
     let pool = Pool::new(PoolConfig::this_executable(2)?);
     let only_expected = std::env::args().nth(2).is_some();
-    let report =
-        if only_expected { bench::expected_text(path)? } else { bench::run(path, &pool)? };
+    let report = if only_expected { bench::expected_text(path)? } else { bench::run(path, &pool)? };
     for figure in report.figures {
         let note = figure.note.unwrap_or_default();
         eprintln!("{:<60} {:>10.3} {:<6} {note}", figure.name, figure.value, figure.unit);

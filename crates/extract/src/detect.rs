@@ -231,7 +231,8 @@ fn looks_binary(bytes: &[u8]) -> bool {
     let n_strange = sample
         .iter()
         .filter(|char| {
-            (char.is_control() && !matches!(char, '\n' | '\t' | '\u{c}' | '\u{1b}' | '\u{85}' | '\u{1a}'))
+            (char.is_control()
+                && !matches!(char, '\n' | '\t' | '\u{c}' | '\u{1b}' | '\u{85}' | '\u{1a}'))
                 || **char == char::REPLACEMENT_CHARACTER
         })
         .count();
@@ -303,8 +304,20 @@ fn by_opening(text: &str) -> Option<Format> {
 
 fn opens_like_mail(start: &str) -> bool {
     const HEADERS: [&str; 14] = [
-        "from:", "to:", "cc:", "subject:", "date:", "received:", "return-path:", "message-id:",
-        "mime-version:", "delivered-to:", "content-type:", "reply-to:", "x-", "dkim-signature:",
+        "from:",
+        "to:",
+        "cc:",
+        "subject:",
+        "date:",
+        "received:",
+        "return-path:",
+        "message-id:",
+        "mime-version:",
+        "delivered-to:",
+        "content-type:",
+        "reply-to:",
+        "x-",
+        "dkim-signature:",
     ];
     let mut n_headers = 0;
     for line in start.lines().take(40) {

@@ -127,9 +127,8 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     if sample.len() < 4 || !bytes.len().is_multiple_of(2) {
         return None;
     }
-    let zeros_at = |parity: usize| {
-        sample.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count()
-    };
+    let zeros_at =
+        |parity: usize| sample.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros_at(0), zeros_at(1));
     let n_units = sample.len() / 2;
     if odd * 10 >= n_units * 4 && even * 20 <= n_units {
@@ -177,7 +176,8 @@ mod tests {
 
     #[test]
     fn east_asian_encodings_are_guessed() {
-        let japanese = "東京都の予算は、前年度に比べて増加しました。カタカナとひらがなが混ざる文章です。";
+        let japanese =
+            "東京都の予算は、前年度に比べて増加しました。カタカナとひらがなが混ざる文章です。";
         check(&encoded(encoding_rs::SHIFT_JIS, japanese), "Shift_JIS", japanese);
         check(&encoded(encoding_rs::EUC_JP, japanese), "EUC-JP", japanese);
         check(&encoded(encoding_rs::ISO_2022_JP, japanese), "ISO-2022-JP", japanese);
@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn central_european_encodings_are_guessed() {
-        let text = "Příliš žluťoučký kůň úpěl ďábelské ódy. Šťastné a veselé Vánoce přeje ředitel školy.";
+        let text =
+            "Příliš žluťoučký kůň úpěl ďábelské ódy. Šťastné a veselé Vánoce přeje ředitel školy.";
         check(&encoded(encoding_rs::WINDOWS_1250, text), "windows-1250", text);
         check(&encoded(encoding_rs::ISO_8859_2, text), "ISO-8859-2", text);
     }

@@ -132,9 +132,18 @@ impl Walk {
                     let name = name.as_ref();
                     let is_skipped = matches!(
                         name,
-                        "tracked-changes" | "note-citation" | "ruby-text" | "index-source"
-                            | "creator" | "date" | "date-string" | "desc" | "scripts" | "sequence-decls"
-                            | "forms" | "settings"
+                        "tracked-changes"
+                            | "note-citation"
+                            | "ruby-text"
+                            | "index-source"
+                            | "creator"
+                            | "date"
+                            | "date-string"
+                            | "desc"
+                            | "scripts"
+                            | "sequence-decls"
+                            | "forms"
+                            | "settings"
                     ) && (name != "date" || self.in_annotation);
                     if self.n_skipped > 0 || is_skipped {
                         self.n_skipped += 1;

@@ -201,7 +201,6 @@ impl<'a> Output<'a> {
         }
         Pointer::Inner { path: self.inner_path.join(" > "), place: Box::new(pointer) }
     }
-
 }
 
 /// Makes text fit for a block: one kind of line break, no control characters, no blank edges.
@@ -231,7 +230,11 @@ fn clean(text: &str, kind: BlockKind) -> String {
         }
     }
     let cleaned = cleaned.trim_end();
-    if keeps_indent { trim_blank_lines(cleaned).to_owned() } else { cleaned.trim_start().to_owned() }
+    if keeps_indent {
+        trim_blank_lines(cleaned).to_owned()
+    } else {
+        cleaned.trim_start().to_owned()
+    }
 }
 
 /// Takes away blank lines at the start, but not the first line's indentation.

@@ -18,7 +18,8 @@ const WORDS_PER_CHECK: u32 = 4096;
 pub(crate) fn read(bytes: &[u8], output: &mut Output) -> Result<()> {
     let mut walk = Walk::new(bytes);
     let outcome = walk.run(output);
-    if outcome.as_ref().is_ok_and(|()| true) || outcome.as_ref().is_err_and(|error| !error.stops_everything()) {
+    let may_go_on = outcome.as_ref().err().is_none_or(|error| !error.stops_everything());
+    if may_go_on {
         walk.finish(output)?;
     }
     outcome
@@ -191,7 +192,8 @@ impl<'a> Walk<'a> {
             b'\'' => {
                 let hex = self.bytes.get(self.at..self.at + 2).unwrap_or_default();
                 self.at += hex.len();
-                let byte = std::str::from_utf8(hex).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+                let byte =
+                    std::str::from_utf8(hex).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
                 if let Some(byte) = byte {
                     if self.n_to_skip > 0 {
                         self.n_to_skip -= 1;
@@ -315,8 +317,8 @@ impl<'a> Walk<'a> {
             }
             b"colortbl" | b"info" | b"pict" | b"objdata" | b"fldinst" | b"themedata"
             | b"datastore" | b"listtable" | b"listoverridetable" | b"rsidtbl" | b"generator"
-            | b"latentstyles" | b"xmlnstbl" | b"bkmkstart" | b"bkmkend" | b"atnid" | b"atnauthor"
-            | b"nonshppict" | b"htmlrtf" | b"revtbl" | b"filetbl" => {
+            | b"latentstyles" | b"xmlnstbl" | b"bkmkstart" | b"bkmkend" | b"atnid"
+            | b"atnauthor" | b"nonshppict" | b"htmlrtf" | b"revtbl" | b"filetbl" => {
                 if word != b"htmlrtf" || value != Some(0) {
                     self.group.destination = Destination::Nowhere;
                 } else {
@@ -384,7 +386,10 @@ impl<'a> Walk<'a> {
                 self.aside.push('\n');
                 return Ok(());
             }
-            _ => return Ok(()),
+            Destination::FontTable
+            | Destination::StyleSheet
+            | Destination::Title
+            | Destination::Nowhere => return Ok(()),
         }
         if self.in_table {
             self.paragraph.push(' ');

@@ -9,7 +9,7 @@ mod tar;
 mod zip;
 
 pub(crate) use inflate::{Wrapping, inflate};
-pub(crate) use zip_file::{ZipFile};
+pub(crate) use zip_file::ZipFile;
 
 pub(crate) use epub::read_epub;
 pub(crate) use gzip::read_gzip;

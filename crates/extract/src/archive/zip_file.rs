@@ -145,7 +145,7 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
         (size, offset, directory_end) = (large_size, large_offset, at);
     }
     // What stands before the archive (a program that unpacks itself) shifts every offset.
-    let shift = directory_end.checked_sub(size)?.checked_sub(offset).unwrap_or_default();
+    let shift = directory_end.checked_sub(size)?.saturating_sub(offset);
     let mut at = usize::try_from(offset.checked_add(shift)?).ok()?;
     let mut entries = Vec::new();
     while entries.len() < MAX_RECORDS {
@@ -234,12 +234,9 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             break;
         }
         let Some(header) = bytes.get(start..) else { break };
-        let (Some(flags), Some(method), Some(packed), Some(name_len)) = (
-            u16_at(header, 6),
-            u16_at(header, 8),
-            u32_at(header, 18),
-            u16_at(header, 26),
-        ) else {
+        let (Some(flags), Some(method), Some(packed), Some(name_len)) =
+            (u16_at(header, 6), u16_at(header, 8), u32_at(header, 18), u16_at(header, 26))
+        else {
             break;
         };
         let Some(name) = header.get(30..30 + usize::from(name_len)) else { break };

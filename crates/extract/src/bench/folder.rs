@@ -27,8 +27,8 @@ struct OfFormat {
 /// When the manifest or a file of it cannot be read.
 pub fn run(folder: &Path, pool: &Pool) -> Result<Report> {
     let mut report = Report::new("extract");
-    let manifest = fs::read_to_string(folder.join("manifest.tsv"))
-        .map_err(|source| Error::Read { source })?;
+    let manifest =
+        fs::read_to_string(folder.join("manifest.tsv")).map_err(|source| Error::Read { source })?;
     let caps = Caps::standard();
     let mut by_format: BTreeMap<Format, OfFormat> = BTreeMap::new();
     let mut by_warning: BTreeMap<String, usize> = BTreeMap::new();
@@ -82,7 +82,10 @@ pub fn run(folder: &Path, pool: &Pool) -> Result<Report> {
             format!("{format} speed"),
             megabytes / of.time.as_secs_f64().max(1e-9),
             "MB/s",
-            format!("{} files, {} with text, {megabytes:.1} MB, through the pool", of.n_files, of.n_with_text),
+            format!(
+                "{} files, {} with text, {megabytes:.1} MB, through the pool",
+                of.n_files, of.n_with_text
+            ),
         );
     }
     for (code, count) in by_warning {

@@ -15,7 +15,8 @@ pub(crate) fn read_eml(bytes: &[u8], output: &mut Output) -> Result<()> {
 }
 
 pub(crate) fn read_mbox(bytes: &[u8], output: &mut Output) -> Result<()> {
-    let mut starts: Vec<usize> = memchr::memmem::find_iter(bytes, b"\nFrom ").map(|at| at + 1).collect();
+    let mut starts: Vec<usize> =
+        memchr::memmem::find_iter(bytes, b"\nFrom ").map(|at| at + 1).collect();
     if bytes.starts_with(b"From ") {
         starts.insert(0, 0);
     }

@@ -25,10 +25,44 @@ pub(crate) fn read_xml(bytes: &[u8], output: &mut Output) -> Result<()> {
 
 /// Elements whose text runs on in the text around them, in the vocabularies people use.
 const INLINE: [&str; 38] = [
-    "a", "abbr", "b", "bold", "code", "em", "emphasis", "ext-link", "i", "inline", "italic",
-    "link", "literal", "monospace", "named-content", "phrase", "q", "s", "sc", "small", "span",
-    "strong", "strike", "styled-content", "sub", "sup", "subscript", "superscript", "tspan", "tt",
-    "u", "ulink", "underline", "uri", "xref", "hi", "ph", "term",
+    "a",
+    "abbr",
+    "b",
+    "bold",
+    "code",
+    "em",
+    "emphasis",
+    "ext-link",
+    "i",
+    "inline",
+    "italic",
+    "link",
+    "literal",
+    "monospace",
+    "named-content",
+    "phrase",
+    "q",
+    "s",
+    "sc",
+    "small",
+    "span",
+    "strong",
+    "strike",
+    "styled-content",
+    "sub",
+    "sup",
+    "subscript",
+    "superscript",
+    "tspan",
+    "tt",
+    "u",
+    "ulink",
+    "underline",
+    "uri",
+    "xref",
+    "hi",
+    "ph",
+    "term",
 ];
 
 /// Elements that hold the title of what is around them.
@@ -62,8 +96,7 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
                 {
                     output.set_language(&language);
                 }
-                let is_row =
-                    rows.contains(&name.as_str()) || matches!(name.as_str(), "tr" | "row");
+                let is_row = rows.contains(&name.as_str()) || matches!(name.as_str(), "tr" | "row");
                 if row_depth == 0 && !INLINE.contains(&name.as_str()) {
                     flush(&mut run, &open, output)?;
                 }
@@ -123,6 +156,8 @@ fn flush(run: &mut String, open: &[Open], output: &mut Output) -> Result<()> {
 fn holds_markup(run: &str) -> bool {
     let start = run.trim_start();
     start.starts_with('<')
-        && start.get(1..).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
+        && start
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
         && (run.contains("</") || run.contains("/>"))
 }

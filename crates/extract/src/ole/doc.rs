@@ -2,12 +2,12 @@
 
 use model::{BlockKind, Pointer};
 
+use crate::Format;
 use crate::error::{Error, Result};
 use crate::grid::TextTable;
 use crate::ole::bytes::{u16_at, u32_at, usize_at, utf16};
 use crate::ole::{open, stream};
 use crate::output::Output;
-use crate::Format;
 
 /// Where the file's header keeps things.
 const FLAGS_AT: usize = 0x0a;

@@ -154,9 +154,7 @@ fn last_edit(document: &[u8]) -> Option<usize> {
 fn listed_slides(document: &[u8], places: &HashMap<u32, usize>, list: u16) -> Vec<Slide> {
     let mut slides: Vec<Slide> = Vec::new();
     let current = places.values().filter_map(|place| record_at(document, *place));
-    let main = current
-        .chain(records(document))
-        .find(|record| record.kind == DOCUMENT);
+    let main = current.chain(records(document)).find(|record| record.kind == DOCUMENT);
     let Some(main) = main else { return slides };
     let lists =
         records(main.body).filter(|record| record.kind == SLIDE_LIST && record.instance == list);

@@ -75,8 +75,12 @@ pub(crate) fn push_chart(
                         series.name.push_str(&text);
                     }
                 }
-                ("v", Place::Categories) => put(&mut all_series, point_idx, &text, |series| &mut series.categories),
-                ("v", Place::Values) => put(&mut all_series, point_idx, &text, |series| &mut series.values),
+                ("v", Place::Categories) => {
+                    put(&mut all_series, point_idx, &text, |series| &mut series.categories)
+                }
+                ("v", Place::Values) => {
+                    put(&mut all_series, point_idx, &text, |series| &mut series.values)
+                }
                 _ => {}
             },
             Ok(None) => break,

@@ -59,7 +59,18 @@ struct Table {
 
 /// Elements whose content is not part of the text a reader sees.
 fn is_skipped(name: &str) -> bool {
-    matches!(name, "Fallback" | "tabs" | "del" | "moveFrom" | "instrText" | "delText" | "pPrChange" | "rPrChange" | "delInstrText")
+    matches!(
+        name,
+        "Fallback"
+            | "tabs"
+            | "del"
+            | "moveFrom"
+            | "instrText"
+            | "delText"
+            | "pPrChange"
+            | "rPrChange"
+            | "delInstrText"
+    )
 }
 
 impl<'a> Body<'a> {
@@ -175,7 +186,9 @@ impl<'a> Body<'a> {
                 if let Some(paragraph) = self.paragraphs.last_mut() {
                     match name {
                         "numId" => paragraph.list = attribute("val"),
-                        _ => paragraph.level = attribute("val").and_then(|level| level.parse().ok()),
+                        _ => {
+                            paragraph.level = attribute("val").and_then(|level| level.parse().ok())
+                        }
                     }
                 }
             }

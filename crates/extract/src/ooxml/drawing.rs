@@ -43,7 +43,9 @@ pub(crate) fn push_drawing_text(
                     paragraph.clear();
                 }
             }
-            Ok(Some(XmlEvent::Text(text))) if in_text && n_skipped == 0 => paragraph.push_str(&text),
+            Ok(Some(XmlEvent::Text(text))) if in_text && n_skipped == 0 => {
+                paragraph.push_str(&text)
+            }
             Ok(Some(XmlEvent::Text(_))) => {}
             Ok(None) => break,
             Err(error) if error.stops_everything() => return Err(error),

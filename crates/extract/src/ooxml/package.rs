@@ -26,7 +26,8 @@ impl<'a> Package<'a> {
     pub(crate) fn open(bytes: &'a [u8], format: Format, output: &mut Output) -> Result<Self> {
         let zip = ZipFile::open(bytes).map_err(|error| Error::broken(format, error))?;
         if zip.is_salvaged() {
-            output.warn(warning::REPAIRED, "the package's directory is damaged: parts were searched");
+            output
+                .warn(warning::REPAIRED, "the package's directory is damaged: parts were searched");
         }
         Ok(Package { zip, format })
     }
@@ -62,8 +63,11 @@ impl<'a> Package<'a> {
     /// Gives the relationships of a part; the package itself is the empty part.
     pub(crate) fn relations(&self, part: &str, output: &mut Output) -> Result<Vec<Relation>> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
-        let path =
-            if folder.is_empty() { format!("_rels/{name}.rels") } else { format!("{folder}/_rels/{name}.rels") };
+        let path = if folder.is_empty() {
+            format!("_rels/{name}.rels")
+        } else {
+            format!("{folder}/_rels/{name}.rels")
+        };
         let text = self.text_or_warn(&path, output)?;
         let mut relations = Vec::new();
         let mut reader = self.walk(&text, output);

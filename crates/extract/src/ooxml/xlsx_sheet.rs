@@ -115,7 +115,8 @@ fn walk_cells(
                 }
                 match element {
                     "row" => {
-                        let row = local_attribute(&tag, "r").and_then(|row| row.parse::<u32>().ok());
+                        let row =
+                            local_attribute(&tag, "r").and_then(|row| row.parse::<u32>().ok());
                         next = (row.and_then(|row| row.checked_sub(1)).unwrap_or(next.0), 0);
                     }
                     "c" => {

@@ -67,7 +67,8 @@ impl Styles {
 
     /// Gives a number as the style of its cell shows it.
     pub(crate) fn shown_number(&self, style: Option<usize>, value: &str) -> String {
-        let shape = style.and_then(|style| self.shapes.get(style)).copied().unwrap_or(Shape::Number);
+        let shape =
+            style.and_then(|style| self.shapes.get(style)).copied().unwrap_or(Shape::Number);
         let Ok(number) = value.parse::<f64>() else { return value.to_owned() };
         match shape {
             Shape::Number | Shape::Percent => format_number(number),

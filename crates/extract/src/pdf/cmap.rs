@@ -82,9 +82,10 @@ impl CMap {
         for n_bytes in 1..=4_usize {
             let Some(byte) = bytes.get(n_bytes - 1) else { break };
             code = code << 8 | u32::from(*byte);
-            let fits = self.spaces.iter().any(|(length, from, to)| {
-                *length == n_bytes && (*from..=*to).contains(&code)
-            });
+            let fits = self
+                .spaces
+                .iter()
+                .any(|(length, from, to)| *length == n_bytes && (*from..=*to).contains(&code));
             if fits {
                 *bytes = bytes.get(n_bytes..)?;
                 return Some((code, n_bytes));

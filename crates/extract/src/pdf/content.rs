@@ -194,19 +194,22 @@ impl<'a, 'f> Drawing<'a, 'f> {
             }
             b"BMC" => self.marked.push(false),
             b"BDC" => self.begin_marked(operands, resources, output)?,
-            b"EMC" => {
-                if self.marked.pop() == Some(true) {
-                    self.replacement = None;
-                }
-            }
+            b"EMC" if self.marked.pop() == Some(true) => self.replacement = None,
             _ => {}
         }
         Ok(())
     }
 
-    fn font(&mut self, resources: &Dict, name: &str, output: &mut Output) -> Result<Option<Rc<Font>>> {
+    fn font(
+        &mut self,
+        resources: &Dict,
+        name: &str,
+        output: &mut Output,
+    ) -> Result<Option<Rc<Font>>> {
         let fonts = self.file.get(resources, "Font", output)?;
-        let Some(entry) = fonts.as_dict().and_then(|fonts| fonts.raw(name)) else { return Ok(None) };
+        let Some(entry) = fonts.as_dict().and_then(|fonts| fonts.raw(name)) else {
+            return Ok(None);
+        };
         self.read_font(entry, output)
     }
 
@@ -298,7 +301,9 @@ impl<'a, 'f> Drawing<'a, 'f> {
             let (across, up) = if is_vertical { (0.0, -along) } else { (along, rise) };
             let x = whole[0] * across + whole[2] * up + whole[4];
             let y = whole[1] * across + whole[3] * up + whole[5];
-            let glyph_len = width * size.abs() * if is_vertical { height / size.abs() } else { stretch * scale.abs() };
+            let glyph_len = width
+                * size.abs()
+                * if is_vertical { height / size.abs() } else { stretch * scale.abs() };
             let text = match replacement {
                 Some(replacement) if !replacement.is_used => {
                     replacement.is_used = true;

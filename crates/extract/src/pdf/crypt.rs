@@ -80,11 +80,21 @@ impl Key {
         Some(Key { key, strings, streams, encrypts_metadata })
     }
 
-    pub(super) fn open_string(&self, bytes: &[u8], number: ObjectNumber, generation: u16) -> Vec<u8> {
+    pub(super) fn open_string(
+        &self,
+        bytes: &[u8],
+        number: ObjectNumber,
+        generation: u16,
+    ) -> Vec<u8> {
         self.open(bytes, number, generation, self.strings)
     }
 
-    pub(super) fn open_stream(&self, bytes: &[u8], number: ObjectNumber, generation: u16) -> Vec<u8> {
+    pub(super) fn open_stream(
+        &self,
+        bytes: &[u8],
+        number: ObjectNumber,
+        generation: u16,
+    ) -> Vec<u8> {
         self.open(bytes, number, generation, self.streams)
     }
 
@@ -177,8 +187,7 @@ fn hardened_hash(salt: &[u8]) -> Vec<u8> {
             chain.copy_from_slice(&mixed);
             packed.extend_from_slice(&mixed);
         }
-        let remainder =
-            packed.iter().take(16).map(|byte| u32::from(*byte)).sum::<u32>() % 3;
+        let remainder = packed.iter().take(16).map(|byte| u32::from(*byte)).sum::<u32>() % 3;
         key = match remainder {
             0 => Sha256::digest(&packed).to_vec(),
             1 => Sha384::digest(&packed).to_vec(),
@@ -255,7 +264,10 @@ mod tests {
 
     #[test]
     fn rc4_matches_the_published_vectors() {
-        assert_eq!(rc4(b"Key", b"Plaintext"), [0xbb, 0xf3, 0x16, 0xe8, 0xd9, 0x40, 0xaf, 0x0a, 0xd3]);
+        assert_eq!(
+            rc4(b"Key", b"Plaintext"),
+            [0xbb, 0xf3, 0x16, 0xe8, 0xd9, 0x40, 0xaf, 0x0a, 0xd3]
+        );
         assert_eq!(rc4(b"Wiki", b"pedia"), [0x10, 0x21, 0xbf, 0x04, 0x20]);
     }
 }

@@ -95,7 +95,8 @@ impl ReadPages {
     fn push(mut self, output: &mut Output) -> Result<()> {
         let mut chars_by_size: HashMap<u32, usize> = HashMap::new();
         for (_, block) in &self.blocks {
-            *chars_by_size.entry((block.size * 2.0).round() as u32).or_default() += block.text.len();
+            *chars_by_size.entry((block.size * 2.0).round() as u32).or_default() +=
+                block.text.len();
         }
         let body = chars_by_size.into_iter().max_by_key(|(size, n_chars)| (*n_chars, *size));
         let body = body.map_or(1.0, |(size, _)| f64::from(size.max(1)) / 2.0);

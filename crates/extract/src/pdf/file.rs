@@ -54,7 +54,10 @@ impl<'a> File<'a> {
             file.table = Table::searched(bytes, &file, output)?;
             file.forget();
             file.start_decrypting(output)?;
-            output.warn(crate::warning::REPAIRED, "the table of objects is damaged: objects were searched");
+            output.warn(
+                crate::warning::REPAIRED,
+                "the table of objects is damaged: objects were searched",
+            );
         }
         Ok(file)
     }

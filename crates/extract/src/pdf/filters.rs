@@ -55,9 +55,9 @@ fn inflated(packed: &[u8], output: &mut Output) -> Result<Vec<u8>> {
     // Some writers leave a line break before the data.
     let trimmed = packed.trim_ascii_start();
     let looks_right = |bytes: &[u8]| {
-        bytes.first_chunk::<2>().is_some_and(|head| {
-            head[0] & 0x0f == 8 && u16::from_be_bytes(*head).is_multiple_of(31)
-        })
+        bytes
+            .first_chunk::<2>()
+            .is_some_and(|head| head[0] & 0x0f == 8 && u16::from_be_bytes(*head).is_multiple_of(31))
     };
     let packed = if !looks_right(packed) && looks_right(trimmed) { trimmed } else { packed };
     let unpacked = inflate(packed, Wrapping::Zlib, output)?;
@@ -132,8 +132,10 @@ fn lzw(packed: &[u8], early_change: bool, output: &mut Output) -> Result<Vec<u8>
 }
 
 fn ascii_hex(packed: &[u8]) -> Vec<u8> {
-    let mut digits =
-        packed.iter().take_while(|byte| **byte != b'>').filter_map(|byte| super::lexer::hex_digit(*byte));
+    let mut digits = packed
+        .iter()
+        .take_while(|byte| **byte != b'>')
+        .filter_map(|byte| super::lexer::hex_digit(*byte));
     let mut bytes = Vec::with_capacity(packed.len() / 2);
     while let Some(high) = digits.next() {
         bytes.push(high << 4 | digits.next().unwrap_or_default());

@@ -161,7 +161,8 @@ impl Composite {
         match &self.codes {
             // The widths are listed by glyph, which these encodings do not give.
             Codes::Legacy(_) | Codes::Utf16 | Codes::Jis => {
-                let is_narrow = n_bytes == 1 || (code < 0x250 && matches!(self.codes, Codes::Utf16));
+                let is_narrow =
+                    n_bytes == 1 || (code < 0x250 && matches!(self.codes, Codes::Utf16));
                 if is_narrow { 0.5 } else { self.default_width }
             }
             Codes::TwoBytes | Codes::Map(_) => {
@@ -179,7 +180,9 @@ impl Composite {
                     bytes.as_chunks::<2>().0.iter().map(|pair| u16::from_be_bytes(*pair)).collect();
                 String::from_utf16(&units).ok()
             }
-            Codes::Legacy(encoding) => Some(encoding.decode_without_bom_handling(bytes).0.into_owned()),
+            Codes::Legacy(encoding) => {
+                Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
+            }
             Codes::Jis => {
                 let raised: Vec<u8> = bytes.iter().map(|byte| byte | 0x80).collect();
                 Some(encoding_rs::EUC_JP.decode_without_bom_handling(&raised).0.into_owned())
@@ -259,7 +262,8 @@ fn read_widths(file: &File, descendant: &Dict, output: &mut Output) -> Result<Ha
     let list = file.get(descendant, "W", output)?;
     let mut items = list.as_array().unwrap_or_default().iter();
     while let Some(first) = items.next() {
-        let first = file.resolved(first, output)?.as_integer().and_then(|id| u32::try_from(id).ok());
+        let first =
+            file.resolved(first, output)?.as_integer().and_then(|id| u32::try_from(id).ok());
         let (Some(first), Some(second)) = (first, items.next()) else { break };
         match file.resolved(second, output)? {
             Object::Array(run) => {

@@ -107,7 +107,8 @@ fn is_one_block(block: &[&Row], before: &Row, row: &Row, usual: f64) -> bool {
     let right = block.iter().map(|row| row.end).fold(f64::NEG_INFINITY, f64::max);
     let is_indented = row.start > left + 0.9 * size && row.start < left + 6.0 * size;
     let was_full = before.end + row.first_word + 0.25 * size > right;
-    let starts_paragraph = is_indented && before.start < left + 0.5 * size && (block.len() > 1 && !was_full);
+    let starts_paragraph =
+        is_indented && before.start < left + 0.5 * size && (block.len() > 1 && !was_full);
     before.angle == row.angle && is_near && overlaps && same_size && !starts_paragraph
 }
 
@@ -133,18 +134,20 @@ fn joined(rows: &[&Row]) -> PageBlock {
 fn join_row(text: &mut String, row: &str, had_room: bool) {
     let last = text.chars().next_back().unwrap_or(' ');
     let first = row.chars().next().unwrap_or(' ');
-    if had_room {
-        text.push('\n');
-    } else if matches!(last, '-' | '\u{2010}' | '\u{ad}') {
+    if matches!(last, '-' | '\u{2010}' | '\u{ad}') {
         let stem = text.trim_end_matches(['-', '\u{2010}', '\u{ad}']);
         let is_broken_word = stem.chars().next_back().is_some_and(char::is_alphabetic)
             && first.is_lowercase()
             && text.len() - stem.len() == last.len_utf8();
         if is_broken_word {
             text.truncate(stem.len());
+        } else if had_room {
+            text.push('\n');
         } else if !stem.chars().next_back().is_some_and(char::is_alphanumeric) {
             text.push(' ');
         }
+    } else if had_room {
+        text.push('\n');
     } else if !(is_unspaced(last) && is_unspaced(first)) {
         text.push(' ');
     }

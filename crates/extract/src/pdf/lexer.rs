@@ -101,7 +101,8 @@ impl<'a> Lexer<'a> {
         {
             self.skip_white();
             let mut next = self.rest().iter();
-            let is_reference = next.next() == Some(&b'R') && next.next().is_none_or(|byte| !is_regular(*byte));
+            let is_reference =
+                next.next() == Some(&b'R') && next.next().is_none_or(|byte| !is_regular(*byte));
             if is_reference {
                 self.at += 1;
                 return Object::Reference(target);

@@ -118,7 +118,10 @@ impl Object {
 /// Reads a text string: UTF-16 or UTF-8 with their marks, else the encoding of documents, which
 /// is close to Latin-1.
 pub(super) fn text_string(bytes: &[u8]) -> String {
-    if bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xef\xbb\xbf") {
+    if bytes.starts_with(b"\xfe\xff")
+        || bytes.starts_with(b"\xff\xfe")
+        || bytes.starts_with(b"\xef\xbb\xbf")
+    {
         return crate::encoding::decode(bytes, None).text;
     }
     bytes

@@ -10,12 +10,7 @@ use super::file::File;
 use super::font::{Base, Simple, base_text, named_text, usual};
 use super::object::{Dict, Object};
 
-pub(super) fn read(
-    file: &File,
-    dict: &Dict,
-    subtype: &str,
-    output: &mut Output,
-) -> Result<Simple> {
+pub(super) fn read(file: &File, dict: &Dict, subtype: &str, output: &mut Output) -> Result<Simple> {
     let name = file.get(dict, "BaseFont", output)?;
     let name = name.as_name().unwrap_or_default();
     let descriptor = file.get(dict, "FontDescriptor", output)?;
@@ -34,8 +29,7 @@ pub(super) fn read(
     let mut texts: Vec<Option<Rc<str>>> = (0..=255_u8).map(|byte| base_text(base, byte)).collect();
     if named_base.is_none() && subtype != "Type3" {
         for (byte, glyph) in built_in_names(file, descriptor, output)? {
-            if let (Some(slot), Some(text)) =
-                (texts.get_mut(usize::from(byte)), named_text(&glyph))
+            if let (Some(slot), Some(text)) = (texts.get_mut(usize::from(byte)), named_text(&glyph))
             {
                 *slot = Some(text);
             }
@@ -52,7 +46,9 @@ pub(super) fn read(
                     }
                     at = at.saturating_add(1);
                 }
-                item => at = item.as_integer().and_then(|at| usize::try_from(at).ok()).unwrap_or(at),
+                item => {
+                    at = item.as_integer().and_then(|at| usize::try_from(at).ok()).unwrap_or(at)
+                }
             }
         }
     }
@@ -74,7 +70,9 @@ fn implied_base(name: &str, subtype: &str) -> Base {
     match () {
         () if subtype == "Type3" => Base::Nothing,
         () if plain_name.starts_with("Symbol") => Base::Symbol,
-        () if plain_name.contains("Dingbats") || plain_name.starts_with("Wingdings") => Base::Nothing,
+        () if plain_name.contains("Dingbats") || plain_name.starts_with("Wingdings") => {
+            Base::Nothing
+        }
         () if subtype == "TrueType" => Base::WinAnsi,
         () => Base::Standard,
     }

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::Format;
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::Format;
 
 use super::file::{File, dict_after};
 use super::lexer::{Lexer, is_white};
@@ -65,7 +65,9 @@ impl Table {
                 continue;
             }
             output.check_time()?;
-            let Some(trailer) = table.read_version(bytes, at, shift, file, output)? else { continue };
+            let Some(trailer) = table.read_version(bytes, at, shift, file, output)? else {
+                continue;
+            };
             let earlier = |name: &str| {
                 let at = trailer.raw(name).and_then(Object::as_integer)?;
                 usize::try_from(at).ok()
@@ -98,7 +100,7 @@ impl Table {
         for at in memchr::memmem::find_iter(bytes, b"trailer") {
             output.check_time()?;
             if let Some(trailer) = dict_after(&mut Lexer::new(bytes, at + 7)) {
-                table.keep_later(trailer);
+                table.keep_later(&trailer);
             }
         }
         table.add_containers(&containers, file, output)?;
@@ -120,7 +122,7 @@ impl Table {
             let Some((_, object)) = file.object_at(*at, output)? else { continue };
             let Some(dict) = object.as_dict() else { continue };
             match dict.raw("Type").and_then(Object::as_name) {
-                Some("XRef") => self.keep_later(dict.clone()),
+                Some("XRef") => self.keep_later(dict),
                 Some("Catalog") => catalog = Some(*number),
                 Some("ObjStm") => {
                     let Some(stream) = object.as_stream() else { continue };
@@ -128,7 +130,9 @@ impl Table {
                     let n_objects = dict.raw("N").and_then(Object::as_integer).unwrap_or_default();
                     let mut lexer = Lexer::new(&unpacked, 0);
                     for _ in 0..n_objects {
-                        let Some((inner, _)) = lexer.unsigned().zip(lexer.unsigned()) else { break };
+                        let Some((inner, _)) = lexer.unsigned().zip(lexer.unsigned()) else {
+                            break;
+                        };
                         let inner = u32::try_from(inner).unwrap_or(u32::MAX);
                         self.places.entry(inner).or_insert(Some(Place::Inside(*number)));
                     }
@@ -244,7 +248,7 @@ impl Table {
     }
 
     /// Takes a trailer that stands later in the file, when it leads to a document.
-    fn keep_later(&mut self, trailer: Dict) {
+    fn keep_later(&mut self, trailer: &Dict) {
         for (name, value) in trailer.iter() {
             if matches!(name, "Root" | "Info" | "Encrypt" | "ID") {
                 self.trailer.push(name.into(), value.clone());

@@ -41,8 +41,8 @@ pub(crate) fn read_json_lines(bytes: &[u8], output: &mut Output) -> Result<()> {
 /// Reads the cells of a notebook: prose, code, and the text of results.
 pub(crate) fn read_notebook(bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
-    let notebook: Value = serde_json::from_str(&text)
-        .map_err(|error| Error::broken(Format::Notebook, error))?;
+    let notebook: Value =
+        serde_json::from_str(&text).map_err(|error| Error::broken(Format::Notebook, error))?;
     let cells = notebook
         .get("cells")
         .or_else(|| notebook.pointer("/worksheets/0/cells"))
@@ -118,7 +118,8 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
             Value::Object(fields) => {
                 for (key, value) in fields.iter().rev() {
                     let escaped = key.replace('~', "~0").replace('/', "~1");
-                    let label = if label.is_empty() { key.clone() } else { format!("{label}.{key}") };
+                    let label =
+                        if label.is_empty() { key.clone() } else { format!("{label}.{key}") };
                     stack.push((format!("{pointer}/{escaped}"), label, value));
                 }
                 continue;

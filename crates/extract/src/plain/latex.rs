@@ -147,11 +147,7 @@ impl<'a> Walk<'a> {
             "author" | "date" => {
                 if let Some(value) = self.argument() {
                     let line = self.current_line();
-                    output.push(
-                        BlockKind::Other,
-                        &Pointer::Line(line),
-                        without_commands(value),
-                    )?;
+                    output.push(BlockKind::Other, &Pointer::Line(line), without_commands(value))?;
                 }
             }
             "part" | "chapter" | "section" | "subsection" | "subsubsection" | "paragraph" => {
@@ -361,11 +357,40 @@ impl<'a> Walk<'a> {
 
 /// Commands whose arguments are not for the reader.
 const DROPPED: [&str; 34] = [
-    "usepackage", "documentclass", "label", "ref", "eqref", "pageref", "cref", "Cref", "cite",
-    "citep", "citet", "autoref", "includegraphics", "input", "include", "bibliography",
-    "bibliographystyle", "vspace", "hspace", "setlength", "setcounter", "addtocounter", "hypersetup",
-    "geometry", "pagestyle", "thispagestyle", "definecolor", "color", "cline", "cmidrule",
-    "graphicspath", "newtheorem", "lstset", "pgfplotsset",
+    "usepackage",
+    "documentclass",
+    "label",
+    "ref",
+    "eqref",
+    "pageref",
+    "cref",
+    "Cref",
+    "cite",
+    "citep",
+    "citet",
+    "autoref",
+    "includegraphics",
+    "input",
+    "include",
+    "bibliography",
+    "bibliographystyle",
+    "vspace",
+    "hspace",
+    "setlength",
+    "setcounter",
+    "addtocounter",
+    "hypersetup",
+    "geometry",
+    "pagestyle",
+    "thispagestyle",
+    "definecolor",
+    "color",
+    "cline",
+    "cmidrule",
+    "graphicspath",
+    "newtheorem",
+    "lstset",
+    "pgfplotsset",
 ];
 
 fn starts_with_blank_line(text: &str) -> bool {

@@ -92,8 +92,8 @@ pub(crate) fn push_markdown(
         if walk.kind == BlockKind::Table {
             walk.end(output)?;
         }
-        let is_indented_code = walk.gathered.is_empty()
-            && (line.starts_with("    ") || line.starts_with('\t'));
+        let is_indented_code =
+            walk.gathered.is_empty() && (line.starts_with("    ") || line.starts_with('\t'));
         if is_indented_code {
             walk.kind = BlockKind::Code;
         }
@@ -117,19 +117,13 @@ impl Walk<'_> {
         }
         let (text, pointer) = self.gathered.take();
         let pointer = self.fixed.unwrap_or(&pointer);
-        match kind {
-            BlockKind::Code => output.push(kind, pointer, text),
-            _ => output.push(kind, pointer, without_marks(&text)),
+        if kind == BlockKind::Code {
+            return output.push(kind, pointer, text);
         }
+        output.push(kind, pointer, without_marks(&text))
     }
 
-    fn one(
-        &mut self,
-        kind: BlockKind,
-        number: u32,
-        line: &str,
-        output: &mut Output,
-    ) -> Result<()> {
+    fn one(&mut self, kind: BlockKind, number: u32, line: &str, output: &mut Output) -> Result<()> {
         self.gathered.add(number, line);
         self.kind = kind;
         self.end(output)
@@ -177,8 +171,7 @@ fn underline(line: &str) -> Option<u8> {
 
 fn is_rule(line: &str) -> bool {
     let marks: String = line.split_whitespace().collect();
-    marks.len() >= 3
-        && ["*", "-", "_"].iter().any(|mark| marks.trim_start_matches(mark).is_empty())
+    marks.len() >= 3 && ["*", "-", "_"].iter().any(|mark| marks.trim_start_matches(mark).is_empty())
 }
 
 fn is_table_rule(line: &str) -> bool {

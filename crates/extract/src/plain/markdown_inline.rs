@@ -23,8 +23,8 @@ pub(crate) fn without_marks(text: &str) -> String {
             '`' => after.trim_start_matches('`'),
             '*' => {
                 let unmarked = after.trim_start_matches('*');
-                let stands_free = plain.ends_with([' ', '\n']) | plain.is_empty()
-                    && unmarked.starts_with(' ');
+                let stands_free =
+                    plain.ends_with([' ', '\n']) | plain.is_empty() && unmarked.starts_with(' ');
                 if stands_free {
                     plain.push('*');
                 }

@@ -99,7 +99,9 @@ impl Pool {
                 }
                 (extracted, warnings)
             }
-            Outcome::NotAsked => given_up(&Error::WorkerDied { status: "at its start".to_owned() }, name),
+            Outcome::NotAsked => {
+                given_up(&Error::WorkerDied { status: "at its start".to_owned() }, name)
+            }
             Outcome::Failed(error) => given_up(&error, name),
         }
     }
@@ -157,7 +159,6 @@ fn read_capped(path: &Path, caps: &Caps) -> crate::Result<Vec<u8>> {
 }
 
 fn given_up(error: &Error, name: &str) -> (Extracted, Vec<Warning>) {
-    let format =
-        Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Binary);
+    let format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Binary);
     (Extracted::empty(format), vec![Warning::new(error.code(), error.to_string())])
 }

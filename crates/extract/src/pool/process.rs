@@ -38,7 +38,8 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn start(config: &PoolConfig) -> crate::Result<Self> {
-        let failed = |source| Error::Spawn { program: config.program.display().to_string(), source };
+        let failed =
+            |source| Error::Spawn { program: config.program.display().to_string(), source };
         let mut child = Command::new(&config.program)
             .args(&config.arguments)
             .stdin(Stdio::piped())
@@ -102,7 +103,8 @@ fn cause_of_death(child: &mut Child, caps: &Caps) -> Error {
     if last_words.contains("memory allocation") {
         return Output::new(caps, 0).capped(Cap::Memory);
     }
-    let status = status.map_or_else(|error| error.to_string(), |status| in_words(status, &last_words));
+    let status =
+        status.map_or_else(|error| error.to_string(), |status| in_words(status, &last_words));
     Error::WorkerDied { status }
 }
 

@@ -1,10 +1,10 @@
 //! What is read of one small document of every format, whole: kinds, pointers, titles, warnings.
 
-mod fixtures;
-
 use std::fmt::Write;
 
 use extract::{Caps, extract};
+
+use crate::fixtures;
 
 fn shown(bytes: &[u8], name: &str) -> String {
     let (document, warnings) = extract(bytes, name, &Caps::standard());
@@ -52,7 +52,11 @@ fn what_cannot_be_read_is_named() {
     let check = |bytes: &[u8], name: &str, code: &str| {
         let (document, warnings) = extract(bytes, name, &Caps::standard());
         assert!(document.blocks.is_empty(), "{name}");
-        assert_eq!(warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<_>>(), [code], "{name}");
+        assert_eq!(
+            warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<_>>(),
+            [code],
+            "{name}"
+        );
     };
     check(b"", "empty.pdf", "empty_file");
     check(b" \n ", "blank.txt", "no_text");
@@ -60,7 +64,10 @@ fn what_cannot_be_read_is_named() {
     check(b"%PDF-1.7\nnothing else", "cut.pdf", "broken");
     check(b"\0\x01\x02\x03\x04\x05\x06\x07", "unknown.bin", "unsupported_format");
     check(
-        &fixtures::zip_of(&[("mimetype", b"application/vnd.oasis.opendocument.text"), ("META-INF/manifest.xml", b"<encryption-data/>")]),
+        &fixtures::zip_of(&[
+            ("mimetype", b"application/vnd.oasis.opendocument.text"),
+            ("META-INF/manifest.xml", b"<encryption-data/>"),
+        ]),
         "locked.odt",
         "encrypted",
     );

@@ -1,11 +1,11 @@
 //! Bytes that mean harm, or are simply damaged, never panic and end within the caps.
 
-mod fixtures;
-
 use std::time::Duration;
 
 use extract::{Caps, extract};
 use proptest::prelude::*;
+
+use crate::fixtures;
 
 fn small_caps() -> Caps {
     Caps { time: Duration::from_secs(20), output_bytes: 1 << 20, ..Caps::standard() }
@@ -25,7 +25,8 @@ fn deflated(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     use std::io::Write;
     let mut file = Vec::new();
     for (name, content) in entries {
-        let mut packer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut packer =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         packer.write_all(content).unwrap();
         let packed = packer.finish().unwrap();
         file.extend_from_slice(b"PK\x03\x04\x14\0\0\x08\x08\0\0\0\0\0\0\0\0\0");
@@ -67,7 +68,8 @@ fn deep_elements_stop_at_the_nesting_cap() {
     codes(json.as_bytes(), "a.json", &small_caps());
     let rtf = format!("{{\\rtf1 {}x", "{".repeat(100_000));
     assert!(codes(rtf.as_bytes(), "a.rtf", &small_caps()).contains(&"nesting_cap".to_owned()));
-    let pdf = format!("%PDF-1.4\n1 0 obj\n{}\nendobj\ntrailer<</Root 1 0 R>>", "[<<".repeat(100_000));
+    let pdf =
+        format!("%PDF-1.4\n1 0 obj\n{}\nendobj\ntrailer<</Root 1 0 R>>", "[<<".repeat(100_000));
     codes(pdf.as_bytes(), "a.pdf", &small_caps());
 }
 

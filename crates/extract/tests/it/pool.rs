@@ -1,13 +1,13 @@
 //! What the pool promises: a worker answers like the function, is used again, and its death by
 //! memory, time or crash is a warning that costs nobody else anything.
 
-mod fixtures;
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use extract::{Caps, Pool, PoolConfig, extract, worker};
+
+use crate::fixtures;
 
 fn pool(n_workers: usize) -> Pool {
     Pool::new(PoolConfig {
@@ -71,11 +71,16 @@ fn a_worker_that_hangs_is_killed() {
 #[test]
 fn a_worker_that_dies_or_never_starts_is_told() {
     let of = |program: &str| {
-        Pool::new(PoolConfig { program: PathBuf::from(program), arguments: Vec::new(), n_workers: 1 })
+        Pool::new(PoolConfig {
+            program: PathBuf::from(program),
+            arguments: Vec::new(),
+            n_workers: 1,
+        })
     };
     let (_, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_died");
-    let (_, warnings) = of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let (_, warnings) =
+        of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_unavailable");
 }
 
