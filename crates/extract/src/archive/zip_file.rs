@@ -145,7 +145,7 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
         (size, offset, directory_end) = (large_size, large_offset, at);
     }
     // What stands before the archive (a program that unpacks itself) shifts every offset.
-    let shift = directory_end.checked_sub(size)?.checked_sub(offset).unwrap_or_default();
+    let shift = directory_end.checked_sub(size)?.saturating_sub(offset);
     let mut at = usize::try_from(offset.checked_add(shift)?).ok()?;
     let mut entries = Vec::new();
     while entries.len() < MAX_RECORDS {

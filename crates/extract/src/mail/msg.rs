@@ -9,8 +9,8 @@ use crate::error::{Cap, Error, Result};
 use crate::extract::read_inner;
 use crate::mail::message::{Envelope, push_envelope, push_plain_body};
 use crate::mail::rtf_packed;
-use crate::ole::Compound;
 use crate::markup::{read_html, read_html_text};
+use crate::ole::Compound;
 use crate::output::Output;
 use crate::rtf;
 
@@ -68,7 +68,12 @@ fn read_message(file: &mut Compound, folder: &str, output: &mut Output) -> Resul
     Ok(())
 }
 
-fn push_body(file: &mut Compound, folder: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
+fn push_body(
+    file: &mut Compound,
+    folder: &str,
+    pointer: &Pointer,
+    output: &mut Output,
+) -> Result<()> {
     let body = text(file, folder, BODY, output)?;
     if !body.trim().is_empty() {
         return push_plain_body(&body, pointer, output);

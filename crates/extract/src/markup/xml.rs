@@ -156,6 +156,8 @@ fn flush(run: &mut String, open: &[Open], output: &mut Output) -> Result<()> {
 fn holds_markup(run: &str) -> bool {
     let start = run.trim_start();
     start.starts_with('<')
-        && start.get(1..).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
+        && start
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
         && (run.contains("</") || run.contains("/>"))
 }

@@ -186,7 +186,9 @@ impl<'a> Body<'a> {
                 if let Some(paragraph) = self.paragraphs.last_mut() {
                     match name {
                         "numId" => paragraph.list = attribute("val"),
-                        _ => paragraph.level = attribute("val").and_then(|level| level.parse().ok()),
+                        _ => {
+                            paragraph.level = attribute("val").and_then(|level| level.parse().ok())
+                        }
                     }
                 }
             }

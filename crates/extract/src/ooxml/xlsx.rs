@@ -43,14 +43,11 @@ pub(crate) fn read_xlsx(bytes: &[u8], output: &mut Output) -> Result<()> {
             Ok(()) => {}
         }
         let linked = package.relations(&sheet.part, output)?;
-        let is_threaded = linked.iter().any(|relation| relation.kind == "threadedComment");
         for relation in linked {
             match relation.kind.as_str() {
                 "threadedComment" => {
                     push_threads(&package, &relation.part, &sheet.name, &people, output)?;
                 }
-                // The plain comments then only say that there are others.
-                "comments" if is_threaded => {}
                 "comments" => push_comments(&package, &relation.part, &sheet.name, output)?,
                 "drawing" => push_drawing(&package, &relation.part, &whole, output)?,
                 _ => {}
@@ -140,31 +137,65 @@ fn read_workbook(
 fn push_comments(package: &Package, part: &str, sheet: &str, output: &mut Output) -> Result<()> {
     let text = package.text_or_warn(part, output)?;
     let mut reader = package.walk(&text, output);
+    let mut authors: Vec<String> = Vec::new();
     let mut comment = String::new();
     let mut cell = None;
-    let mut in_text = false;
+    let mut author = None;
+    let mut element = String::new();
     loop {
         match reader.next(output) {
-            Ok(Some(XmlEvent::Start(tag))) => match tag.local_name().as_ref() {
-                "comment" => cell = local_attribute(&tag, "ref"),
-                "t" => in_text = true,
-                _ => {}
-            },
-            Ok(Some(XmlEvent::End(name))) => {
-                in_text = false;
-                if name == "comment" {
-                    let pointer = Pointer::Sheet { name: sheet.to_owned(), range: cell.take() };
-                    output.push(BlockKind::Other, &pointer, &comment)?;
-                    comment.clear();
+            Ok(Some(XmlEvent::Start(tag))) => {
+                element = tag.local_name().as_ref().to_owned();
+                match element.as_str() {
+                    "author" => authors.push(String::new()),
+                    "comment" => {
+                        cell = local_attribute(&tag, "ref");
+                        author = local_attribute(&tag, "authorId").and_then(|id| id.parse().ok());
+                    }
+                    _ => {}
                 }
             }
-            Ok(Some(XmlEvent::Text(text))) if in_text => comment.push_str(&text),
-            Ok(Some(XmlEvent::Text(_))) => {}
+            Ok(Some(XmlEvent::End(name))) => {
+                element.clear();
+                if name == "comment" {
+                    let text = std::mem::take(&mut comment);
+                    // A thread stands here too, behind a sentence for old programs.
+                    if !text.trim_start().starts_with("[Threaded comment]") {
+                        let author = author.take().and_then(|idx: usize| authors.get(idx));
+                        let author = author.map_or("", String::as_str);
+                        push_comment(&text, author, sheet, cell.take(), output)?;
+                    }
+                }
+            }
+            Ok(Some(XmlEvent::Text(text))) => match element.as_str() {
+                "t" => comment.push_str(&text),
+                "author" => {
+                    if let Some(author) = authors.last_mut() {
+                        author.push_str(&text);
+                    }
+                }
+                _ => {}
+            },
             Ok(None) => return Ok(()),
             Err(error) if error.stops_everything() => return Err(error),
             Err(_) => return Ok(()),
         }
     }
+}
+
+fn push_comment(
+    text: &str,
+    author: &str,
+    sheet: &str,
+    range: Option<String>,
+    output: &mut Output,
+) -> Result<()> {
+    let pointer = Pointer::Sheet { name: sheet.to_owned(), range };
+    let is_signed = author.trim().is_empty() || text.trim_start().starts_with(author.trim());
+    if is_signed || text.trim().is_empty() {
+        return output.push(BlockKind::Other, &pointer, text);
+    }
+    output.push(BlockKind::Other, &pointer, format!("Comment by {author}: {text}"))
 }
 
 fn push_drawing(
@@ -236,14 +267,8 @@ fn push_threads(
             Ok(Some(XmlEvent::End(name))) => {
                 in_text = false;
                 if name == "threadedComment" {
-                    let pointer = Pointer::Sheet { name: sheet.to_owned(), range: range.take() };
                     let text = std::mem::take(&mut comment);
-                    let text = if author.is_empty() {
-                        text
-                    } else {
-                        format!("Comment by {author}: {text}")
-                    };
-                    output.push(BlockKind::Other, &pointer, text)?;
+                    push_comment(&text, &author, sheet, range.take(), output)?;
                 }
             }
             Ok(Some(XmlEvent::Text(text))) if in_text => comment.push_str(&text),

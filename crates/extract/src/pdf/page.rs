@@ -93,7 +93,8 @@ impl Page {
         } else if !is_blank {
             // A character drawn twice at one place is bold, not two characters.
             let grid = (size * 0.1).max(0.01);
-            let key = (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
+            let key =
+                (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
             if !self.seen.insert(key) {
                 return;
             }
@@ -136,12 +137,17 @@ impl Page {
         for piece in self.pieces {
             let cell = |base: f64| (base / 4.0).floor() as i64;
             let near = (-1..=1).flat_map(|step| {
-                by_base.get(&(piece.angle, cell(piece.base) + step)).into_iter().flatten().rev().take(64)
+                by_base
+                    .get(&(piece.angle, cell(piece.base) + step))
+                    .into_iter()
+                    .flatten()
+                    .rev()
+                    .take(64)
             });
             let neighbour = near.copied().find(|idx| {
                 joined.get(*idx).is_some_and(|other| {
-                    let is_level =
-                        (other.base - piece.base).abs() < SAME_BASELINE * other.size.max(piece.size);
+                    let is_level = (other.base - piece.base).abs()
+                        < SAME_BASELINE * other.size.max(piece.size);
                     let after = piece.start - other.end;
                     let before = other.start - piece.end;
                     let reach = other.size.min(piece.size) * COLUMN_GAP;
@@ -200,7 +206,9 @@ impl Piece {
         let mut text = String::new();
         let mut before: Option<&Glyph> = None;
         for glyph in &self.glyphs {
-            if before.is_some_and(|before| needs_space(before, glyph, self.size)) && !text.ends_with(' ') {
+            if before.is_some_and(|before| needs_space(before, glyph, self.size))
+                && !text.ends_with(' ')
+            {
                 text.push(' ');
             }
             text.push_str(&glyph.text);
@@ -216,8 +224,7 @@ impl Piece {
         for glyph in self.glyphs.iter().skip_while(|glyph| glyph.text.trim().is_empty()) {
             let ends_word = glyph.text.trim().is_empty()
                 || before.is_some_and(|before| {
-                    needs_space(before, glyph, self.size)
-                        || before.text.chars().any(is_unspaced)
+                    needs_space(before, glyph, self.size) || before.text.chars().any(is_unspaced)
                 });
             if ends_word {
                 break;
@@ -232,6 +239,10 @@ impl Piece {
 /// Tells whether the gap between two characters is a space that was not drawn.
 pub(super) fn needs_space(before: &Glyph, after: &Glyph, size: f64) -> bool {
     let gap = after.start - before.end;
+    // Marks over letters stand where their letter does.
+    if after.text.chars().all(is_mark) || (before.text.chars().all(is_mark) && gap < 0.3 * size) {
+        return false;
+    }
     let is_unspaced_pair = before.text.chars().next_back().is_some_and(is_unspaced)
         && after.text.chars().next().is_some_and(is_unspaced);
     if before.is_raised != after.is_raised {
@@ -244,4 +255,8 @@ pub(super) fn needs_space(before: &Glyph, after: &Glyph, size: f64) -> bool {
     }
     let limit = if is_unspaced_pair { UNSPACED_GAP } else { SPACE_GAP };
     gap > limit * size || gap < -2.0 * size
+}
+
+fn is_mark(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }

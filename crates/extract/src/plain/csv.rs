@@ -23,10 +23,8 @@ pub(crate) fn read_csv(format: Format, bytes: &[u8], output: &mut Output) -> Res
         }
         None => (None, text.as_str(), 0),
     };
-    let delimiter = declared.unwrap_or_else(|| match format {
-        Format::Tsv => '\t',
-        _ => guessed_delimiter(text),
-    });
+    let delimiter = declared
+        .unwrap_or_else(|| if format == Format::Tsv { '\t' } else { guessed_delimiter(text) });
     let mut block = String::new();
     let mut block_line = 1;
     for row in rows(text, delimiter) {
@@ -69,7 +67,8 @@ fn guessed_delimiter(text: &str) -> char {
             .map(|row| row.fields.len().saturating_sub(1))
             .collect();
         let Some(most) = counts.iter().copied().max().filter(|most| *most > 0) else { continue };
-        let same = counts.iter().filter(|count| Some(count) == counts.first().as_ref()).count() as f64;
+        let same =
+            counts.iter().filter(|count| Some(count) == counts.first().as_ref()).count() as f64;
         let evenness = same / counts.len() as f64;
         let weight = evenness * evenness * (1.0 + (most as f64).ln());
         let weight = if delimiter == ':' { weight * 0.3 } else { weight };

@@ -1,10 +1,10 @@
 //! What is read of one small document of every format, whole: kinds, pointers, titles, warnings.
 
-mod fixtures;
-
 use std::fmt::Write;
 
 use extract::{Caps, extract};
+
+use crate::fixtures;
 
 fn shown(bytes: &[u8], name: &str) -> String {
     let (document, warnings) = extract(bytes, name, &Caps::standard());

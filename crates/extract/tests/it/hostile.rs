@@ -1,11 +1,11 @@
 //! Bytes that mean harm, or are simply damaged, never panic and end within the caps.
 
-mod fixtures;
-
 use std::time::Duration;
 
 use extract::{Caps, extract};
 use proptest::prelude::*;
+
+use crate::fixtures;
 
 fn small_caps() -> Caps {
     Caps { time: Duration::from_secs(20), output_bytes: 1 << 20, ..Caps::standard() }

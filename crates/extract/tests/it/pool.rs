@@ -1,13 +1,13 @@
 //! What the pool promises: a worker answers like the function, is used again, and its death by
 //! memory, time or crash is a warning that costs nobody else anything.
 
-mod fixtures;
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use extract::{Caps, Pool, PoolConfig, extract, worker};
+
+use crate::fixtures;
 
 fn pool(n_workers: usize) -> Pool {
     Pool::new(PoolConfig {
