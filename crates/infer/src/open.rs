@@ -88,7 +88,7 @@ fn locate(model: &str, models_dir: &Path) -> Result<(PathBuf, EmbedderId)> {
 
 /// The embedder that search and indexing share: it may arrive late, go away and come back.
 ///
-/// Asking never waits for a download. A model that is missing, still being pulled or down is tried
+/// Asking never waits for a download, and for loading only as long as the deadline allows. A model that is missing, still being pulled or down is tried
 /// again now and then, so pulling it while the server runs is enough.
 pub struct EmbedderSlot {
     choice: EmbedderChoice,
@@ -111,7 +111,9 @@ impl EmbedderSlot {
     ///
     /// When it cannot be had, gives the state to be turned into a warning.
     pub fn get(&self, deadline: &Deadline) -> std::result::Result<Arc<dyn Embedder>, ModelState> {
-        let mut inside = self.inside.lock();
+        let Some(mut inside) = self.inside.try_lock_for(deadline.remaining()) else {
+            return Err(self.loading());
+        };
         if let Some(embedder) = &inside.embedder {
             return Ok(Arc::clone(embedder));
         }
@@ -135,7 +137,7 @@ impl EmbedderSlot {
 
     /// Tells the state without loading anything.
     pub fn state(&self) -> ModelState {
-        let inside = self.inside.lock();
+        let Some(inside) = self.inside.try_lock() else { return self.loading() };
         if let Some(embedder) = &inside.embedder {
             return ModelState::Ready { model: embedder.id().name.clone() };
         }
@@ -150,6 +152,15 @@ impl EmbedderSlot {
                 Err(_) => models::state(models_dir, model),
             },
             (_, EmbedderChoice::Http(config)) => ModelState::Ready { model: config.model.clone() },
+        }
+    }
+
+    /// Someone else is opening it right now.
+    fn loading(&self) -> ModelState {
+        match &self.choice {
+            EmbedderChoice::Off => ModelState::Off,
+            EmbedderChoice::Local { model, .. } => ModelState::Loading { model: model.clone() },
+            EmbedderChoice::Http(config) => ModelState::Loading { model: config.model.clone() },
         }
     }
 

@@ -28,7 +28,7 @@ fn check(text: &str, expected: &str) {
 #[test]
 fn the_best_pieces_are_taken() {
     check("hello world", "<s> ▁hello ▁world </s>");
-    check("  hello   world ", "<s> ▁hello ▁world ▁ </s>");
+    check("  hello   world ", "<s> ▁hello ▁world </s>");
     check("helloworld", "<s> ▁hello wor ld </s>");
     check("", "<s> ▁ </s>");
     check("東京", "<s> ▁ 東京 </s>");
