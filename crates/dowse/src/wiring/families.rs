@@ -59,6 +59,7 @@ impl Families {
             })?),
         };
         let files = files_service(config, lasting)?;
+        lasting.files.store(files.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));

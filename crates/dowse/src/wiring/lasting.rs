@@ -26,6 +26,7 @@ pub(crate) struct Lasting {
     data_dir: std::path::PathBuf,
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
+    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
 }
 
 /// What is opened when a family first needs it.
@@ -48,6 +49,7 @@ impl Lasting {
             data_dir: config.data_dir.clone(),
             kept: Arc::default(),
             indexer: Arc::default(),
+            files: Arc::default(),
         })
     }
 

@@ -3,6 +3,7 @@
 mod families;
 mod lasting;
 mod models;
+mod watch;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use tools::ResourceSet;
 pub(crate) use families::Families;
 pub(crate) use lasting::Lasting;
 pub(crate) use models::models_dir;
+pub(crate) use watch::watch_folders;
 
 use crate::config::Config;
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use files::{IndexAnswer, Service};
-use ingest::Priority;
+use ingest::{JobProgress, Priority};
 use model::Caller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{error, version_schema, versioned, visible};
-use crate::{Answer, Call, Effect, Spec, Tool, ToolError};
+use crate::{Answer, Call, Effect, Progress, Spec, Tool, ToolError};
 
 /// The tool.
 pub struct IndexFolder {
