@@ -71,8 +71,17 @@ impl Tool for IndexFolder {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { root, full, priority } = call.parse()?;
-        let answer =
-            self.service.index(call.caller, &root, full, priority, call.deadline).map_err(error)?;
+        let on_progress = |progress: &JobProgress| {
+            (call.progress)(Progress {
+                done: progress.n_done as f64,
+                total: progress.n_total.map(|total| total as f64),
+                message: Some(progress.stage.clone()),
+            });
+        };
+        let answer = self
+            .service
+            .index(call.caller, &root, full, priority, call.deadline, &on_progress)
+            .map_err(error)?;
         Ok(versioned(written(answer)))
     }
 }
