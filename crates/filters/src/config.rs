@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use model::Access;
 use serde::{Deserialize, Serialize};
 
+use crate::classification::CODE_PLACES;
+use crate::template;
+
 /// When a match is sure enough to be taken without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +24,18 @@ pub struct FiltersConfig {
 impl Default for FiltersConfig {
     fn default() -> Self {
         FiltersConfig { best_match_threshold: 0.85, best_match_margin: 0.05 }
+    }
+}
+
+impl FiltersConfig {
+    /// Tells whether the best of two scores can be taken without asking.
+    ///
+    /// Rounded scores are compared, so that what is shown explains what was decided; two equal
+    /// scores are always ambiguous.
+    pub fn is_sure(&self, best: f64, second: f64) -> bool {
+        let round = |score: f64| (score * 10_000.0).round();
+        let lead = round(best) - round(second);
+        best >= self.best_match_threshold && lead > 0.0 && lead >= round(self.best_match_margin)
     }
 }
 
@@ -98,6 +113,16 @@ pub enum FilterKeyConfig {
     },
 }
 
+impl FilterKeyConfig {
+    /// Tells whether a filter key is one of these.
+    pub fn holds(&self, key: &str) -> bool {
+        match self {
+            FilterKeyConfig::One(one) => one == key,
+            FilterKeyConfig::ByKind { prefix, exact } => prefix == key || exact == key,
+        }
+    }
+}
+
 /// One text for all languages, or one for each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -144,6 +169,30 @@ impl DimensionConfig {
             _ => &["Chapter", "Subchapter", "Paragraph"],
         };
         names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// Gives every column that the configuration names, each once.
+    pub fn columns(&self) -> Vec<String> {
+        let mut columns: Vec<&str> = Vec::new();
+        columns.extend(self.value.as_deref());
+        columns.extend(self.code.as_deref());
+        columns.extend(self.name.pairs().into_iter().map(|(_, column)| column));
+        columns.extend(self.aliases.as_deref());
+        columns.extend(self.metadata.values().map(String::as_str));
+        for (_, template) in self.context.iter().flat_map(PerLocale::pairs) {
+            let places = template::places(template).into_iter();
+            let is_own = |place: &&str| {
+                self.code.is_some() && CODE_PLACES.contains(place) || *place == "name"
+            };
+            columns.extend(places.filter(|place| !is_own(place)));
+        }
+        let mut named: Vec<String> = Vec::new();
+        for column in columns {
+            if named.iter().all(|known| known != column) {
+                named.push(column.to_owned());
+            }
+        }
+        named
     }
 
     /// Gives the context template: the one configured, or the default of the category.

@@ -96,25 +96,31 @@ impl Dimension {
         self.name_of_row(self.rows[entry.0 as usize], locale)
     }
 
-    /// Gives the entry with a value.
-    pub(crate) fn find_value(&self, value: &str) -> Option<EntryIdx> {
-        let request = Request { text: value, locale: None, hint: None, limit: lookup::MAX_MATCHES };
-        let answer = self.index.lookup(&request);
-        let found =
-            answer.matches.iter().find(|found| self.index.entry(found.entry).value == value);
-        found.map(|found| found.entry)
+    /// Gives the names of what can be asked of an entry: the fields of its metadata and the
+    /// names of its values.
+    pub(crate) fn properties(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.config.metadata.keys().cloned().collect();
+        if self.config.code.is_some() {
+            let of_codes = ["code", "level", "levelName", "codeKind", "chapterCode", "chapterName"];
+            names.extend(of_codes.map(str::to_owned));
+        }
+        names.extend(self.locales().into_iter().map(|locale| format!("name_{locale}")));
+        names.extend(["context", "filterKey", "filterValue"].map(str::to_owned));
+        names
     }
 
-    /// Gives a cell of an entry by column, as JSON.
-    pub(crate) fn cell(&self, entry: EntryIdx, column: &str) -> Option<Value> {
-        let at = self.table.column(column)?;
-        let cell = &self.table.rows[self.rows[entry.0 as usize]][at];
-        template::cell_value(cell, self.cell_types[at])
-    }
-
-    /// Gives the names of all columns.
-    pub(crate) fn column_names(&self) -> &[String] {
-        &self.table.columns
+    /// Gives a property of an entry.
+    pub(crate) fn property(&self, entry: EntryIdx, property: &str) -> Option<Value> {
+        if let Some(locale) = property.strip_prefix("name_") {
+            return Some(self.name(entry, Some(locale)).into());
+        }
+        let shown = self.show(entry, None);
+        match property {
+            "context" => shown.context.map(Value::from),
+            "filterKey" => Some(shown.filter_key.into()),
+            "filterValue" => Some(shown.filter_value.into()),
+            other => shown.metadata?.remove(other),
+        }
     }
 
     /// Shows an entry as a result, without a score.
@@ -204,7 +210,7 @@ impl Dimension {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.table.rows.len());
         let mut by_value: HashMap<String, usize> = HashMap::new();
         let mut rows = Vec::with_capacity(self.table.rows.len());
-        let (mut n_unusable, mut n_repeated) = (self.table.bad_rows.len(), 0);
+        let (mut n_unusable, mut n_repeated) = (0, 0);
         for row in 0..self.table.rows.len() {
             let Some(entry) = self.entry(row) else {
                 n_unusable += 1;
@@ -268,7 +274,7 @@ impl Dimension {
         if n_unusable > 0 {
             let message = format!(
                 "{n_unusable} rows of dimension `{category}` could not be used: they lack a value \
-                 or a name, or have another number of cells than the header"
+                 or a name"
             );
             self.warnings.push(Warning::new("rows_skipped", message));
         }

@@ -66,6 +66,66 @@ pub enum Error {
         /// The limit.
         most: usize,
     },
+    /// A part of a request is missing.
+    #[error("{name} is required")]
+    Required {
+        /// The part.
+        name: String,
+    },
+    /// There are too many or too few of something.
+    #[error("{name} must hold between {least} and {most} {unit}: received {n_received}")]
+    OutOfRange {
+        /// The part of the request.
+        name: String,
+        /// How many there are.
+        n_received: usize,
+        /// The least.
+        least: usize,
+        /// The most.
+        most: usize,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A period does not have the form of its type.
+    #[error(
+        "{name} must be a period of type {period_type} such as `{example}`: received `{received}`"
+    )]
+    BadPeriod {
+        /// The part of the request.
+        name: String,
+        /// The type asked for.
+        period_type: &'static str,
+        /// A period of that type.
+        example: &'static str,
+        /// What was given.
+        received: String,
+    },
+    /// An interval ends before it starts.
+    #[error("{name} must start before it ends: received start `{start}` and end `{end}`")]
+    IntervalReversed {
+        /// The part of the request.
+        name: String,
+        /// The start.
+        start: String,
+        /// The end.
+        end: String,
+    },
+    /// A prefix does not end in a dot.
+    #[error("{name} must end in a dot: received `{received}`, write `{received}.`")]
+    PrefixWithoutDot {
+        /// The part of the request.
+        name: String,
+        /// What was given.
+        received: String,
+    },
+    /// The facts do not have what a filter or unit needs.
+    #[error("{name} is not available on this server: {reason}")]
+    NotAvailable {
+        /// The part of the request.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// An object does not exist for the caller.
     #[error("{kind} `{id}` was not found")]
     NotFound {
@@ -121,16 +181,30 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// A file is not what its name says.
-    #[error("cannot parse `{}` at row {row}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// The row, from 1.
-        row: usize,
+    /// A file or table cannot be read as rows.
+    #[error("cannot read `{origin}`")]
+    Columns {
+        /// The source.
+        origin: String,
         /// Why.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: columns::Error,
+    },
+    /// Data to measure on cannot be read.
+    #[error("cannot measure")]
+    Data {
+        /// Why.
+        #[source]
+        source: lookup::Error,
+    },
+    /// A database cannot be asked.
+    #[error("cannot ask `{origin}`")]
+    Database {
+        /// The database, without user and password.
+        origin: String,
+        /// Why.
+        #[source]
+        source: crate::postgres::Failure,
     },
     /// A source is larger than this server takes.
     #[error("`{origin}` holds more than {most} {unit}")]
@@ -159,13 +233,21 @@ impl Error {
             | Error::BadArgument { .. }
             | Error::UnknownArgument { .. }
             | Error::BadBatch { .. }
+            | Error::Required { .. }
+            | Error::OutOfRange { .. }
+            | Error::BadPeriod { .. }
+            | Error::IntervalReversed { .. }
+            | Error::PrefixWithoutDot { .. }
+            | Error::NotAvailable { .. }
             | Error::NotFound { .. } => true,
             Error::DuplicateCategory { .. }
             | Error::MissingColumn { .. }
             | Error::BadDimension { .. }
             | Error::UnknownSource { .. }
             | Error::Read { .. }
-            | Error::Parse { .. }
+            | Error::Columns { .. }
+            | Error::Data { .. }
+            | Error::Database { .. }
             | Error::TooLarge { .. } => false,
         }
     }

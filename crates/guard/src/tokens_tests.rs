@@ -37,9 +37,11 @@ fn claims() -> Value {
 
 fn with(name: &str, value: Value) -> Value {
     let mut claims = claims();
-    match value {
-        Value::Null => claims.as_object_mut().unwrap().remove(name),
-        value => claims.as_object_mut().unwrap().insert(name.to_owned(), value),
+    let members = claims.as_object_mut().unwrap();
+    if value.is_null() {
+        members.remove(name)
+    } else {
+        members.insert(name.to_owned(), value)
     };
     claims
 }
@@ -125,10 +127,9 @@ fn published_keys_are_cached_and_rotation_is_noticed() {
         Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
     };
     let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
-    let mut header = Header::default();
-    header.kid = Some("unknown".to_owned());
+    let header = Header { kid: Some("unknown".to_owned()), ..Header::default() };
     let token = encode(&header, &claims(), &EncodingKey::from_secret(b"x")).unwrap();
-    let mut expect = |advance_ms: i64, fetches: usize| {
+    let expect = |advance_ms: i64, fetches: usize| {
         now.fetch_add(advance_ms, Ordering::Relaxed);
         assert!(tokens.caller(&token).is_err());
         assert_eq!(n_fetches.load(Ordering::Relaxed), fetches);

@@ -24,6 +24,11 @@ pub enum ModelState {
         /// Bytes in all; 0 when unknown.
         n_bytes_total: u64,
     },
+    /// It is being loaded into memory, or its provider is being asked for the first time.
+    Loading {
+        /// The model.
+        model: String,
+    },
     /// Its files are not there.
     Missing {
         /// The model.
@@ -73,6 +78,7 @@ impl ModelState {
             ModelState::Ready { .. }
             | ModelState::Off
             | ModelState::Pulling { .. }
+            | ModelState::Loading { .. }
             | ModelState::ProviderDown { .. } => None,
         }
     }
@@ -92,6 +98,10 @@ impl ModelState {
                     format!("model `{model}` is still being pulled ({how_far}); {MEANWHILE}"),
                 ))
             }
+            ModelState::Loading { model } => Some(Warning::new(
+                "model_loading",
+                format!("model `{model}` is still being loaded; {MEANWHILE}"),
+            )),
             ModelState::Missing { model } => Some(Warning::new(
                 "model_missing",
                 format!(
@@ -130,6 +140,7 @@ mod tests {
                 n_bytes_total: 90_000_000,
             },
             ModelState::Pulling { model: model(), n_bytes_done: 45_000_000, n_bytes_total: 0 },
+            ModelState::Loading { model: model() },
             ModelState::Missing { model: model() },
             ModelState::Broken { model: model(), problem: "it ends at byte 7".to_owned() },
             ModelState::ProviderDown {

@@ -115,8 +115,8 @@ pub fn canonical(code: &str) -> String {
 fn code_in(query: &str) -> Option<&str> {
     let mut parts = query.split_whitespace();
     let last = parts.next_back()?;
-    let announced = parts
-        .all(|word| ANNOUNCING.contains(&crate::spelling::fold(word).trim_matches(['.', ':'])));
+    let announced =
+        parts.all(|word| ANNOUNCING.contains(&text::fold(word).trim_matches(['.', ':'])));
     (announced && looks_like_code(last)).then_some(last)
 }
 

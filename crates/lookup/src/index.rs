@@ -10,9 +10,10 @@ use ahash::AHashMap;
 use crate::code::Codes;
 use crate::entry::{Entry, EntryIdx};
 use crate::meaning::{Meaning, MeaningError, NameVectors};
-use crate::token::{folded_name, spelled_name, tokens};
+use crate::token::{Token, folded_name, spelled_name, tokens};
 use crate::vocabulary::{Vocabulary, WordIdx};
 use crate::weights;
+use crate::words::canonical_kind;
 
 /// An in-memory index over the names, aliases, codes and values of one dimension.
 #[derive(Debug, Default)]
@@ -61,6 +62,7 @@ impl Index {
     pub fn build(entries: Vec<Entry>) -> Self {
         let mut index = Index { entries, ..Index::default() };
         let mut drafts = index.draft_names();
+        index.unglue(&mut drafts);
         let mut n_holding = vec![0_u32; index.vocabulary.len()];
         for draft in &drafts {
             let mut words: Vec<WordIdx> = draft.words.iter().map(|(word, _)| *word).collect();
@@ -106,6 +108,13 @@ impl Index {
     /// Gives an entry.
     pub fn entry(&self, entry: EntryIdx) -> &Entry {
         &self.entries[entry.0 as usize]
+    }
+
+    /// Gives the first entry whose value is exactly this text.
+    pub fn find_value(&self, value: &str) -> Option<EntryIdx> {
+        let key = spelled_name(&tokens(value));
+        let entries = self.by_value.get(&key)?;
+        entries.iter().copied().find(|entry| self.entry(*entry).value == value)
     }
 
     /// Gives all entries, in the order they were given.
@@ -171,6 +180,36 @@ impl Index {
         drafts
     }
 
+    /// Takes kind words apart that were written together with a name, as `COMUNACATANE`, where
+    /// the rest is a word of another name.
+    fn unglue(&mut self, drafts: &mut [Draft]) {
+        let mut glued: AHashMap<WordIdx, [(WordIdx, u32); 2]> = AHashMap::new();
+        for word in 0..self.vocabulary.len() as WordIdx {
+            let Some((first, second)) = unglued(&self.vocabulary.word(word).folded) else {
+                continue;
+            };
+            let rest = if canonical_kind(first).is_some() { second } else { first };
+            if self.vocabulary.find(rest).is_some() {
+                let parts = [first.to_owned(), second.to_owned()];
+                glued.insert(word, parts.map(|part| self.vocabulary.add(&Token::plain(&part))));
+            }
+        }
+        if glued.is_empty() {
+            return;
+        }
+        for draft in drafts {
+            if draft.words.iter().any(|(word, _)| glued.contains_key(word)) {
+                let words = std::mem::take(&mut draft.words);
+                for pair in words {
+                    match glued.get(&pair.0) {
+                        Some(parts) => draft.words.extend(parts),
+                        None => draft.words.push(pair),
+                    }
+                }
+            }
+        }
+    }
+
     fn add_name(&mut self, draft: Draft, weights: &[f32]) {
         let name = self.names.len() as NameIdx;
         let start = self.words_of_names.len() as u32;
@@ -202,6 +241,22 @@ impl Index {
             }
         }
     }
+}
+
+/// The shortest kind word and the shortest rest that are taken apart.
+const LEAST_GLUED_CHARS: usize = 4;
+
+/// Cuts a kind word from the start or the end of a word.
+fn unglued(folded: &str) -> Option<(&str, &str)> {
+    if folded.len() < 10 || canonical_kind(folded).is_some() {
+        return None;
+    }
+    folded.char_indices().map(|(cut, _)| folded.split_at(cut)).find(|(first, second)| {
+        let is_long = first.len() >= LEAST_GLUED_CHARS && second.len() >= LEAST_GLUED_CHARS;
+        is_long
+            && ((first.len() >= 6 && canonical_kind(first).is_some())
+                || (second.len() >= 6 && canonical_kind(second).is_some()))
+    })
 }
 
 struct Draft {

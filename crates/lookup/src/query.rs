@@ -107,13 +107,8 @@ fn split(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
             let both_known =
                 index.vocabulary.find(first).is_some() && index.vocabulary.find(second).is_some();
             if both_known {
-                let part = |text: &str| Token {
-                    spelled: text.to_owned(),
-                    folded: text.to_owned(),
-                    dotted: false,
-                };
                 let mut recut = tokens.to_vec();
-                recut.splice(at..=at, [part(first), part(second)]);
+                recut.splice(at..=at, [Token::plain(first), Token::plain(second)]);
                 return Some(recut);
             }
         }

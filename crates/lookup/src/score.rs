@@ -1,7 +1,7 @@
 //! One name against one reading of a query: which words answer which, and what that is worth.
 
 use crate::index::{Index, NameRecord, WordOfName};
-use crate::query::Reading;
+use crate::query::{QueryWord, Reading};
 use crate::token::abbreviates;
 use crate::vocabulary::similarity;
 use crate::weights;
@@ -20,12 +20,19 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     let mut name_covered = 0.0;
     let mut other_order = false;
     let mut last_place = None;
+    let mut has_word = false;
     for (query_idx, answer) in answered.by_query_word.iter().enumerate() {
         let Some((place, similarity)) = answer else { continue };
-        query_covered += reading.words[query_idx].weight * similarity;
+        let query_word = &reading.words[query_idx];
+        has_word |= !is_abbreviation(index, query_word, &words[*place]);
+        query_covered += query_word.weight * similarity;
         name_covered += words[*place].weight * similarity;
         other_order |= last_place.is_some_and(|last| last > *place);
         last_place = Some(*place);
+    }
+    // Abbreviations support a word that matched; alone they would fit half of all names.
+    if !has_word {
+        return 0.0;
     }
     let query_coverage = query_covered / reading.weight;
     let name_coverage = (name_covered / name.weight).min(1.0);
@@ -81,15 +88,18 @@ fn abbreviation_pairs(
     word: &WordOfName,
     pairs: &mut Vec<(f32, usize, usize)>,
 ) {
-    let word = index.vocabulary.word(word.word);
     for (query_idx, query_word) in reading.words.iter().enumerate() {
-        let token = &query_word.token;
-        let either = (word.dotted && abbreviates(&word.folded, &token.folded))
-            || (token.dotted && abbreviates(&token.folded, &word.folded));
-        if either {
+        if is_abbreviation(index, query_word, word) {
             pairs.push((similarity::ABBREVIATION, query_idx, place));
         }
     }
+}
+
+fn is_abbreviation(index: &Index, query_word: &QueryWord, word: &WordOfName) -> bool {
+    let word = index.vocabulary.word(word.word);
+    let token = &query_word.token;
+    (word.dotted && abbreviates(&word.folded, &token.folded))
+        || (token.dotted && abbreviates(&token.folded, &word.folded))
 }
 
 fn has_other_number(

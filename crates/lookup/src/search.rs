@@ -2,13 +2,14 @@
 
 use ahash::AHashMap;
 use model::Score;
+use text::fold;
 
 use crate::candidates::candidates;
 use crate::entry::{Answer, EntryIdx, How, Match, Request};
 use crate::index::{Index, NameIdx, NameSource};
 use crate::query::readings;
 use crate::score::score;
-use crate::spelling::fold;
+
 use crate::token::{folded_name, spelled_name, tokens};
 use crate::trigram::similarity;
 use crate::weights::LEAST_SCORE;

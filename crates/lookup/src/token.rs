@@ -5,7 +5,9 @@
 //! so a word also knows its old form, and a loose skeleton in which the two cannot be told
 //! apart, for queries that lost their diacritics.
 
-use crate::spelling::{fold, spell};
+use text::fold;
+
+use crate::spelling::spell;
 
 /// Words after this many are not looked at: no name has them, and a hostile query could.
 pub(crate) const MAX_TOKENS: usize = 48;
@@ -25,6 +27,13 @@ pub(crate) struct Token {
     pub(crate) folded: String,
     /// Whether a dot followed, as in `Tg.`.
     pub(crate) dotted: bool,
+}
+
+impl Token {
+    /// Makes a word without diacritics.
+    pub(crate) fn plain(folded: &str) -> Self {
+        Token { spelled: folded.to_owned(), folded: folded.to_owned(), dotted: false }
+    }
 }
 
 /// Cuts a text into words.
@@ -99,6 +108,7 @@ pub(crate) fn abbreviates(short: &str, long: &str) -> bool {
         && short.chars().all(|letter| letters.any(|other| other == letter))
 }
 
+/// Scripts such as Devanagari write vowels as marks: they belong to the word.
 fn is_mark(char: char) -> bool {
     unicode_normalization::char::is_combining_mark(char)
 }

@@ -1,51 +1,88 @@
-//! How far two words are apart in slips of the hand: a letter lost, added, changed, or two
-//! neighbours swapped (optimal string alignment).
+//! How far two words are apart in slips of the hand.
+//!
+//! Slips are not equally likely: a letter lost, doubled or swapped with its neighbour happens
+//! to everyone, while one particular wrong letter is one of many. And where diacritics are gone,
+//! an inner `a` and `i` may be the two orthographies of one word, which is hardly a slip at all.
 
-/// Gives how many slips a word of this length may hold and still be meant.
-pub(crate) fn allowed(n_chars: usize) -> usize {
+/// What a lost letter, a doubled letter or two swapped neighbours cost.
+const COMMON: f32 = 0.8;
+/// What a wrong letter costs.
+const WRONG: f32 = 1.0;
+/// What a letter costs that stands nowhere near in the word.
+const ADDED: f32 = 1.05;
+/// What an inner `a` for `i` costs, or the other way round.
+const ORTHOGRAPHY: f32 = 0.35;
+
+/// The longest word that is compared; longer ones must agree in other ways.
+pub(crate) const MAX_CHARS: usize = 32;
+
+/// Gives how much slips may cost in a word of this length that is still meant.
+pub(crate) fn allowed(n_chars: usize) -> f32 {
     match n_chars {
-        0..4 => 0,
-        4..8 => 1,
-        _ => 2,
+        0..4 => 0.0,
+        4 => COMMON,
+        5 => ADDED,
+        6..8 => 1.4,
+        8..10 => 1.85,
+        _ => 2.1,
     }
 }
 
-/// Counts the slips between two words, or gives nothing when there are more than `limit`.
-pub(crate) fn distance(left: &str, right: &str, limit: usize) -> Option<usize> {
-    let left: Vec<char> = left.chars().collect();
-    let right: Vec<char> = right.chars().collect();
-    if left.len().abs_diff(right.len()) > limit {
+/// Adds up the slips that lead from a word of the dimension to a word of the query, or gives
+/// nothing when they cost more than `limit`.
+pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> {
+    let n_meant = meant.len();
+    if written.len() > MAX_CHARS || n_meant > MAX_CHARS {
         return None;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=right.len()).collect();
-    for row in 1..=left.len() {
-        let mut current = vec![row; right.len() + 1];
-        for column in 1..=right.len() {
-            let changed = usize::from(left[row - 1] != right[column - 1]);
-            let mut best =
-                (above[column - 1] + changed).min(above[column] + 1).min(current[column - 1] + 1);
+    let mut before = [0.0_f32; MAX_CHARS + 1];
+    let mut above = [0.0_f32; MAX_CHARS + 1];
+    for (column, cell) in above.iter_mut().enumerate() {
+        *cell = column as f32 * COMMON;
+    }
+    for row in 1..=written.len() {
+        let mut current = [f32::INFINITY; MAX_CHARS + 1];
+        let letter = written[row - 1];
+        let is_doubled = row > 1 && written[row - 2] == letter;
+        let added = if is_doubled { COMMON } else { ADDED };
+        current[0] = above[0] + added;
+        let mut least = current[0];
+        for column in 1..=n_meant {
+            let other = meant[column - 1];
+            let changed = if letter == other {
+                0.0
+            } else if matches!((letter, other), ('a', 'i') | ('i', 'a')) && column > 1 {
+                ORTHOGRAPHY
+            } else {
+                WRONG
+            };
+            let mut best = (above[column - 1] + changed)
+                .min(above[column] + added)
+                .min(current[column - 1] + COMMON);
             let is_swap = row > 1
                 && column > 1
-                && left[row - 1] == right[column - 2]
-                && left[row - 2] == right[column - 1];
+                && letter == meant[column - 2]
+                && written[row - 2] == other
+                && letter != other;
             if is_swap {
-                best = best.min(before[column - 2] + 1);
+                best = best.min(before[column - 2] + COMMON);
             }
             current[column] = best;
+            least = least.min(best);
         }
-        if current.iter().all(|distance| *distance > limit) {
+        if least > limit {
             return None;
         }
-        before = std::mem::replace(&mut above, current);
+        before = above;
+        above = current;
     }
-    Some(above[right.len()]).filter(|distance| *distance <= limit)
+    Some(above[n_meant]).filter(|cost| *cost <= limit)
 }
 
-/// Gives the similarity that a number of slips leaves.
-pub(crate) fn similarity(distance: usize, n_chars: usize, starts_alike: bool) -> f32 {
+/// Gives the similarity that slips of this cost leave.
+pub(crate) fn similarity(cost: f32, n_chars: usize, starts_alike: bool) -> f32 {
     let first_letter = if starts_alike { 0.0 } else { 0.05 };
-    1.0 - 0.9 * distance as f32 / n_chars as f32 - first_letter
+    1.0 - 0.9 * cost / n_chars as f32 - first_letter
 }
 
 #[cfg(test)]
@@ -53,18 +90,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(left: &str, right: &str, expected: Option<usize>) {
-        assert_eq!(distance(left, right, 2), expected);
-        assert_eq!(distance(right, left, 2), expected);
+    fn check(written: &str, meant: &str, expected: Option<f32>) {
+        let written: Vec<char> = written.chars().collect();
+        let meant: Vec<char> = meant.chars().collect();
+        assert_eq!(cost(&written, &meant, 2.1), expected);
     }
 
     #[test]
     fn slips_are_counted() {
-        check("cluj", "cluj", Some(0));
-        check("cluj", "clju", Some(1));
-        check("braesti", "braiesti", Some(1));
-        check("roman", "romania", Some(2));
-        check("iasi", "arad", None);
-        check("", "ab", Some(2));
+        check("cluj", "cluj", Some(0.0));
+        check("clju", "cluj", Some(COMMON));
+        check("braesti", "braiesti", Some(COMMON));
+        check("dobrresti", "dobresti", Some(COMMON));
+        check("cluk", "cluj", Some(WRONG));
+        check("clujx", "cluj", Some(ADDED));
+        check("calnic", "cilnic", Some(ORTHOGRAPHY));
+        check("roman", "romania", Some(2.0 * COMMON));
+        check("iasi", "bacau", None);
+        check("", "ab", Some(2.0 * COMMON));
     }
 }

@@ -17,6 +17,20 @@ pub(crate) type WordIdx = u32;
 /// A query word stands for at most this many words of the vocabulary; the likeliest are kept.
 const MAX_EXPANSIONS: usize = 96;
 
+/// Dotted words of names that are compared with a query word.
+const MAX_DOTTED: usize = 2048;
+
+/// The share of a word that its beginning must have to stand for it.
+const LEAST_PREFIX_SHARE: f32 = 0.4;
+
+/// The share of the longer of two words that must agree from the start to be one stem.
+const STEM_SHARE: f32 = 0.65;
+/// The fewest letters of a stem.
+const LEAST_STEM_CHARS: usize = 5;
+/// The similarity of two words of one stem: this, and more with the share they have in common.
+const STEM_LEAST: f32 = 0.55;
+const STEM_RANGE: f32 = 0.38;
+
 /// How sure it is that two words are the same, by the way in which they agree.
 pub(crate) mod similarity {
     /// The same letters, diacritics included.
@@ -26,11 +40,13 @@ pub(crate) mod similarity {
     /// Inflected forms of one kind word.
     pub(crate) const KIND: f32 = 0.975;
     /// The same word in the other orthography, told by its diacritics.
-    pub(crate) const ORTHOGRAPHY: f32 = 0.965;
+    pub(crate) const ORTHOGRAPHY: f32 = 0.98;
     /// An abbreviation marked by a dot.
     pub(crate) const ABBREVIATION: f32 = 0.93;
     /// Perhaps the other orthography: no diacritics are left to tell.
-    pub(crate) const SKELETON: f32 = 0.88;
+    pub(crate) const SKELETON: f32 = 0.94;
+    /// A single letter with a dot, for a word that starts with it.
+    pub(crate) const INITIAL: f32 = 0.9;
     /// The query's word stands inside a longer word.
     pub(crate) const INSIDE: f32 = 0.78;
 }
@@ -45,6 +61,8 @@ pub(crate) struct Vocabulary {
     by_kind: AHashMap<&'static str, Vec<WordIdx>>,
     by_trigram: AHashMap<Trigram, Vec<WordIdx>>,
     sorted: Vec<WordIdx>,
+    /// Short words that some name writes with a dot.
+    dotted: Vec<WordIdx>,
     spellings: AHashMap<String, u32>,
 }
 
@@ -57,7 +75,7 @@ pub(crate) struct Word {
     /// Whether some name writes it with a dot, as an abbreviation.
     pub(crate) dotted: bool,
     pub(crate) is_number: bool,
-    n_trigrams: u16,
+    letters: LetterSet,
 }
 
 /// A word that a query word may stand for.
@@ -98,6 +116,10 @@ impl Vocabulary {
         self.sorted.sort_by(|left, right| {
             self.words[*left as usize].folded.cmp(&self.words[*right as usize].folded)
         });
+        self.dotted = (0..self.words.len() as WordIdx)
+            .filter(|word| self.word(*word).dotted)
+            .take(MAX_DOTTED)
+            .collect();
         for words in self.by_trigram.values_mut() {
             words.shrink_to_fit();
         }
@@ -133,7 +155,9 @@ impl Vocabulary {
         if token.dotted {
             self.expand_abbreviation(token, &mut found);
         }
+        self.expand_dotted(&token.folded, &mut found);
         self.expand_prefix(&token.folded, &mut found);
+        self.expand_stem(&token.folded, &mut found);
         self.expand_fuzzy(&token.folded, &mut found);
         found.into_sorted()
     }
@@ -147,7 +171,7 @@ impl Vocabulary {
             nature: nature(&token.folded),
             dotted: token.dotted,
             is_number: is_number(&token.folded),
-            n_trigrams: trigrams.len() as u16,
+            letters: LetterSet::of(&token.folded),
         });
         self.by_folded.insert(token.folded.clone(), word);
         self.by_skeleton.entry(skeleton(&token.folded)).or_default().push(word);
@@ -179,7 +203,7 @@ impl Vocabulary {
         for word in self.by_old_form.get(&token.folded).into_iter().flatten() {
             found.add(*word, similarity::ORTHOGRAPHY);
         }
-        if token.folded.chars().count() >= 4 {
+        if token.folded.chars().count() >= 3 {
             for word in self.by_skeleton.get(&skeleton(&token.folded)).into_iter().flatten() {
                 found.add(*word, similarity::SKELETON);
             }
@@ -201,6 +225,20 @@ impl Vocabulary {
         }
     }
 
+    /// Finds the abbreviations of names that the word may be written out of.
+    fn expand_dotted(&self, folded: &str, found: &mut Found) {
+        for word in &self.dotted {
+            let short = self.word(*word);
+            if abbreviates(&short.folded, folded) {
+                let is_initial = short.n_chars == 1;
+                found.add(
+                    *word,
+                    if is_initial { similarity::INITIAL } else { similarity::ABBREVIATION },
+                );
+            }
+        }
+    }
+
     fn expand_prefix(&self, folded: &str, found: &mut Found) {
         let n_chars = folded.chars().count();
         let is_wide = folded.chars().next().is_some_and(is_wide);
@@ -208,8 +246,10 @@ impl Vocabulary {
             return;
         }
         for word in self.with_prefix(folded) {
-            let length = f32::from(self.word(word).n_chars);
-            found.add(word, prefix_similarity(n_chars as f32 / length));
+            let kept = n_chars as f32 / f32::from(self.word(word).n_chars);
+            if kept >= LEAST_PREFIX_SHARE || is_wide {
+                found.add(word, prefix_similarity(kept));
+            }
         }
         // The query's word may carry an ending that the name lacks: `Clujului` for `Cluj`.
         for (cut, _) in folded.char_indices().skip(4) {
@@ -222,35 +262,59 @@ impl Vocabulary {
         }
     }
 
-    fn expand_fuzzy(&self, folded: &str, found: &mut Found) {
+    /// Finds words that begin alike and end differently, as inflected words do.
+    fn expand_stem(&self, folded: &str, found: &mut Found) {
         let n_chars = folded.chars().count();
-        let n_typos = typo::allowed(n_chars);
-        if n_typos == 0 {
+        let n_shared = ((n_chars as f32 * STEM_SHARE).ceil() as usize).max(LEAST_STEM_CHARS);
+        if n_chars <= n_shared {
             return;
         }
-        let trigrams = word_trigrams(folded);
-        let mut shared: AHashMap<WordIdx, u16> = AHashMap::new();
-        for trigram in &trigrams {
-            for word in self.by_trigram.get(trigram).into_iter().flatten() {
-                *shared.entry(*word).or_default() += 1;
+        let Some((cut, _)) = folded.char_indices().nth(n_shared) else { return };
+        for word in self.with_prefix(&folded[..cut]) {
+            let other = self.word(word);
+            let n_common =
+                folded.chars().zip(other.folded.chars()).take_while(|(a, b)| a == b).count();
+            let longer = n_chars.max(usize::from(other.n_chars)) as f32;
+            let share = n_common as f32 / longer;
+            if share >= STEM_SHARE {
+                found.add(word, STEM_LEAST + STEM_RANGE * share);
             }
         }
-        // One edit touches at most three trigrams of a word.
-        let least_by_typos = (trigrams.len() as u16).saturating_sub(3 * n_typos as u16).max(1);
+    }
+
+    fn expand_fuzzy(&self, folded: &str, found: &mut Found) {
+        let written: Vec<char> = folded.chars().collect();
+        let n_chars = written.len();
+        let limit = typo::allowed(n_chars);
+        if limit == 0.0 || n_chars > typo::MAX_CHARS {
+            return;
+        }
+        let letters = LetterSet::of(folded);
+        let n_typos = limit.ceil() as u16;
+        let trigrams = word_trigrams(folded);
+        let shared = self.count_shared(&trigrams);
+        // A wrong letter touches three trigrams, two swapped ones four. Words of four letters
+        // may keep a single one; longer words are asked for two, or half the vocabulary fits.
+        let n_trigrams = trigrams.len() as u16;
+        let least_by_typos =
+            n_trigrams.saturating_sub(3 * n_typos + 1).max(if n_chars < 5 { 1 } else { 2 });
         // A word inside another loses only its padded trigrams.
-        let least_inside = (trigrams.len() as u16).saturating_sub(3);
+        let least_inside = n_trigrams.saturating_sub(3);
         for (word, n_shared) in shared {
             let other = self.word(word);
             if other.is_number {
                 continue;
             }
-            let length_gap = (i32::from(other.n_chars) - n_chars as i32).unsigned_abs() as usize;
+            let length_gap = usize::from(other.n_chars).abs_diff(n_chars);
             let near = n_shared >= least_by_typos
-                && length_gap <= n_typos
-                && other.n_trigrams <= n_shared + 3 * n_typos as u16;
-            if near && let Some(distance) = typo::distance(folded, &other.folded, n_typos) {
-                let starts_alike = folded.chars().next() == other.folded.chars().next();
-                found.add(word, typo::similarity(distance, n_chars, starts_alike));
+                && length_gap <= usize::from(n_typos)
+                && letters.n_different(other.letters) <= 2 * u32::from(n_typos);
+            if near {
+                let meant: Vec<char> = other.folded.chars().collect();
+                if let Some(cost) = typo::cost(&written, &meant, limit) {
+                    let starts_alike = written.first() == meant.first();
+                    found.add(word, typo::similarity(cost, n_chars, starts_alike));
+                }
             }
             let is_inside = n_chars >= 5
                 && usize::from(other.n_chars) > n_chars
@@ -262,6 +326,17 @@ impl Vocabulary {
         }
     }
 
+    /// Counts, for each word, the trigrams it shares.
+    fn count_shared(&self, trigrams: &[Trigram]) -> AHashMap<WordIdx, u16> {
+        let mut shared: AHashMap<WordIdx, u16> = AHashMap::new();
+        for trigram in trigrams {
+            for word in self.by_trigram.get(trigram).into_iter().flatten() {
+                *shared.entry(*word).or_default() += 1;
+            }
+        }
+        shared
+    }
+
     fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = WordIdx> {
         let start =
             self.sorted.partition_point(|word| self.words[*word as usize].folded.as_str() < prefix);
@@ -269,6 +344,20 @@ impl Vocabulary {
             .iter()
             .copied()
             .take_while(move |word| self.words[*word as usize].folded.starts_with(prefix))
+    }
+}
+
+/// Which letters a word has: two words that differ in many cannot be one slip apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LetterSet(u32);
+
+impl LetterSet {
+    fn of(folded: &str) -> Self {
+        LetterSet(folded.chars().fold(0, |set, char| set | 1 << (u32::from(char) % 32)))
+    }
+
+    fn n_different(self, other: LetterSet) -> u32 {
+        (self.0 ^ other.0).count_ones()
     }
 }
 

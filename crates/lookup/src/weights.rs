@@ -14,8 +14,11 @@ const KIND_IN_QUERY: f32 = 0.35;
 /// The weight of glue, anywhere.
 const GLUE: f32 = 0.04;
 
-/// The weight that the commonest plain word keeps.
-const LEAST_PLAIN: f32 = 0.12;
+/// The weight that the commonest plain word keeps inside a name: `SCOALA BARSA` is not `BARSA`.
+const LEAST_PLAIN_IN_NAME: f32 = 0.35;
+
+/// The weight that the commonest plain word keeps inside a query.
+const LEAST_PLAIN_IN_QUERY: f32 = 0.15;
 
 /// A name must cover this share of the query's weight to be a candidate.
 pub(crate) const LEAST_QUERY_COVERAGE: f32 = 0.5;
@@ -37,7 +40,7 @@ pub(crate) fn in_name(nature: Nature, n_holding: u32, n_names: u32) -> f32 {
     match nature {
         Nature::Kind => KIND_IN_NAME,
         Nature::Glue => GLUE,
-        Nature::Plain => rarity(n_holding, n_names),
+        Nature::Plain => rarity(n_holding, n_names).max(LEAST_PLAIN_IN_NAME),
     }
 }
 
@@ -46,7 +49,7 @@ pub(crate) fn in_query(nature: Nature, n_holding: u32, n_names: u32) -> f32 {
     match nature {
         Nature::Kind => KIND_IN_QUERY,
         Nature::Glue => GLUE,
-        Nature::Plain => rarity(n_holding, n_names),
+        Nature::Plain => rarity(n_holding, n_names).max(LEAST_PLAIN_IN_QUERY),
     }
 }
 
@@ -60,5 +63,5 @@ pub(crate) fn blend(query_coverage: f32, name_coverage: f32) -> f32 {
 fn rarity(n_holding: u32, n_names: u32) -> f32 {
     let n_names = n_names.max(2) as f32;
     let n_holding = n_holding.max(1) as f32;
-    ((1.0 + n_names / n_holding).ln() / (1.0 + n_names).ln()).clamp(LEAST_PLAIN, 1.0)
+    ((1.0 + n_names / n_holding).ln() / (1.0 + n_names).ln()).min(1.0)
 }

@@ -40,6 +40,12 @@ pub struct App {
     pub first_table: Option<Registry>,
     /// The endpoints under `/mcp/{endpoint}`.
     pub endpoints: Option<Arc<dyn Endpoints>>,
+    /// A question over everything.
+    pub across: across::Service,
+    /// Charts, where facts are configured.
+    pub charts: Option<Arc<filters::charts::Charts>>,
+    /// Lists against dimensions, where there are some.
+    pub reconciliation: Option<filters::Reconciliation>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
     /// Whether everything it needs is there.

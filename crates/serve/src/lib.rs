@@ -17,6 +17,7 @@ pub mod read;
 
 mod http;
 mod mcp;
+mod pages;
 
 pub mod bench;
 

@@ -1,1 +1,77 @@
-//! The room `tables`.
+//! Filtered, faceted answers without SQL: `query_table` and `describe_schema` over configured
+//! tables, or over another program's own data.
+//!
+//! A schema ([`Schema`], from [`TableConfig`]) says which columns exist for agents and how each
+//! filters. [`Service`] serves configured sources through the engine of [`columns`];
+//! [`TableHandler`] serves an async function. Both check arguments the same way, and both say
+//! everything that was cut, guessed or not found.
+//!
+//! What is *not* here: the protocol and HTTP (rooms above mount these services), rate limits,
+//! redaction ([`QueryResponse::change_text`] is its hook), and SQL from outside.
+//!
+//! ```
+//! use std::time::Duration;
+//! use model::{Caller, Deadline};
+//! use serde_json::json;
+//! use tables::{QueryRequest, Service, ServiceConfig, demo};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! demo::requests(1, 1000, &folder.path().join("requests.csv")).unwrap();
+//! let service = Service::open(ServiceConfig {
+//!     tables: vec![demo::table_config("requests.csv")],
+//!     base_folder: folder.path().to_owned(),
+//!     cache_folder: folder.path().join("cache"),
+//! })
+//! .unwrap();
+//!
+//! let request = QueryRequest::from_json(&json!({
+//!     "filters": { "level": ["error"] }, "format": "stats", "pageSize": 5
+//! }))
+//! .unwrap();
+//! let deadline = Deadline::after(Duration::from_secs(5));
+//! let answer = service.query(&Caller::local_admin(), &request, &deadline).unwrap().to_json();
+//! assert_eq!(answer["rows"].as_array().unwrap().len(), 5);
+//! assert_eq!(answer["facets"]["level"]["rows"][0]["value"], "error");
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod config;
+mod schema;
+
+mod cursor;
+mod filters;
+mod request;
+
+mod format;
+mod response;
+
+mod describe;
+mod handler;
+mod service;
+
+pub mod demo;
+mod infer;
+
+mod error;
+
+pub use columns::{Bucket, Case, Direction, Filter, Range, Sort, Test, Value};
+pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
+pub use describe::MAX_TOP_VALUES;
+pub use error::{Error, Result};
+pub use filters::{MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
+pub use format::{to_csv, to_markdown};
+pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
+pub use infer::{infer, infer_config};
+pub use request::{
+    DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
+    SortRequest, describe_input_schema, describe_table_name, query_input_schema,
+};
+pub use response::{
+    DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,
+    QueryResponse, query_output_schema,
+};
+pub use schema::{MAX_NESTING, Schema, json_schema};
+pub use service::{MAX_SUGGESTIONS, Service, ServiceConfig};
+
+#[cfg(test)]
+mod tests;

@@ -13,10 +13,10 @@ const MIN_LIKENESS: f64 = 0.6;
 /// changed places count as one. Of equally near candidates the first wins.
 ///
 /// ```
-/// assert_eq!(text::nearest("latancy", ["level", "latency", "host"]), Some("latency"));
-/// assert_eq!(text::nearest("zzz", ["level", "latency", "host"]), None);
+/// assert_eq!(text::nearest("latancy", &["level", "latency", "host"]), Some("latency"));
+/// assert_eq!(text::nearest("zzz", &["level", "latency", "host"]), None);
 /// ```
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = key(word);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
@@ -88,7 +88,7 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, candidates: &[&str], expected: Option<&str>) {
-        assert_eq!(nearest(word, candidates.iter().copied()), expected, "for `{word}`");
+        assert_eq!(nearest(word, candidates), expected, "for `{word}`");
     }
 
     #[test]

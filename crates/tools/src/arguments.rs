@@ -139,7 +139,7 @@ fn unknown(
     let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     let name = shorten_text(name);
     let inner = place.member(&name);
-    let nearest = text::nearest(&name, known.iter().copied());
+    let nearest = text::nearest(&name, &known);
     let mut message = format!("unknown argument `{}`, allowed: {shown}", inner.path);
     if let Some(nearest) = nearest {
         message.push_str(&format!("; did you mean `{nearest}`?"));
@@ -195,7 +195,7 @@ fn check_enum(
     }
     let shown: Vec<String> = allowed.iter().map(quote).collect();
     let candidates: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
-    let nearest = value.as_str().and_then(|text| text::nearest(text, candidates.iter().copied()));
+    let nearest = value.as_str().and_then(|text| text::nearest(text, &candidates));
     let mut plain = format!("`{}` must be one of {}", place.path, shown.join(", "));
     if let Some(nearest) = nearest {
         plain.push_str(&format!(" (did you mean `{nearest}`?)"));

@@ -33,8 +33,11 @@ mod per_caller;
 mod registry;
 mod resources;
 
+pub mod everywhere;
+pub mod files;
 pub mod filters;
 pub mod knowledge;
+pub mod tables;
 
 pub use arguments::check;
 pub use call::{Answer, Call, Link, Progress, Tool};

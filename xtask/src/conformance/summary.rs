@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) n_scenarios: usize,
-    /// Scenarios without a single check, which prove nothing, whatever mark stands before them.
+    /// Scenarios that checked nothing: they prove nothing, whatever mark stands before them.
     pub(super) n_empty: usize,
     pub(super) n_passed: usize,
     pub(super) n_failed: usize,
@@ -27,7 +27,7 @@ impl Summary {
             .filter(is_scenario)
             .filter_map(|line| counts(line.rsplit_once(": ")?.1))
             .collect();
-        let n_empty = scenarios.iter().filter(|counts| **counts == (0, 0)).count();
+        let n_empty = scenarios.iter().filter(|(passed, failed)| passed + failed == 0).count();
         Some(Summary { n_scenarios: scenarios.len(), n_empty, n_passed, n_failed })
     }
 }

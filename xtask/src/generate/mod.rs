@@ -2,6 +2,7 @@
 //! so that they cannot drift: `cargo xtask generate`, and with `--check` in CI.
 
 mod command_line;
+mod configuration;
 mod errors;
 mod limits;
 mod server;
@@ -31,7 +32,12 @@ const FOLDER: &str = "docs/reference";
 pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
     let binary = binary::build(Kind::Shipped)?;
     let pages = [
-        vec![limits::page()?, errors::page()?, command_line::page(&binary)?],
+        vec![
+            limits::page()?,
+            errors::page()?,
+            configuration::page()?,
+            command_line::page(&binary)?,
+        ],
         server::pages(&binary)?,
     ];
     let folder = project::root().join(FOLDER);
@@ -48,14 +54,14 @@ pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
             fs_err::write(&path, text)?;
         }
     }
-    match mode {
-        Mode::Check if !differing.is_empty() => anyhow::bail!(
-            "not up to date: {}; hint: run `cargo xtask generate`",
-            differing.join(", ")
-        ),
-        Mode::Check => eprintln!("generate: every reference page is up to date"),
-        Mode::Write => eprintln!("generate: wrote {}", differing.join(", ")),
+    if differing.is_empty() {
+        eprintln!("generate: every reference page is up to date");
+        return Ok(());
     }
+    let differing = differing.join(", ");
+    let is_written = mode == Mode::Write;
+    anyhow::ensure!(is_written, "not up to date: {differing}; hint: run `cargo xtask generate`");
+    eprintln!("generate: wrote {differing}");
     Ok(())
 }
 

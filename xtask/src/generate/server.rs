@@ -1,19 +1,33 @@
-//! The pages of tools and metrics, asked of a running server with every family configured.
+//! The pages of tools and metrics, asked of the running demo, which serves every family.
 
 use std::path::Path;
+use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{Folder, Mcp, Server};
 
 use super::{Page, cell, heading};
+use crate::project;
 
-/// Starts the server and makes both pages.
+/// More calls than any client may make in a minute.
+const MAX_CALLS: usize = 1_000;
+
+/// Starts the demo and makes both pages.
 pub(super) fn pages(binary: &Path) -> anyhow::Result<Vec<Page>> {
     let folder = Folder::new();
-    let config = folder.write("dowse.toml", "data_dir = \"data\"\n");
-    let server = Server::start_with_config(binary, &config);
+    let mut command = Command::new(binary);
+    command.args(["demo", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder.path());
+    // The pages do not depend on a model, and fetching one takes longer than everything else.
+    command.env("DOWSE_EMBEDDER_PROVIDER", "none").current_dir(project::root());
+    let server = Server::start_command(command);
     server.wait_until_ready();
-    let tools = Mcp::new(server.http(), "/mcp").list_tools();
+    let mcp = Mcp::new(server.http(), "/mcp");
+    let tools = mcp.list_tools();
+    // A metric appears once it has something to count: answers, mistakes, refusals.
+    mcp.call("normalize_ocr_text", &json!({}));
+    let is_refused = (0..MAX_CALLS)
+        .any(|_| mcp.call("normalize_ocr_text", &json!({ "text": "マネ-ジャ-" })).is_error);
+    anyhow::ensure!(is_refused, "{MAX_CALLS} calls at once met no rate limit");
     let metrics = server.http().get("/metrics").text();
     Ok(vec![tools_page(&tools), metrics_page(&metrics)])
 }

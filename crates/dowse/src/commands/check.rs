@@ -11,7 +11,7 @@ use crate::wiring::{Lasting, app};
 pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.as_deref(), &variable)?;
     let config = &loaded.config;
-    let app = app(config, &Lasting::open(config)?)?;
+    let (app, _) = app(config, &Lasting::open(config)?)?;
     match &loaded.file {
         Some(file) => print::line(format!("{}: valid", file.display())),
         None => print::line("no configuration: the defaults are used"),

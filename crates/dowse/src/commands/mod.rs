@@ -4,7 +4,10 @@ mod audit;
 mod bench;
 mod check;
 mod demo;
+mod extract;
+mod files;
 mod mcp;
+mod models;
 mod serve;
 mod tools;
 
@@ -20,6 +23,11 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Tools(args) => tools::run(&args),
+        Command::Index(args) => files::index(&args),
+        Command::Search(args) => files::search(&args),
+        Command::Open(args) => files::open_file(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::Models(command) => models::run(&command),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
     }

@@ -78,7 +78,8 @@ fn nearest_key(message: &str) -> Option<String> {
     let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = quoted.next()?;
 
-    text::nearest(unknown, quoted).map(str::to_owned)
+    let known: Vec<&str> = quoted.collect();
+    text::nearest(unknown, &known).map(str::to_owned)
 }
 
 impl Config {

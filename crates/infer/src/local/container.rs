@@ -57,7 +57,7 @@ pub(crate) struct Vocabulary {
 #[derive(Debug)]
 pub(crate) struct Container {
     path: PathBuf,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     pub(crate) shape: Shape,
     pub(crate) vocabulary: Vocabulary,
     tensors: HashMap<String, Place>,
@@ -70,10 +70,20 @@ struct Place {
     offset: usize,
 }
 
+impl Place {
+    fn n_bytes(self) -> usize {
+        if self.is_quantised {
+            self.n_elements.div_ceil(BLOCK_LENGTH) * BLOCK_BYTES
+        } else {
+            self.n_elements * 4
+        }
+    }
+}
+
 /// A matrix or vector that stays in the container until a row of it is asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Tensor {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     place: Place,
 }
 
@@ -101,7 +111,7 @@ impl Container {
         });
         let (shape, vocabulary, tensors) =
             read.map_err(|problem| Error::BadModelFile { path: path.to_owned(), problem })?;
-        Ok(Container { path: path.to_owned(), bytes: bytes.into(), shape, vocabulary, tensors })
+        Ok(Container { path: path.to_owned(), bytes: Arc::new(bytes), shape, vocabulary, tensors })
     }
 
     /// Gives a tensor that must have so many elements.
@@ -133,6 +143,13 @@ impl Container {
 }
 
 impl Tensor {
+    /// Copies the tensor out of its container, so that the rest of the file can be let go.
+    pub(crate) fn detached(&self) -> Tensor {
+        let end = self.place.offset + self.place.n_bytes();
+        let bytes = self.bytes[self.place.offset..end].to_vec();
+        Tensor { bytes: Arc::new(bytes), place: Place { offset: 0, ..self.place } }
+    }
+
     /// Reads one row as numbers; rows are as long as `row`.
     ///
     /// Invariant: the row lies inside the tensor, and rows of a quantised tensor begin at a block.
@@ -263,18 +280,13 @@ impl<'a> Reader<'a> {
             let n_elements = self.u32()? as usize;
             let offset = self.u64()?;
             let n_bytes = self.u64()?;
-            let needed = if is_quantised {
-                n_elements.div_ceil(BLOCK_LENGTH) as u64 * BLOCK_BYTES as u64
-            } else {
-                n_elements as u64 * 4
-            };
-            let is_inside = offset
-                .checked_add(n_bytes)
-                .is_some_and(|end| end <= self.bytes.len() as u64 && needed <= n_bytes);
+            let place = Place { is_quantised, n_elements, offset: offset as usize };
+            let is_inside = place.n_bytes() as u64 <= n_bytes
+                && offset.checked_add(n_bytes).is_some_and(|end| end <= self.bytes.len() as u64);
             if !is_inside {
                 return Err(format!("tensor `{name}` lies outside the file"));
             }
-            tensors.insert(name, Place { is_quantised, n_elements, offset: offset as usize });
+            tensors.insert(name, place);
         }
         Ok(tensors)
     }

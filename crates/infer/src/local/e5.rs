@@ -120,12 +120,12 @@ impl E5Embedder {
     }
 
     /// Gives the token ids of a passage, for comparison with other programs.
-    pub(crate) fn passage_ids(&self, passage: &str) -> Vec<u32> {
+    pub fn passage_ids(&self, passage: &str) -> Vec<u32> {
         self.encode(PASSAGE_PREFIX, passage).ids
     }
 
     /// Gives the token ids of a query, for comparison with other programs.
-    pub(crate) fn query_ids(&self, query: &str) -> Vec<u32> {
+    pub fn query_ids(&self, query: &str) -> Vec<u32> {
         self.encode(QUERY_PREFIX, query).ids
     }
 

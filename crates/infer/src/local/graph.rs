@@ -208,3 +208,6 @@ fn read_limited(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     }
     Ok(fs_err::read(path)?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,8 @@ mod vectorised;
 
 #[cfg(test)]
 mod tiny;
+#[cfg(test)]
+mod tiny_graph;
 
 pub use container::MAX_CONTAINER_BYTES;
 pub use cross_encoder::{CrossEncoder, MAX_PAIRS};

@@ -66,9 +66,11 @@ impl Unigram {
         let room = max_tokens.max(2) - 2;
         let mut ids = vec![self.vocabulary.begin];
         let whole = format!("{prefix}{text}");
-        self.divide(&whole, room.saturating_add(1), &mut ids);
+        self.divide(whole.trim(), room.saturating_add(1), &mut ids);
         let mut prefix_ids = Vec::new();
-        self.divide(prefix.trim_end(), room, &mut prefix_ids);
+        if !prefix.trim().is_empty() {
+            self.divide(prefix.trim(), room, &mut prefix_ids);
+        }
         let is_truncated = ids.len() > room + 1;
         ids.truncate(room + 1);
         ids.push(self.vocabulary.end);

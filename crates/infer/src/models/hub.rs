@@ -111,7 +111,7 @@ fn fetch(job: &mut Job<'_>, client: &Client, url: &str, target: &Path) -> Result
     }
     let mut stream = match client.stream(&request, job.deadline) {
         Ok(stream) => stream,
-        Err(net::Error::Status { status: 416, .. }) => {
+        Err(net::Error::Status { status: 416, .. }) if n_there > 0 => {
             // Nothing follows what is there, or the file has changed: begin anew.
             drop(out);
             fs_err::remove_file(&part)?;

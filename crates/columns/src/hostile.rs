@@ -1,0 +1,146 @@
+//! Proves that no file makes the reader panic, hang, lose rows in silence or take more memory
+//! than the file is worth: broken quotes, ragged rows, bytes that are no text, huge cells,
+//! mixed types, nothing at all.
+
+use proptest::prelude::*;
+
+use crate::{Cells, ColumnSpec, Dataset, Error, Kind, MAX_CELL_BYTES, Query, Table, TableSpec};
+
+fn read(name: &str, content: &[u8], spec: &TableSpec) -> crate::Result<Dataset> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs_err::write(&path, content).unwrap();
+    Dataset::read(&path, spec)
+}
+
+fn numbers() -> TableSpec {
+    TableSpec::of(vec![ColumnSpec::new("n", Kind::Number)])
+}
+
+#[track_caller]
+fn check(name: &str, content: &[u8], n_rows: usize, n_misfits: u64) {
+    let dataset = read(name, content, &numbers()).unwrap();
+    assert_eq!(dataset.n_rows(), n_rows, "{name}");
+    assert_eq!(dataset.report().n_misfits, n_misfits, "{name}: {:?}", dataset.report());
+}
+
+#[test]
+fn odd_files_are_read_and_reported() {
+    check("a.csv", b"n\n", 0, 0);
+    check("a.csv", b"n", 0, 0);
+    check("a.csv", b"\xef\xbb\xbfn\r\n1\r\n2", 2, 0);
+    check("a.csv", b"n\nNaN\nnan\nNA\n\ninf\n-Infinity\n1e999\n0x10\n", 8, 4);
+    check("a.csv", b"n\n9223372036854775807\n9223372036854775808\n1e308\n-0\n0\n", 5, 0);
+    check("a.csv", b"\"n\"\n\"1\"\n\"2\n", 2, 2);
+    check("a.csv", b"n\n\"1\"x\n\"\"\"\"\n", 2, 2);
+    check("a.csv", b"n,m\n1\n1,2,3\n1,2\n", 3, 2);
+    check("a.json", b"[]", 0, 0);
+    check("a.json", b"", 0, 0);
+    check(
+        "a.json",
+        br#"[{"n": 1}, {"n": "x"}, {"n": null}, {}, 7, {"n": {"a": [1]}}, {"n": true}]"#,
+        7,
+        4,
+    );
+    check("a.jsonl", b"{\"n\": 1}\n\nnot json\n[1]\n{\"n\": \"2\"}\n", 4, 2);
+    check("a.jsonl", b"", 0, 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_that_says_why() {
+    let error = |name: &str, content: &[u8]| read(name, content, &numbers()).unwrap_err();
+    assert!(matches!(error("a.csv", b""), Error::MissingColumn { .. }));
+    assert!(matches!(error("a.csv", b"\xff\xfen\0"), Error::Malformed { .. }));
+    assert!(matches!(error("a.json", b"{\"n\": 1}"), Error::Malformed { .. }));
+    assert!(matches!(error("a.json", b"[{\"n\": 1}"), Error::Malformed { .. }));
+    assert!(matches!(error("a.parquet", b"PAR1 is not enough"), Error::Parquet { .. }));
+    assert!(matches!(error("a.xml", b""), Error::UnknownFormat { .. }));
+}
+
+#[test]
+fn a_huge_cell_is_cut_and_counted() {
+    let mut content = b"n,t\n1,".to_vec();
+    content.resize(content.len() + MAX_CELL_BYTES + 5, b'x');
+    let spec = TableSpec::of(vec![ColumnSpec::new("t", Kind::Text)]);
+    let dataset = read("a.csv", &content, &spec).unwrap();
+    assert_eq!(dataset.report().n_cut_cells, 1);
+    assert_eq!(dataset.column("t").unwrap().text(0).unwrap().len(), MAX_CELL_BYTES);
+}
+
+#[test]
+fn a_quote_that_never_closes_costs_one_line() {
+    let mut content = b"n\n1\n\"2\n".to_vec();
+    for _ in 0..500_000 {
+        content.extend_from_slice(b"1234567.1234567890\n");
+    }
+    let dataset = read("a.csv", &content, &numbers()).unwrap();
+    assert_eq!(dataset.n_rows(), 500_002);
+    assert_eq!(dataset.report().misfits[0].line, 3);
+    assert_eq!(dataset.report().n_misfit_rows, 1);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_counted() {
+    let spec = TableSpec::of(vec![ColumnSpec::new("t", Kind::Text)]);
+    let dataset = read("a.csv", b"t\ncaf\xe9\nfine\n", &spec).unwrap();
+    assert_eq!(dataset.report().n_not_utf8, 1);
+    assert_eq!(dataset.column("t").unwrap().text(0), Some("caf\u{fffd}"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the bytes, reading ends with a table or an error, and the table can be asked.
+    #[test]
+    fn any_bytes_end_in_a_table_or_an_error(
+        bytes in proptest::collection::vec(
+            prop_oneof![Just(b','), Just(b'"'), Just(b'\n'), Just(b'\r'), any::<u8>()], 0..300),
+        extension in prop_oneof![Just("csv"), Just("tsv"), Just("json"), Just("jsonl"), Just("parquet")],
+    ) {
+        if let Ok(dataset) = read(&format!("a.{extension}"), &bytes, &TableSpec::all_text()) {
+            let names = dataset.columns().into_iter().map(|column| column.name).collect();
+            let answer = dataset.query(&Query::first(1000, names), &crate::tests::deadline()).unwrap();
+            prop_assert_eq!(answer.total, dataset.n_rows() as u64);
+        }
+    }
+
+    /// What RFC 4180 writes is what is read, whatever stands in the cells.
+    #[test]
+    fn quoted_cells_come_back_as_they_were(
+        rows in proptest::collection::vec(proptest::collection::vec("[ -~\n\r\"ș日]{0,12}", 3), 1..20),
+    ) {
+        let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+        let mut content = "a,b,c\n".to_owned();
+        for row in &rows {
+            content.push_str(&row.iter().map(quoted).collect::<Vec<_>>().join(","));
+            content.push_str("\r\n");
+        }
+        let dataset = read("a.csv", content.as_bytes(), &TableSpec::all_text()).unwrap();
+        prop_assert!(dataset.report().is_clean());
+        for (at, row) in rows.iter().enumerate() {
+            for (column, cell) in dataset.all_columns().iter().zip(row) {
+                prop_assert_eq!(column.text(at), Some(cell.as_str()));
+            }
+        }
+    }
+
+    /// Lists keep their values once each, in order.
+    #[test]
+    fn lists_come_back(cells in proptest::collection::vec(proptest::collection::vec("[a-c]{1,2}", 0..4), 1..20)) {
+        let mut spec = ColumnSpec::new("t", Kind::Text);
+        spec.cells = Cells::Many { separator: '|' };
+        let content: String = std::iter::once("t,u\n".to_owned())
+            .chain(cells.iter().map(|cell| format!("{},x\n", cell.join("|"))))
+            .collect();
+        let dataset = read("a.csv", content.as_bytes(), &TableSpec::of(vec![spec])).unwrap();
+        for (at, cell) in cells.iter().enumerate() {
+            let mut once: Vec<crate::Value> = Vec::new();
+            for value in cell {
+                if !once.contains(&value.as_str().into()) {
+                    once.push(value.as_str().into());
+                }
+            }
+            prop_assert_eq!(dataset.column("t").unwrap().value(at), crate::Value::List(once));
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Turns the cells of one source column into a typed [`Column`], and says which did not fit.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use arrow_array::{
+    BooleanArray, Float64Array, Int64Array, LargeStringArray, TimestampMillisecondArray,
+};
+use arrow_buffer::OffsetBuffer;
+
+use super::intern::{Interner, Raw};
+use super::report::{LoadReport, Misfit};
+use crate::column::{Codes, Distinct, NULL_CODE};
+use crate::spec::NULL_WORDS;
+use crate::{Cells, Column, ColumnSpec, Kind, moment};
+
+/// While a source is read, 0 stands for null and `n + 1` for the interner's cell `n`.
+const NO_CELL: u32 = 0;
+
+/// Collects one column.
+pub(crate) struct ColumnBuilder {
+    spec: ColumnSpec,
+    null_values: Vec<String>,
+    interner: Interner,
+    cells: Vec<u32>,
+    offsets: Option<Vec<i32>>,
+}
+
+/// A typed distinct value.
+#[derive(Debug, Clone, PartialEq)]
+enum Typed<'a> {
+    Text(std::borrow::Cow<'a, str>),
+    Integer(i64),
+    Real(f64),
+    Boolean(bool),
+    Millis(i64),
+}
+
+/// What became of a raw cell.
+enum Fit<'a> {
+    Null,
+    Value(Typed<'a>),
+    Misfit,
+}
+
+impl ColumnBuilder {
+    pub(crate) fn new(spec: ColumnSpec, null_values: &[String]) -> Self {
+        let offsets = matches!(spec.cells, Cells::Many { .. }).then(|| vec![0]);
+        ColumnBuilder {
+            spec,
+            null_values: null_values.to_vec(),
+            interner: Interner::default(),
+            cells: Vec::new(),
+            offsets,
+        }
+    }
+
+    pub(crate) fn spec(&self) -> &ColumnSpec {
+        &self.spec
+    }
+
+    pub(crate) fn push_null(&mut self) {
+        self.cells.push(NO_CELL);
+        self.end_row();
+    }
+
+    /// Adds the next row's cell. Text in a column with several values is split.
+    pub(crate) fn push(&mut self, raw: Raw<'_>) {
+        match (self.spec.cells, raw) {
+            (Cells::Many { separator }, Raw::Text(text)) => self.push_split(text, separator),
+            (Cells::Many { .. } | Cells::One, raw) => {
+                self.push_item(raw);
+                self.end_row();
+            }
+        }
+    }
+
+    /// Adds the next row's cell from a source that has lists.
+    pub(crate) fn push_list<'a>(&mut self, items: impl Iterator<Item = Raw<'a>>) {
+        let start = self.cells.len();
+        for item in items {
+            self.push_item(item);
+        }
+        self.end_list(start);
+    }
+
+    /// Types, sorts and narrows what was collected. `line_of` tells where a row stands.
+    pub(crate) fn finish(self, report: &mut LoadReport, line_of: impl Fn(usize) -> u64) -> Column {
+        let ColumnBuilder { spec, null_values, interner, mut cells, offsets } = self;
+        let mut typed: Vec<(u32, Typed<'_>)> = Vec::with_capacity(interner.cells().len());
+        let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
+        for (cell, raw) in interner.cells().enumerate() {
+            match fit(raw, &spec, &null_values) {
+                Fit::Null => {}
+                Fit::Value(value) => typed.push((cell as u32, value)),
+                Fit::Misfit => {
+                    misfits.insert(cell as u32 + 1, show(raw));
+                }
+            }
+        }
+        let has_reals = typed.iter().any(|(_, value)| matches!(value, Typed::Real(_)));
+        if has_reals {
+            for (_, value) in &mut typed {
+                if let Typed::Integer(number) = value {
+                    *value = Typed::Real(*number as f64);
+                }
+            }
+        }
+        typed.sort_by(|(_, left), (_, right)| order(left, right));
+        let mut code_of = vec![NULL_CODE; interner.cells().len() + 1];
+        let mut values: Vec<Typed<'_>> = Vec::with_capacity(typed.len());
+        for (cell, value) in typed {
+            if values.last().is_none_or(|last| order(last, &value) != Ordering::Equal) {
+                values.push(value);
+            }
+            code_of[cell as usize + 1] = values.len() as u32;
+        }
+        if !misfits.is_empty() {
+            report_misfits(report, &spec, &cells, offsets.as_deref(), &misfits, line_of);
+        }
+        for cell in &mut cells {
+            *cell = code_of[*cell as usize];
+        }
+        let distinct = distinct_of(spec.kind, &values, has_reals);
+        drop(values);
+        let codes = Codes::narrowed(cells, distinct.len());
+        let offsets = offsets.map(|offsets| OffsetBuffer::new(offsets.into()));
+        Column::new(spec.name, codes, offsets, distinct)
+    }
+
+    fn push_split(&mut self, text: &str, separator: char) {
+        let start = self.cells.len();
+        let as_json =
+            text.starts_with('[').then(|| serde_json::from_str::<Vec<serde_json::Value>>(text));
+        if let Some(Ok(items)) = as_json {
+            for item in &items {
+                self.push_json_item(item);
+            }
+        } else {
+            for item in text.split(separator).map(str::trim).filter(|item| !item.is_empty()) {
+                self.push_item(Raw::Text(item));
+            }
+        }
+        self.end_list(start);
+    }
+
+    fn push_json_item(&mut self, item: &serde_json::Value) {
+        match item {
+            serde_json::Value::Null => {}
+            serde_json::Value::String(text) => self.push_item(Raw::Text(text)),
+            serde_json::Value::Bool(_)
+            | serde_json::Value::Number(_)
+            | serde_json::Value::Array(_)
+            | serde_json::Value::Object(_) => self.push_item(Raw::Text(&item.to_string())),
+        }
+    }
+
+    fn push_item(&mut self, raw: Raw<'_>) {
+        let cell = self.interner.intern(raw) + 1;
+        self.cells.push(cell);
+    }
+
+    /// Closes a list: values are kept once each, and none at all becomes a null.
+    fn end_list(&mut self, start: usize) {
+        let mut kept = start;
+        for at in start..self.cells.len() {
+            let cell = self.cells[at];
+            if !self.cells[start..kept].contains(&cell) {
+                self.cells[kept] = cell;
+                kept += 1;
+            }
+        }
+        self.cells.truncate(kept);
+        if self.cells.len() == start {
+            self.cells.push(NO_CELL);
+        }
+        self.end_row();
+    }
+
+    fn end_row(&mut self) {
+        if let Some(offsets) = &mut self.offsets {
+            offsets.push(self.cells.len() as i32);
+        }
+    }
+}
+
+fn report_misfits(
+    report: &mut LoadReport,
+    spec: &ColumnSpec,
+    cells: &[u32],
+    offsets: Option<&[i32]>,
+    misfits: &BTreeMap<u32, String>,
+    line_of: impl Fn(usize) -> u64,
+) {
+    let mut is_misfit = vec![false; cells.iter().copied().max().unwrap_or(0) as usize + 1];
+    for cell in misfits.keys() {
+        is_misfit[*cell as usize] = true;
+    }
+    let mut row = 0;
+    for (item, cell) in cells.iter().enumerate() {
+        match offsets {
+            None => row = item,
+            Some(offsets) => {
+                while offsets[row + 1] as usize <= item {
+                    row += 1;
+                }
+            }
+        }
+        if is_misfit[*cell as usize] {
+            report.add_misfit(
+                row,
+                Misfit {
+                    line: line_of(row),
+                    column: Some(spec.name.clone()),
+                    problem: format!("the cell is not one of the {}", spec.kind.as_str()),
+                    found: Some(misfits[cell].clone()),
+                },
+            );
+        }
+    }
+}
+
+fn fit<'a>(raw: Raw<'a>, spec: &ColumnSpec, null_values: &[String]) -> Fit<'a> {
+    if let Raw::Text(text) = raw {
+        let is_null = null_values.iter().any(|null| null == text)
+            || (spec.kind != Kind::Text && NULL_WORDS.contains(&text.trim()));
+        if is_null {
+            return Fit::Null;
+        }
+    }
+    let value = match spec.kind {
+        Kind::Text => Some(Typed::Text(as_text(raw))),
+        Kind::Number => as_number(raw),
+        Kind::Boolean => as_boolean(raw).map(Typed::Boolean),
+        Kind::Timestamp => as_millis(raw, spec).map(Typed::Millis),
+    };
+    match (value, raw) {
+        (Some(value), _) => Fit::Value(value),
+        // A typed source says "not a number" for what a text file leaves empty.
+        (None, Raw::Real(number)) if number.is_nan() => Fit::Null,
+        (None, _) => Fit::Misfit,
+    }
+}
+
+fn as_text(raw: Raw<'_>) -> std::borrow::Cow<'_, str> {
+    match raw {
+        Raw::Text(text) => text.into(),
+        Raw::Integer(number) => number.to_string().into(),
+        Raw::Real(number) => number.to_string().into(),
+        Raw::Boolean(flag) => flag.to_string().into(),
+        Raw::Millis(millis) => moment::to_iso(millis).into(),
+    }
+}
+
+fn as_number(raw: Raw<'_>) -> Option<Typed<'static>> {
+    match raw {
+        Raw::Text(text) => {
+            let text = text.trim();
+            if let Ok(number) = text.parse::<i64>() {
+                return Some(Typed::Integer(number));
+            }
+            text.parse::<f64>().ok().filter(|number| number.is_finite()).map(real)
+        }
+        Raw::Integer(number) | Raw::Millis(number) => Some(Typed::Integer(number)),
+        Raw::Real(number) => number.is_finite().then(|| real(number)),
+        Raw::Boolean(_) => None,
+    }
+}
+
+/// Adding zero turns the negative zero into the positive one, so that they are one value.
+fn real(number: f64) -> Typed<'static> {
+    Typed::Real(number + 0.0)
+}
+
+fn as_boolean(raw: Raw<'_>) -> Option<bool> {
+    match raw {
+        Raw::Boolean(flag) => Some(flag),
+        Raw::Integer(0) => Some(false),
+        Raw::Integer(1) => Some(true),
+        Raw::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "t" | "yes" | "y" | "1" => Some(true),
+            "false" | "f" | "no" | "n" | "0" => Some(false),
+            _ => None,
+        },
+        Raw::Integer(_) | Raw::Real(_) | Raw::Millis(_) => None,
+    }
+}
+
+fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
+    match raw {
+        Raw::Text(text) => moment::parse(text, spec.epoch),
+        Raw::Integer(number) => spec.epoch.to_millis(number as f64),
+        Raw::Real(number) => spec.epoch.to_millis(number),
+        Raw::Millis(millis) => moment::checked(millis),
+        Raw::Boolean(_) => None,
+    }
+}
+
+fn order(left: &Typed<'_>, right: &Typed<'_>) -> Ordering {
+    match (left, right) {
+        (Typed::Text(left), Typed::Text(right)) => left.cmp(right),
+        (Typed::Integer(left), Typed::Integer(right))
+        | (Typed::Millis(left), Typed::Millis(right)) => left.cmp(right),
+        (Typed::Real(left), Typed::Real(right)) => left.total_cmp(right),
+        (Typed::Boolean(left), Typed::Boolean(right)) => left.cmp(right),
+        _ => unreachable!("a column's values have one type by the time they are sorted"),
+    }
+}
+
+fn distinct_of(kind: Kind, values: &[Typed<'_>], has_reals: bool) -> Distinct {
+    macro_rules! collected {
+        ($array:ty, $($pattern:pat => $value:expr),+) => {
+            std::iter::once(None)
+                .chain(values.iter().map(|value| match value {
+                    $($pattern => Some($value),)+
+                    _ => None,
+                }))
+                .collect::<$array>()
+        };
+    }
+    match kind {
+        Kind::Text => {
+            Distinct::Text(collected!(LargeStringArray, Typed::Text(text) => text.as_ref()))
+        }
+        Kind::Number if has_reals => {
+            Distinct::Reals(collected!(Float64Array, Typed::Real(number) => *number))
+        }
+        Kind::Number => {
+            Distinct::Integers(collected!(Int64Array, Typed::Integer(number) => *number))
+        }
+        Kind::Boolean => {
+            Distinct::Booleans(collected!(BooleanArray, Typed::Boolean(flag) => *flag))
+        }
+        Kind::Timestamp => Distinct::Timestamps(
+            collected!(TimestampMillisecondArray, Typed::Millis(millis) => *millis),
+        ),
+    }
+}
+
+/// Shows the start of a cell in a report.
+fn show(raw: Raw<'_>) -> String {
+    const SHOWN_CHARS: usize = 60;
+    let text = as_text(raw);
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,347 @@
+//! Reads delimited text, whatever state it is in: quotes that never close, rows that are too
+//! long or too short, bytes that are not UTF-8, a byte order mark.
+//!
+//! The file is read in blocks and never mapped, since a mapped file that its owner truncates
+//! would end the process. Memory holds one block and the columns.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+use super::intern::Raw;
+use super::report::Misfit;
+use super::{MAX_CELL_BYTES, MAX_ROWS, TableBuilder};
+use crate::{Error, Result, TableSpec};
+
+/// How much is read at a time.
+const BLOCK_BYTES: usize = 1 << 20;
+/// The longest record; a quote that is still open after this was never closed.
+const MAX_RECORD_BYTES: usize = 8 << 20;
+/// What may separate cells when the specification does not say.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Reads a file of delimited text; `tab` is forced for TSV by the caller's specification.
+pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
+    let mut records = Records::open(path)?;
+    records.skip_mark()?;
+    let delimiter = match spec.delimiter {
+        Some(delimiter) => u8::try_from(delimiter).map_err(|_| Error::Malformed {
+            path: path.to_owned(),
+            reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
+        })?,
+        None => records.guess_delimiter()?,
+    };
+    let mut cells = Vec::new();
+    let header = match records.next(delimiter, &mut cells)? {
+        None => Vec::new(),
+        Some(_) => cells.iter().map(|cell| records.cell(cell).0.trim().to_owned()).collect(),
+    };
+    let places = table.start(&unique(header))?;
+    let mut row = 0;
+    while let Some(record) = records.next(delimiter, &mut cells)? {
+        let is_blank = cells.len() == 1 && cells[0].is_empty() && places.len() > 1;
+        if is_blank {
+            continue;
+        }
+        if row >= MAX_ROWS {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                size: row as u64 + 1,
+                unit: "rows",
+                limit: MAX_ROWS as u64,
+            });
+        }
+        if record.has_open_quote {
+            let problem = "a quote is opened and never closed; the line was read without quotes";
+            table.misfit(
+                row,
+                Misfit { line: record.line, column: None, problem: problem.into(), found: None },
+            );
+        } else if cells.len() != table.n_source_columns() {
+            let problem = format!(
+                "the row has {} cells, {} are expected",
+                cells.len(),
+                table.n_source_columns()
+            );
+            table.misfit(row, Misfit { line: record.line, column: None, problem, found: None });
+        }
+        table.line(record.line);
+        for (column, place) in places.iter().enumerate() {
+            match cells.get(*place) {
+                None => table.columns[column].push_null(),
+                Some(cell) => {
+                    let (text, was_utf8) = records.cell(cell);
+                    table.count_not_utf8(was_utf8);
+                    let text = table.cut(&text);
+                    table.columns[column].push(Raw::Text(text));
+                }
+            }
+        }
+        row += 1;
+    }
+    Ok(())
+}
+
+/// Where a record stands.
+struct Record {
+    line: u64,
+    has_open_quote: bool,
+}
+
+/// A cell inside the buffer.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    start: usize,
+    end: usize,
+    /// Doubled quotes inside must become single.
+    has_doubled_quotes: bool,
+}
+
+impl Cell {
+    fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// Splits a file into records.
+struct Records {
+    file: fs_err::File,
+    buffer: Vec<u8>,
+    /// Where the next record starts in the buffer.
+    at: usize,
+    is_ended: bool,
+    line: u64,
+}
+
+impl Records {
+    fn open(path: &Path) -> Result<Self> {
+        let file = fs_err::File::open(path)?;
+        Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1 })
+    }
+
+    fn skip_mark(&mut self) -> Result<()> {
+        self.fill()?;
+        if self.buffer.starts_with(&[0xff, 0xfe]) || self.buffer.starts_with(&[0xfe, 0xff]) {
+            return Err(Error::Malformed {
+                path: self.file.path().to_owned(),
+                reason: "the file is UTF-16; save it as UTF-8".to_owned(),
+            });
+        }
+        if self.buffer.starts_with(b"\xef\xbb\xbf") {
+            self.at = 3;
+        }
+        Ok(())
+    }
+
+    /// Takes the candidate that the first line has most of, outside quotes.
+    fn guess_delimiter(&self) -> Result<u8> {
+        let mut counts = [0_u32; DELIMITERS.len()];
+        let mut is_quoted = false;
+        for byte in &self.buffer[self.at..] {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                b'\n' if !is_quoted => break,
+                byte => {
+                    if let Some(idx) = DELIMITERS.iter().position(|known| known == byte)
+                        && !is_quoted
+                    {
+                        counts[idx] += 1;
+                    }
+                }
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let idx = counts.iter().position(|count| *count == most).unwrap_or(0);
+        Ok(DELIMITERS[idx])
+    }
+
+    /// Gives the text of a cell of the last record, and whether it was UTF-8.
+    fn cell(&self, cell: &Cell) -> (Cow<'_, str>, bool) {
+        let bytes = &self.buffer[cell.start..cell.end];
+        if cell.has_doubled_quotes {
+            let text = String::from_utf8_lossy(bytes);
+            let was_utf8 = matches!(text, Cow::Borrowed(_));
+            return (text.replace("\"\"", "\"").into(), was_utf8);
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => (text.into(), true),
+            Err(_) => (String::from_utf8_lossy(bytes), false),
+        }
+    }
+
+    /// Finds the cells of the next record; they are valid until the next call.
+    fn next(&mut self, delimiter: u8, cells: &mut Vec<Cell>) -> Result<Option<Record>> {
+        loop {
+            if self.at >= self.buffer.len() && self.is_ended {
+                return Ok(None);
+            }
+            cells.clear();
+            let start = self.at;
+            let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::Honoured);
+            let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
+                || (self.is_ended && parsed.is_some());
+            if is_whole {
+                let parsed = parsed.expect("a whole record was parsed");
+                return Ok(Some(self.advance(parsed, false)));
+            }
+            let may_grow = !self.is_ended && self.buffer.len() - start < MAX_RECORD_BYTES;
+            if may_grow {
+                self.fill()?;
+                continue;
+            }
+            // The quote stays open to the end of the file, or for longer than any record: the
+            // line is taken as it stands, and only this line.
+            cells.clear();
+            let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::Ignored);
+            return Ok(parsed.map(|parsed| self.advance(parsed, true)));
+        }
+    }
+
+    fn advance(&mut self, parsed: Parsed, has_open_quote: bool) -> Record {
+        let record = Record { line: self.line, has_open_quote };
+        self.line += parsed.n_lines;
+        self.at += parsed.n_bytes;
+        record
+    }
+
+    /// Reads another block behind what is still needed.
+    fn fill(&mut self) -> Result<()> {
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        // Growing with the record keeps a long one from being parsed again for each block.
+        let n_wanted = BLOCK_BYTES.max(self.buffer.len());
+        let n_read = self.file.by_ref().take(n_wanted as u64).read_to_end(&mut self.buffer)?;
+        self.is_ended = n_read == 0;
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Quotes {
+    Honoured,
+    Ignored,
+}
+
+#[derive(Clone, Copy)]
+struct Parsed {
+    n_bytes: usize,
+    n_lines: u64,
+    /// Ended by a line break and not by the end of the bytes.
+    is_terminated: bool,
+}
+
+/// Splits one record. `None` when a quote is still open at the end of the bytes.
+fn split(
+    bytes: &[u8],
+    base: usize,
+    delimiter: u8,
+    cells: &mut Vec<Cell>,
+    quotes: Quotes,
+) -> Option<Parsed> {
+    let mut at = 0;
+    let mut n_breaks_inside = 0;
+    loop {
+        let is_quoted = quotes == Quotes::Honoured && bytes.get(at) == Some(&b'"');
+        if is_quoted {
+            let close = quoted_end(&bytes[at + 1..])?;
+            let start = at + 1;
+            let end = start + close.at;
+            n_breaks_inside += memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64;
+            // Text between the closing quote and the delimiter belongs to no rule; it is kept
+            // with its quotes, so that nothing is lost.
+            let after = end + 1;
+            let rest = cell_end(&bytes[after..], delimiter);
+            let is_clean = rest == 0 || bytes[after..after + rest] == *b"\r";
+            let cell = if is_clean {
+                Cell { start: base + start, end: base + end, has_doubled_quotes: close.has_doubled }
+            } else {
+                Cell {
+                    start: base + at,
+                    end: base + trimmed(bytes, at, after + rest),
+                    has_doubled_quotes: false,
+                }
+            };
+            cells.push(cell);
+            at = after + rest;
+        } else {
+            let end = at + cell_end(&bytes[at..], delimiter);
+            let ends_line = bytes.get(end) != Some(&delimiter);
+            let shown = if ends_line { trimmed(bytes, at, end) } else { end };
+            cells.push(Cell { start: base + at, end: base + shown, has_doubled_quotes: false });
+            at = end;
+        }
+        match bytes.get(at) {
+            Some(byte) if *byte == delimiter => at += 1,
+            Some(_) => {
+                return Some(Parsed {
+                    n_bytes: at + 1,
+                    n_lines: n_breaks_inside + 1,
+                    is_terminated: true,
+                });
+            }
+            None => {
+                return Some(Parsed {
+                    n_bytes: at,
+                    n_lines: n_breaks_inside + 1,
+                    is_terminated: false,
+                });
+            }
+        }
+    }
+}
+
+struct Close {
+    at: usize,
+    has_doubled: bool,
+}
+
+fn quoted_end(bytes: &[u8]) -> Option<Close> {
+    let mut from = 0;
+    let mut has_doubled = false;
+    loop {
+        let at = from + memchr::memchr(b'"', &bytes[from..])?;
+        if bytes.get(at + 1) == Some(&b'"') {
+            has_doubled = true;
+            from = at + 2;
+            continue;
+        }
+        return Some(Close { at, has_doubled });
+    }
+}
+
+fn cell_end(bytes: &[u8], delimiter: u8) -> usize {
+    memchr::memchr2(delimiter, b'\n', bytes).unwrap_or(bytes.len())
+}
+
+/// Leaves out a carriage return before the end of a line.
+fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
+    if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
+}
+
+/// Names every column: empty names by place, repeated names by a number.
+fn unique(names: Vec<String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::with_capacity(names.len());
+    for (place, name) in names.into_iter().enumerate() {
+        let base = if name.is_empty() { format!("column_{}", place + 1) } else { name };
+        let mut name = base.clone();
+        let mut number = 2;
+        while seen.contains(&name) {
+            name = format!("{base}_{number}");
+            number += 1;
+        }
+        seen.push(name);
+    }
+    seen
+}
+
+/// Tells the longest cell that is kept, so that a reader knows where the cut is.
+pub(crate) fn cut_at_boundary(text: &str) -> &str {
+    if text.len() <= MAX_CELL_BYTES {
+        return text;
+    }
+    let mut end = MAX_CELL_BYTES;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,187 @@
+//! From a source to columns: one file for each format, one builder for all.
+
+mod builder;
+mod csv;
+mod intern;
+mod json;
+mod parquet;
+mod report;
+
+#[cfg(test)]
+mod parquet_tests;
+
+use std::path::Path;
+
+use builder::ColumnBuilder;
+pub use report::{LoadReport, Misfit, NAMED_MISFITS};
+
+use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};
+
+/// The most rows that one table holds.
+pub const MAX_ROWS: usize = i32::MAX as usize;
+/// The longest cell that is kept; what is behind is cut and counted.
+pub const MAX_CELL_BYTES: usize = 1 << 20;
+/// The largest file that is read.
+pub const MAX_SOURCE_BYTES: u64 = 16 << 30;
+/// The most columns a source may have.
+pub const MAX_COLUMNS: usize = 4096;
+
+/// The formats of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Delimited text with a header.
+    Csv,
+    /// The same, delimited by tabs.
+    Tsv,
+    /// An array of objects.
+    Json,
+    /// One object on each line.
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl Format {
+    /// Tells the format from a file's name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "csv" => Some(Format::Csv),
+            "tsv" | "tab" => Some(Format::Tsv),
+            "json" => Some(Format::Json),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "parquet" => Some(Format::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a whole file into columns.
+pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, LoadReport)> {
+    let format = Format::of(path)
+        .ok_or_else(|| Error::UnknownFormat { source_name: path.display().to_string() })?;
+    let size = fs_err::metadata(path)?.len();
+    if size > MAX_SOURCE_BYTES {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            size,
+            unit: "bytes",
+            limit: MAX_SOURCE_BYTES,
+        });
+    }
+    let mut table = TableBuilder::new(path, spec);
+    match format {
+        Format::Csv => csv::read(path, spec, &mut table)?,
+        Format::Tsv => {
+            let spec =
+                TableSpec { delimiter: Some(spec.delimiter.unwrap_or('\t')), ..spec.clone() };
+            csv::read(path, &spec, &mut table)?;
+        }
+        Format::Json => json::read_array(path, &mut table)?,
+        Format::JsonLines => json::read_lines(path, &mut table)?,
+        Format::Parquet => parquet::read(path, &mut table)?,
+    }
+    Ok(table.finish())
+}
+
+/// Collects the columns of a file while it is read.
+pub(crate) struct TableBuilder {
+    source_name: String,
+    spec: TableSpec,
+    pub(crate) columns: Vec<ColumnBuilder>,
+    n_source_columns: usize,
+    /// The line of each row, where it is not simply the row's number.
+    lines: Vec<u64>,
+    n_rows: usize,
+    report: LoadReport,
+}
+
+impl TableBuilder {
+    fn new(path: &Path, spec: &TableSpec) -> Self {
+        TableBuilder {
+            source_name: path.display().to_string(),
+            spec: spec.clone(),
+            columns: Vec::new(),
+            n_source_columns: 0,
+            lines: Vec::new(),
+            n_rows: 0,
+            report: LoadReport::default(),
+        }
+    }
+
+    /// Takes the names of the source's columns, and gives the place of each wanted one.
+    pub(crate) fn start(&mut self, header: &[String]) -> Result<Vec<usize>> {
+        if header.len() > MAX_COLUMNS {
+            return Err(Error::TooLarge {
+                path: self.source_name.clone().into(),
+                size: header.len() as u64,
+                unit: "columns",
+                limit: MAX_COLUMNS as u64,
+            });
+        }
+        self.n_source_columns = header.len();
+        let wanted: Vec<ColumnSpec> = if self.spec.columns.is_empty() {
+            header.iter().map(|name| ColumnSpec::new(name, Kind::Text)).collect()
+        } else {
+            self.spec.columns.clone()
+        };
+        let mut places = Vec::with_capacity(wanted.len());
+        for column in wanted {
+            let place = header.iter().position(|name| *name == column.source_name);
+            let Some(place) = place else {
+                return Err(Error::MissingColumn {
+                    source_name: self.source_name.clone(),
+                    column: column.source_name,
+                    known: header.to_vec(),
+                });
+            };
+            places.push(place);
+            self.columns.push(ColumnBuilder::new(column, &self.spec.null_values));
+        }
+        Ok(places)
+    }
+
+    pub(crate) fn n_source_columns(&self) -> usize {
+        self.n_source_columns
+    }
+
+    /// Starts a row that stands on a line.
+    pub(crate) fn line(&mut self, line: u64) {
+        self.lines.push(line);
+        self.n_rows += 1;
+    }
+
+    /// Starts rows whose line is their number.
+    pub(crate) fn rows(&mut self, n_rows: usize) {
+        self.n_rows += n_rows;
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    pub(crate) fn misfit(&mut self, row: usize, misfit: Misfit) {
+        self.report.add_misfit(row, misfit);
+    }
+
+    pub(crate) fn count_not_utf8(&mut self, was_utf8: bool) {
+        self.report.n_not_utf8 += u64::from(!was_utf8);
+    }
+
+    /// Cuts a cell that is longer than cells may be.
+    pub(crate) fn cut<'a>(&mut self, text: &'a str) -> &'a str {
+        let cut = csv::cut_at_boundary(text);
+        self.report.n_cut_cells += u64::from(cut.len() < text.len());
+        cut
+    }
+
+    fn finish(mut self) -> (Vec<Column>, LoadReport) {
+        let lines = self.lines;
+        let report = &mut self.report;
+        let line_of = |row: usize| lines.get(row).copied().unwrap_or(row as u64 + 1);
+        let columns =
+            self.columns.into_iter().map(|column| column.finish(report, line_of)).collect();
+        report.close(self.n_rows);
+        (columns, self.report)
+    }
+}

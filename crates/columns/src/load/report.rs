@@ -1,0 +1,71 @@
+//! What a source held that its schema does not: counted in full, the first few named.
+
+use serde::{Deserialize, Serialize};
+
+/// How many misfits a report names.
+pub const NAMED_MISFITS: usize = 10;
+
+/// What happened when a source was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// Rows in the table. No row is left out: cells that do not fit are null.
+    pub n_rows: u64,
+    /// Rows with at least one cell that did not fit.
+    pub n_misfit_rows: u64,
+    /// Cells that did not fit, and rows that were broken as a whole.
+    pub n_misfits: u64,
+    /// The first few of them, by line.
+    pub misfits: Vec<Misfit>,
+    /// Cells that were not UTF-8; their bad bytes became U+FFFD.
+    pub n_not_utf8: u64,
+    /// Cells that were cut, since they were longer than a cell may be.
+    pub n_cut_cells: u64,
+    #[serde(skip)]
+    rows: Vec<u32>,
+}
+
+/// One cell or row that did not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Misfit {
+    /// The line where the row starts, from 1; in formats without lines the row, from 1.
+    pub line: u64,
+    /// The column, or none when the whole row is meant.
+    pub column: Option<String>,
+    /// What is wrong, without the source's own text.
+    pub problem: String,
+    /// The start of the cell as the source has it, for the operator's eyes: it is neither
+    /// redacted nor safe to show to a model.
+    pub found: Option<String>,
+}
+
+impl LoadReport {
+    /// Tells whether everything fitted.
+    pub fn is_clean(&self) -> bool {
+        self.n_misfits == 0 && self.n_not_utf8 == 0 && self.n_cut_cells == 0
+    }
+
+    pub(crate) fn add_misfit(&mut self, row: usize, misfit: Misfit) {
+        self.n_misfits += 1;
+        self.rows.push(row as u32);
+        self.misfits.push(misfit);
+        // Columns report one after the other, so the first lines are known only at the end;
+        // sorting now and then keeps the list short meanwhile.
+        if self.misfits.len() >= 64 * NAMED_MISFITS {
+            self.shorten();
+        }
+    }
+
+    pub(crate) fn close(&mut self, n_rows: usize) {
+        self.n_rows = n_rows as u64;
+        self.rows.sort_unstable();
+        self.rows.dedup();
+        self.n_misfit_rows = self.rows.len() as u64;
+        self.rows = Vec::new();
+        self.shorten();
+    }
+
+    fn shorten(&mut self) {
+        self.misfits.sort_by_key(|misfit| misfit.line);
+        self.misfits.truncate(NAMED_MISFITS);
+    }
+}

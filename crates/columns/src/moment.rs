@@ -1,0 +1,225 @@
+//! Points in time: read from what people write in files, printed as ISO 8601, cut into buckets.
+//! Everything is UTC; a time without a zone is taken as UTC.
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+/// One day.
+pub const DAY_MILLIS: i64 = 86_400_000;
+
+/// The latest moment that is taken: the end of the year 9999, less a day for every time zone.
+const MAX_MILLIS: i64 = 253_402_207_199_999;
+/// The earliest one.
+const MIN_MILLIS: i64 = -62_167_219_200_000;
+
+/// What a bare number means where a timestamp is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Epoch {
+    /// Seconds since 1970.
+    S,
+    /// Milliseconds since 1970.
+    #[default]
+    Ms,
+    /// Microseconds since 1970.
+    Us,
+    /// Nanoseconds since 1970.
+    Ns,
+}
+
+impl Epoch {
+    /// Gives milliseconds, where the moment can be printed.
+    pub fn to_millis(self, number: f64) -> Option<i64> {
+        let millis = match self {
+            Epoch::S => number * 1000.0,
+            Epoch::Ms => number,
+            Epoch::Us => number / 1000.0,
+            Epoch::Ns => number / 1_000_000.0,
+        };
+        in_range(millis.floor())
+    }
+}
+
+/// The width of one bar of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bucket {
+    /// A minute.
+    Minute,
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+    /// A week that starts on Monday.
+    Week,
+    /// A month of the calendar.
+    Month,
+    /// A year of the calendar.
+    Year,
+}
+
+impl Bucket {
+    /// Every width, narrowest first.
+    pub const ALL: [Bucket; 6] =
+        [Bucket::Minute, Bucket::Hour, Bucket::Day, Bucket::Week, Bucket::Month, Bucket::Year];
+
+    /// Gives the name used in calls and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Bucket::Minute => "minute",
+            Bucket::Hour => "hour",
+            Bucket::Day => "day",
+            Bucket::Week => "week",
+            Bucket::Month => "month",
+            Bucket::Year => "year",
+        }
+    }
+
+    /// Gives the number of the bucket that holds a moment; neighbours have neighbouring numbers.
+    pub fn index_of(self, millis: i64) -> i64 {
+        match self {
+            Bucket::Minute => millis.div_euclid(60_000),
+            Bucket::Hour => millis.div_euclid(3_600_000),
+            Bucket::Day => millis.div_euclid(DAY_MILLIS),
+            // Day 0 was a Thursday, so Monday the 29th of December 1969 starts week 0.
+            Bucket::Week => (millis.div_euclid(DAY_MILLIS) + 3).div_euclid(7),
+            Bucket::Month => {
+                let date = date_of(millis);
+                i64::from(date.year()) * 12 + i64::from(date.month()) - 1
+            }
+            Bucket::Year => i64::from(date_of(millis).year()),
+        }
+    }
+
+    /// Gives the first millisecond of a bucket.
+    pub fn start_of(self, index: i64) -> i64 {
+        match self {
+            Bucket::Minute => index * 60_000,
+            Bucket::Hour => index * 3_600_000,
+            Bucket::Day => index * DAY_MILLIS,
+            Bucket::Week => (index * 7 - 3) * DAY_MILLIS,
+            Bucket::Month => start_of_month(index.div_euclid(12), index.rem_euclid(12) + 1),
+            Bucket::Year => start_of_month(index, 1),
+        }
+    }
+}
+
+/// Reads a moment as people write it: RFC 3339, a date with or without a time, `T` or a space
+/// between them, `/` or `-` in the date, or a bare number in the given unit.
+pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
+    let text = text.trim();
+    let is_short = text.len() < 8;
+    let is_numeric = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'+'));
+    if (is_short || is_numeric)
+        && let Ok(number) = text.parse::<f64>()
+    {
+        return number.is_finite().then(|| epoch.to_millis(number)).flatten();
+    }
+    let slashed = text.len() >= 10 && text.as_bytes().get(4) == Some(&b'/');
+    let owned;
+    let text = if slashed {
+        owned = text.replacen('/', "-", 2);
+        owned.as_str()
+    } else {
+        text
+    };
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return in_range(moment.as_millisecond() as f64);
+    }
+    let local: civil::DateTime = text.parse().ok()?;
+    let moment = local.to_zoned(TimeZone::UTC).ok()?;
+    in_range(moment.timestamp().as_millisecond() as f64)
+}
+
+/// Takes milliseconds that can be printed with four digits of a year.
+pub(crate) fn checked(millis: i64) -> Option<i64> {
+    (MIN_MILLIS..=MAX_MILLIS).contains(&millis).then_some(millis)
+}
+
+/// Prints a moment as JavaScript's `toISOString` does.
+pub fn to_iso(millis: i64) -> String {
+    let date = date_of(millis);
+    let in_day = millis.rem_euclid(DAY_MILLIS);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+        date.year(),
+        date.month(),
+        date.day(),
+        in_day / 3_600_000,
+        in_day / 60_000 % 60,
+        in_day / 1000 % 60,
+        in_day % 1000
+    )
+}
+
+fn in_range(millis: f64) -> Option<i64> {
+    (millis >= MIN_MILLIS as f64 && millis <= MAX_MILLIS as f64).then_some(millis as i64)
+}
+
+fn date_of(millis: i64) -> civil::Date {
+    jiff::Timestamp::from_millisecond(millis.clamp(MIN_MILLIS, MAX_MILLIS))
+        .expect("the clamped range is inside what a timestamp can hold")
+        .to_zoned(TimeZone::UTC)
+        .date()
+}
+
+fn start_of_month(year: i64, month: i64) -> i64 {
+    let year = i16::try_from(year.clamp(-9999, 9999)).expect("clamped into range");
+    let month = i8::try_from(month).expect("months run from 1 to 12");
+    civil::Date::new(year, month, 1)
+        .ok()
+        .and_then(|date| date.to_zoned(TimeZone::UTC).ok())
+        .map_or(0, |moment| moment.timestamp().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        assert_eq!(parse(text, Epoch::Ms).map(to_iso).as_deref(), expected, "`{text}`");
+    }
+
+    #[test]
+    fn the_usual_spellings_are_read() {
+        check("2013-01-01T10:00:00Z", Some("2013-01-01T10:00:00.000Z"));
+        check("2013-01-01T10:00:00+02:00", Some("2013-01-01T08:00:00.000Z"));
+        check("2013-01-01 10:00:00", Some("2013-01-01T10:00:00.000Z"));
+        check("2013-01-01T10:00:00.25", Some("2013-01-01T10:00:00.250Z"));
+        check("2013-01-01", Some("2013-01-01T00:00:00.000Z"));
+        check("2013/01/02", Some("2013-01-02T00:00:00.000Z"));
+        check("0", Some("1970-01-01T00:00:00.000Z"));
+        check("1700000000000", Some("2023-11-14T22:13:20.000Z"));
+        check("-1", Some("1969-12-31T23:59:59.999Z"));
+        check("", None);
+        check("yesterday", None);
+        check("2013-13-01", None);
+        check("1e300", None);
+        check("NaN", None);
+    }
+
+    #[test]
+    fn bare_numbers_follow_their_unit() {
+        assert_eq!(parse("1700000000", Epoch::S), Some(1_700_000_000_000));
+        assert_eq!(parse("1700000000000000", Epoch::Us), Some(1_700_000_000_000));
+    }
+
+    #[test]
+    fn buckets_start_where_they_hold() {
+        for bucket in Bucket::ALL {
+            for millis in [-1, 0, 1, 951_782_400_000, 1_700_000_000_000, MIN_MILLIS, MAX_MILLIS] {
+                let index = bucket.index_of(millis);
+                assert!(bucket.start_of(index) <= millis, "{bucket:?} {millis}");
+                assert!(
+                    index == bucket.index_of(MAX_MILLIS) || bucket.start_of(index + 1) > millis
+                );
+            }
+        }
+        assert_eq!(
+            to_iso(Bucket::Week.start_of(Bucket::Week.index_of(1_700_000_000_000))),
+            "2023-11-13T00:00:00.000Z"
+        );
+    }
+}

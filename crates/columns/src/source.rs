@@ -1,0 +1,91 @@
+//! From the text of a configured source to a table.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::query::Table;
+use crate::sql::{PostgresTable, SqliteTable};
+use crate::{Error, LiveTable, Result, TableSpec};
+
+/// What a configured source names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    File(PathBuf),
+    Sqlite { path: PathBuf, table: String },
+    Postgres { url: String, table: String },
+}
+
+/// Opens a source: a file, `sqlite:PATH#TABLE` or `postgres://…#TABLE`. Paths are relative to
+/// the base folder. A file is read now (or mapped, when it was read before); a SQLite table is
+/// checked now; PostgreSQL is reached when it is first asked.
+pub fn open(
+    source: &str,
+    spec: TableSpec,
+    base_folder: &Path,
+    cache_folder: &Path,
+) -> Result<Arc<dyn Table>> {
+    Ok(match parse(source, base_folder)? {
+        Source::File(path) => Arc::new(LiveTable::open(&path, spec, cache_folder)?),
+        Source::Sqlite { path, table } => Arc::new(SqliteTable::open(&path, &table, &spec)?),
+        Source::Postgres { url, table } => Arc::new(PostgresTable::open(&url, &table, &spec)?),
+    })
+}
+
+fn parse(source: &str, base_folder: &Path) -> Result<Source> {
+    let no_table = || Error::NoTableName { source_name: without_password(source) };
+    if let Some(rest) = source.strip_prefix("sqlite:") {
+        let (path, table) = rest.rsplit_once('#').ok_or_else(no_table)?;
+        if table.is_empty() {
+            return Err(no_table());
+        }
+        return Ok(Source::Sqlite { path: base_folder.join(path), table: table.to_owned() });
+    }
+    if source.starts_with("postgres://") || source.starts_with("postgresql://") {
+        let (url, table) = source.rsplit_once('#').ok_or_else(no_table)?;
+        if table.is_empty() {
+            return Err(no_table());
+        }
+        return Ok(Source::Postgres { url: url.to_owned(), table: table.to_owned() });
+    }
+    Ok(Source::File(base_folder.join(source)))
+}
+
+/// Leaves the password out of what is logged and shown.
+pub(crate) fn without_password(source: &str) -> String {
+    let Some((scheme, rest)) = source.split_once("://") else {
+        return source.to_owned();
+    };
+    match rest.split_once('@') {
+        Some((user, host)) => {
+            let user = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}@{host}")
+        }
+        None => source.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        let parsed = match parse(source, Path::new("/base")) {
+            Ok(parsed) => format!("{parsed:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(parsed, expected);
+    }
+
+    #[test]
+    fn sources_say_what_they_are() {
+        check("a.csv", "File(\"/base/a.csv\")");
+        check("sqlite:x.db#t", "Sqlite { path: \"/base/x.db\", table: \"t\" }");
+        check("sqlite:x.db", "source `sqlite:x.db` names no table: expected `…#TABLE`");
+        check(
+            "postgres://u:secret@h/d",
+            "source `postgres://u@h/d` names no table: expected `…#TABLE`",
+        );
+        check("postgres://u:p@h/d#s.t", "Postgres { url: \"postgres://u:p@h/d\", table: \"s.t\" }");
+    }
+}

@@ -1,0 +1,103 @@
+//! What a table's columns should hold: the schema by which a source is read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Epoch;
+
+/// The type of a column's cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// A whole or broken number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A point in time.
+    Timestamp,
+}
+
+impl Kind {
+    /// Gives the plural that messages use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Number => "numbers",
+            Kind::Boolean => "booleans",
+            Kind::Timestamp => "timestamps",
+        }
+    }
+}
+
+/// How many values stand in one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cells {
+    /// One value, or none.
+    One,
+    /// Any number of values: a JSON array, or text split at the separator.
+    Many {
+        /// What splits the values where the source has only text.
+        separator: char,
+    },
+}
+
+/// One column of the schema.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ColumnSpec {
+    /// The name by which queries call it.
+    pub name: String,
+    /// The name in the source.
+    pub source_name: String,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// How many values a cell holds.
+    pub cells: Cells,
+    /// What a bare number means in a timestamp column.
+    pub epoch: Epoch,
+}
+
+impl ColumnSpec {
+    /// Makes the specification of a column with one value per cell and the source's name.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        let name = name.into();
+        ColumnSpec {
+            source_name: name.clone(),
+            name,
+            kind,
+            cells: Cells::One,
+            epoch: Epoch::default(),
+        }
+    }
+}
+
+/// How a source is read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct TableSpec {
+    /// The columns to read, in the order in which rows show them; empty reads every column of
+    /// the source as text.
+    pub columns: Vec<ColumnSpec>,
+    /// Texts that mean "nothing is there" in every column of a text format. Columns of other
+    /// types than text also take [`NULL_WORDS`].
+    pub null_values: Vec<String>,
+    /// What separates the cells of a CSV file; found in the first line when absent.
+    pub delimiter: Option<char>,
+}
+
+impl TableSpec {
+    /// Reads the given columns.
+    pub fn of(columns: Vec<ColumnSpec>) -> Self {
+        TableSpec { columns, null_values: Vec::new(), delimiter: None }
+    }
+
+    /// Reads every column as text: right for reference tables, whose codes must keep their
+    /// zeros.
+    pub fn all_text() -> Self {
+        TableSpec::default()
+    }
+}
+
+/// What means "nothing is there" in a column of numbers, booleans or timestamps.
+pub const NULL_WORDS: [&str; 10] =
+    ["", "NA", "N/A", "na", "null", "NULL", "NaN", "nan", "None", "\\N"];

@@ -1,0 +1,278 @@
+//! A table of a SQLite file, read in place.
+
+use std::path::{Path, PathBuf};
+
+use model::Deadline;
+use parking_lot::Mutex;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags};
+
+use super::answer::{self, Cell, Run};
+use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::{
+    Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result, TableSpec, Value, moment, suggest,
+};
+
+/// Connections that are kept open between queries.
+const MAX_IDLE: usize = 4;
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS_PER_CHECK: i32 = 10_000;
+
+/// A table or view of a SQLite file. The file is opened read-only; cells that do not fit their
+/// type are null.
+pub struct SqliteTable {
+    path: PathBuf,
+    source_name: String,
+    target: Target,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl SqliteTable {
+    /// Opens a table and checks its columns.
+    pub fn open(path: &Path, table: &str, spec: &TableSpec) -> Result<Self> {
+        let source_name = format!("sqlite:{}#{table}", path.display());
+        let failed = |cause| Error::Sqlite { source_name: source_name.clone(), cause };
+        let connection = connect(path).map_err(failed)?;
+        let known = column_names(&connection, table).map_err(failed)?;
+        let mut columns = Vec::new();
+        let specs = if spec.columns.is_empty() {
+            known.iter().map(|(name, _)| ColumnSpec::new(name, Kind::Text)).collect()
+        } else {
+            spec.columns.clone()
+        };
+        for column in specs {
+            let is_there = known.iter().any(|(name, _)| *name == column.source_name);
+            if !is_there {
+                return Err(Error::MissingColumn {
+                    source_name,
+                    column: column.source_name,
+                    known: known.into_iter().map(|(name, _)| name).collect(),
+                });
+            }
+            if column.cells != Cells::One {
+                return Err(Error::Unsupported {
+                    source_name,
+                    column: column.name,
+                    reason: "several values in a cell are read from files only",
+                });
+            }
+            columns.push(sql_column(&column));
+        }
+        let keys = keys(&connection, table, &known);
+        let target = Target { dialect: Dialect::Sqlite, from: quoted(table), columns, keys };
+        Ok(SqliteTable {
+            path: path.to_owned(),
+            source_name: source_name.clone(),
+            target,
+            idle: Mutex::new(vec![connection]),
+        })
+    }
+
+    /// Runs work in one read transaction, so that all statements see the same rows.
+    fn with<T>(
+        &self,
+        deadline: &Deadline,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let failed = |cause| Error::Sqlite { source_name: self.source_name.clone(), cause };
+        let kept = self.idle.lock().pop();
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => connect(&self.path).map_err(failed)?,
+        };
+        let watched = deadline.clone();
+        connection
+            .progress_handler(STEPS_PER_CHECK, Some(move || watched.is_over()))
+            .map_err(failed)?;
+        connection.execute_batch("BEGIN DEFERRED").map_err(failed)?;
+        let mut transaction = Transaction { connection: &connection, table: self, deadline };
+        let outcome = work(&mut transaction);
+        let is_closed = connection.execute_batch("ROLLBACK").is_ok();
+        let mut idle = self.idle.lock();
+        if is_closed && idle.len() < MAX_IDLE {
+            idle.push(connection);
+        }
+        outcome
+    }
+}
+
+impl Table for SqliteTable {
+    fn columns(&self) -> Vec<ColumnInfo> {
+        self.target
+            .columns
+            .iter()
+            .map(|column| ColumnInfo {
+                name: column.name.clone(),
+                kind: column.kind,
+                has_lists: false,
+            })
+            .collect()
+    }
+
+    fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
+        self.with(deadline, |run| answer::answer(&self.target, run, query))
+    }
+
+    fn nearest_values(
+        &self,
+        column: &str,
+        wanted: &Value,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Vec<Value>> {
+        let values =
+            self.with(deadline, |run| answer::near(&self.target, run, column, wanted, limit))?;
+        suggest::nearest(values.into_iter(), wanted, limit, deadline)
+    }
+
+    fn load_report(&self) -> LoadReport {
+        LoadReport::default()
+    }
+}
+
+struct Transaction<'c> {
+    connection: &'c Connection,
+    table: &'c SqliteTable,
+    deadline: &'c Deadline,
+}
+
+impl Run for Transaction<'_> {
+    fn run(&mut self, statement: &Statement, shape: &[Cell]) -> Result<Vec<Vec<Value>>> {
+        self.rows(statement, shape).map_err(|cause| {
+            if self.deadline.is_over() {
+                return Error::TimedOut;
+            }
+            Error::Sqlite { source_name: self.table.source_name.clone(), cause }
+        })
+    }
+}
+
+impl Transaction<'_> {
+    fn rows(&self, statement: &Statement, shape: &[Cell]) -> rusqlite::Result<Vec<Vec<Value>>> {
+        let mut prepared = self.connection.prepare_cached(&statement.sql)?;
+        let mut rows =
+            prepared.query(rusqlite::params_from_iter(statement.parameters.iter().map(Bound)))?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let cells = shape.iter().enumerate();
+            found.push(
+                cells
+                    .map(|(at, cell)| row.get_ref(at).map(|value| take(value, *cell)))
+                    .collect::<rusqlite::Result<_>>()?,
+            );
+        }
+        Ok(found)
+    }
+}
+
+/// A parameter.
+struct Bound<'v>(&'v Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null | Value::List(_) => ValueRef::Null,
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Integer(number) | Value::Timestamp(number) => ValueRef::Integer(*number),
+            Value::Real(number) => ValueRef::Real(*number),
+            Value::Boolean(flag) => ValueRef::Integer(i64::from(*flag)),
+        }))
+    }
+}
+
+fn take(value: ValueRef<'_>, cell: Cell) -> Value {
+    match (cell, value) {
+        (_, ValueRef::Null) => Value::Null,
+        (Cell::Boolean, ValueRef::Integer(flag)) => Value::Boolean(flag != 0),
+        (Cell::Moment, ValueRef::Integer(millis)) => Value::Timestamp(millis),
+        (_, ValueRef::Integer(number)) => Value::Integer(number),
+        (_, ValueRef::Real(number)) => Value::Real(number),
+        (_, ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => {
+            Value::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("dowse_fold", 1, flags, |context| {
+        Ok(match context.get_raw(0) {
+            ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).to_lowercase()),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+        })
+    })?;
+    for (name, epoch) in EPOCHS {
+        connection.create_scalar_function(name, 1, flags, move |context| {
+            Ok(match context.get_raw(0) {
+                ValueRef::Integer(number) => epoch.to_millis(number as f64),
+                ValueRef::Real(number) => epoch.to_millis(number),
+                ValueRef::Text(bytes) => moment::parse(&String::from_utf8_lossy(bytes), epoch),
+                ValueRef::Null | ValueRef::Blob(_) => None,
+            })
+        })?;
+    }
+    Ok(connection)
+}
+
+const EPOCHS: [(&str, Epoch); 4] = [
+    ("dowse_millis_s", Epoch::S),
+    ("dowse_millis_ms", Epoch::Ms),
+    ("dowse_millis_us", Epoch::Us),
+    ("dowse_millis_ns", Epoch::Ns),
+];
+
+/// Gives the columns of a table or view, and their places in the primary key, from 1.
+fn column_names(connection: &Connection, table: &str) -> rusqlite::Result<Vec<(String, i64)>> {
+    let mut statement = connection.prepare("SELECT name, pk FROM pragma_table_info(?1)")?;
+    statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Finds what tells rows apart: the row id, or else the primary key, or else nothing.
+fn keys(connection: &Connection, table: &str, known: &[(String, i64)]) -> Vec<Key> {
+    let key = |expression: String| Key { expression, cast: String::new() };
+    let is_hidden = known.iter().any(|(name, _)| name.eq_ignore_ascii_case("rowid"));
+    let kind: Option<String> = connection
+        .query_row("SELECT type FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0))
+        .ok();
+    let has_row_ids = kind.as_deref() == Some("table")
+        && !is_hidden
+        && connection.prepare(&format!("SELECT rowid FROM {} LIMIT 0", quoted(table))).is_ok();
+    if has_row_ids {
+        return vec![key("rowid".to_owned())];
+    }
+    let mut primary: Vec<&(String, i64)> = known.iter().filter(|(_, place)| *place > 0).collect();
+    primary.sort_by_key(|(_, place)| *place);
+    primary.into_iter().map(|(name, _)| key(quoted(name))).collect()
+}
+
+fn sql_column(spec: &ColumnSpec) -> SqlColumn {
+    let name = quoted(&spec.source_name);
+    let expression = match spec.kind {
+        Kind::Text => format!("CAST({name} AS TEXT) COLLATE BINARY"),
+        Kind::Number => format!(
+            "CASE WHEN typeof({name}) IN ('integer', 'real') AND abs({name}) <= 1.7976931348623157e308 THEN {name} END"
+        ),
+        Kind::Boolean => format!(
+            "CASE WHEN lower({name}) IN ('1', 'true', 't', 'yes', 'y') THEN 1 WHEN lower({name}) IN ('0', 'false', 'f', 'no', 'n') THEN 0 END"
+        ),
+        Kind::Timestamp => {
+            let function = EPOCHS
+                .iter()
+                .find(|(_, epoch)| *epoch == spec.epoch)
+                .map_or("dowse_millis_ms", |(name, _)| *name);
+            format!("{function}({name})")
+        }
+    };
+    SqlColumn {
+        name: spec.name.clone(),
+        kind: spec.kind,
+        expression: format!("({expression})"),
+        is_whole: false,
+    }
+}

@@ -1,0 +1,130 @@
+//! A finished chart: what was asked, what it gave, and its filters in words.
+
+use model::{TenantId, Timestamp, Warning};
+use serde::{Deserialize, Serialize};
+
+use crate::charts::period::Period;
+use crate::charts::request::ChartRequest;
+
+/// The answer to `generate_chart_data`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChartAnswer {
+    /// True; an error has its own shape.
+    pub ok: bool,
+    /// `chart-data.generated`.
+    pub kind: &'static str,
+    /// The id under which the chart is kept.
+    pub chart_id: String,
+    /// The page of the chart.
+    pub chart_url: String,
+    /// The series, in the order they were asked for.
+    pub data_series: Vec<DataSeries>,
+    /// What went less than perfectly.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+/// A chart as it is kept and drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Who made it.
+    pub made_by: String,
+    /// When it was made.
+    pub made_at: Timestamp,
+    /// When it is forgotten.
+    pub expires_at: Timestamp,
+    /// What was asked.
+    pub request: ChartRequest,
+    /// What it gave.
+    pub series: Vec<DataSeries>,
+    /// The filters of each series in words.
+    pub words: Vec<SeriesWords>,
+    /// What went less than perfectly.
+    pub warnings: Vec<Warning>,
+}
+
+/// One series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataSeries {
+    /// The name in the legend.
+    pub label: String,
+    /// The same for the same filter, whatever the chart.
+    pub series_id: String,
+    /// What `x` is.
+    pub x_axis: Axis,
+    /// What `y` is.
+    pub y_axis: Axis,
+    /// A point for every period asked for, in order.
+    pub data_points: Vec<DataPoint>,
+    /// A summary of the points.
+    pub statistics: Statistics,
+}
+
+/// What an axis shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+}
+
+/// One point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DataPoint {
+    /// The period.
+    pub x: Period,
+    /// The amount, 0 where there are no facts.
+    pub y: f64,
+}
+
+/// A summary of points.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The mean.
+    pub avg: f64,
+    /// The sum.
+    pub sum: f64,
+    /// How many points.
+    pub count: usize,
+}
+
+/// The filters of one series in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeriesWords {
+    /// The series.
+    pub label: String,
+    /// One line for each field, such as `units: JUDEȚUL CLUJ`.
+    pub lines: Vec<String>,
+}
+
+impl Statistics {
+    /// Summarises points; all zeros when there are none.
+    pub fn of(points: &[DataPoint]) -> Self {
+        let values = points.iter().map(|point| point.y);
+        let sum: f64 = values.clone().sum();
+        if points.is_empty() {
+            return Statistics::default();
+        }
+        Statistics {
+            min: values.clone().fold(f64::INFINITY, f64::min),
+            max: values.fold(f64::NEG_INFINITY, f64::max),
+            avg: rounded(sum / points.len() as f64),
+            sum: rounded(sum),
+            count: points.len(),
+        }
+    }
+}
+
+/// Rounds an amount to cents: sums of cents are not exact in binary.
+pub(crate) fn rounded(amount: f64) -> f64 {
+    (amount * 100.0).round() / 100.0
+}

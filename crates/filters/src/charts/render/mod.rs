@@ -1,0 +1,16 @@
+//! The page of a chart: drawn on the server, without a script, for light and dark, wide and
+//! narrow screens, eyes and screen readers.
+//!
+//! Two drawings stand in the page, one for wide and one for narrow screens, since text in a
+//! scaled drawing would be too small on one of them; the style sheet shows the one that fits.
+
+mod cartesian;
+mod csv;
+mod layout;
+mod page;
+mod pie;
+mod style;
+mod table;
+
+pub use csv::render_csv;
+pub use page::render_page;

@@ -1,0 +1,302 @@
+//! The service behind `generate_chart_data`: sums, units, statistics, and the page's address.
+
+use std::path::PathBuf;
+
+use model::{Caller, Clock, Deadline, Timestamp, Warning};
+use parking_lot::RwLock;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::charts::chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Statistics, rounded};
+use crate::charts::config::ChartsConfig;
+use crate::charts::facts::Facts;
+use crate::charts::kept::{ChartSummary, Kept};
+use crate::charts::names::in_words;
+use crate::charts::period::Period;
+use crate::charts::reference::{Population, Rates};
+use crate::charts::request::{ChartFilter, ChartRequest, Normalization, SeriesDefinition};
+use crate::{Error, Result, Service};
+
+const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// What the service needs to start.
+#[derive(Debug)]
+pub struct ChartSettings {
+    /// The `[charts]` table.
+    pub config: ChartsConfig,
+    /// Relative sources start here.
+    pub folder: PathBuf,
+    /// Charts and column files are kept here.
+    pub data_folder: PathBuf,
+    /// What links to charts start with, such as `http://127.0.0.1:7700`.
+    pub base_url: String,
+    /// The present time.
+    pub clock: Clock,
+    /// Dimensions, for names of values.
+    pub dimensions: Service,
+}
+
+/// Charts over one fact table.
+#[derive(Debug)]
+pub struct Charts {
+    config: ChartsConfig,
+    facts: Facts,
+    population: Option<Population>,
+    rates: Option<Rates>,
+    kept: Kept,
+    base_url: RwLock<String>,
+    clock: Clock,
+    dimensions: Service,
+}
+
+impl Charts {
+    /// Opens the facts, the reference tables and the folder of charts.
+    ///
+    /// Fails when one cannot be read or lacks a column.
+    pub fn open(settings: ChartSettings) -> Result<Self> {
+        let ChartSettings { config, folder, data_folder, base_url, clock, dimensions } = settings;
+        let population = config.population.as_deref();
+        let rates = config.rates.as_deref();
+        Ok(Charts {
+            facts: Facts::open(&folder, &config, &data_folder.join("facts"))?,
+            population: population.map(|name| Population::read(&folder, name)).transpose()?,
+            rates: rates.map(|name| Rates::read(&folder, name)).transpose()?,
+            kept: Kept::open(&data_folder.join("charts"))?,
+            base_url: RwLock::new(base_url),
+            clock,
+            dimensions,
+            config,
+        })
+    }
+
+    /// Changes what links start with, once the server knows its address.
+    pub fn set_base_url(&self, base_url: impl Into<String>) {
+        *self.base_url.write() = base_url.into();
+    }
+
+    /// Tells whether charts exist for a caller.
+    pub fn may_use(&self, caller: &Caller) -> bool {
+        caller.may_use(&self.config.allow)
+    }
+
+    /// Answers the arguments of a call.
+    ///
+    /// Fails when they do not check, or on the deadline.
+    pub fn call(&self, caller: &Caller, arguments: &Value, deadline: &Deadline) -> Result<Value> {
+        let request = ChartRequest::from_json(arguments)?;
+        let answer = self.generate(caller, &request, deadline)?;
+        Ok(serde_json::to_value(answer).expect("an answer has string keys and finite numbers"))
+    }
+
+    /// Sums the series, keeps the chart, and gives both.
+    ///
+    /// Fails when the facts lack what a filter or unit needs, or on the deadline.
+    pub fn generate(
+        &self,
+        caller: &Caller,
+        request: &ChartRequest,
+        deadline: &Deadline,
+    ) -> Result<ChartAnswer> {
+        self.check_access(caller)?;
+        let mut warnings = Vec::new();
+        let series = request
+            .series_definitions
+            .iter()
+            .map(|definition| self.series(definition, deadline, &mut warnings))
+            .collect::<Result<Vec<_>>>()?;
+        let now = self.clock.now();
+        let chart = Chart {
+            id: uuid::Uuid::new_v4().to_string(),
+            tenant: caller.tenant.clone(),
+            made_by: caller.subject.clone(),
+            made_at: now,
+            expires_at: Timestamp(now.millis() + i64::from(self.config.keep_days) * MILLIS_PER_DAY),
+            request: request.clone(),
+            words: request
+                .series_definitions
+                .iter()
+                .map(|definition| in_words(&self.dimensions, caller, definition))
+                .collect(),
+            series,
+            warnings,
+        };
+        self.kept.put(&chart, now)?;
+        Ok(ChartAnswer {
+            ok: true,
+            kind: "chart-data.generated",
+            chart_url: format!(
+                "{}/charts/{}",
+                self.base_url.read().trim_end_matches('/'),
+                chart.id
+            ),
+            chart_id: chart.id,
+            data_series: chart.series,
+            warnings: chart.warnings,
+        })
+    }
+
+    /// Gives a kept chart.
+    ///
+    /// Fails when it does not exist for the caller, or its time is over.
+    pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
+        self.check_access(caller)?;
+        self.kept.get(&caller.tenant, id, self.clock.now())
+    }
+
+    /// Lists the caller's tenant's charts, newest first.
+    pub fn list(&self, caller: &Caller) -> Vec<ChartSummary> {
+        if !self.may_use(caller) {
+            return Vec::new();
+        }
+        self.kept.list(&caller.tenant, self.clock.now())
+    }
+
+    /// Forgets a chart.
+    ///
+    /// Fails when it does not exist for the caller.
+    pub fn delete(&self, caller: &Caller, id: &str) -> Result<()> {
+        self.check_access(caller)?;
+        self.kept.delete(&caller.tenant, id, self.clock.now())
+    }
+
+    fn check_access(&self, caller: &Caller) -> Result<()> {
+        if self.may_use(caller) {
+            return Ok(());
+        }
+        Err(Error::NotFound { kind: "tool", id: "generate_chart_data".to_owned() })
+    }
+
+    fn series(
+        &self,
+        definition: &SeriesDefinition,
+        deadline: &Deadline,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<DataSeries> {
+        let filter = &definition.filter;
+        let unit = Unit::of(self, filter, deadline)?;
+        let sums = self.facts.sums(filter, deadline)?;
+        let label = &definition.label;
+        if sums.n_too_long > 0 {
+            let message = format!(
+                "series `{label}`: {} facts cover longer periods than {} and are not counted",
+                sums.n_too_long,
+                filter.report_period.period_type.as_str()
+            );
+            warnings.push(Warning::new("facts_not_counted", message));
+        }
+        if sums.n_without_period > 0 {
+            let message = format!(
+                "series `{label}`: {} facts have no readable period and are not counted",
+                sums.n_without_period
+            );
+            warnings.push(Warning::new("facts_not_counted", message));
+        }
+        let mut n_without_unit = 0;
+        let data_points: Vec<DataPoint> = filter
+            .report_period
+            .periods()
+            .into_iter()
+            .map(|period| {
+                let sum = sums.by_period.get(&period).copied().unwrap_or(0.0);
+                let divisor = unit.divisor(period);
+                n_without_unit += usize::from(divisor.is_none());
+                DataPoint { x: period, y: rounded(sum / divisor.unwrap_or(f64::INFINITY)) }
+            })
+            .collect();
+        if n_without_unit > 0 {
+            let message = format!(
+                "series `{label}`: {n_without_unit} periods have no population or exchange rate \
+                 and are shown as 0"
+            );
+            warnings.push(Warning::new("normalization_incomplete", message));
+        }
+        if sums.by_period.is_empty() {
+            let message = format!("series `{label}`: no facts match, all points are 0");
+            warnings.push(Warning::new("empty_series", message));
+        }
+        Ok(DataSeries {
+            label: label.clone(),
+            series_id: series_id(filter),
+            x_axis: Axis {
+                name: filter.report_period.period_type.axis_name().to_owned(),
+                unit: filter.report_period.period_type.as_str().to_lowercase(),
+            },
+            y_axis: Axis { name: "Amount".to_owned(), unit: self.unit_name(filter.normalization) },
+            statistics: Statistics::of(&data_points),
+            data_points,
+        })
+    }
+
+    fn unit_name(&self, normalization: Normalization) -> String {
+        let currency = if normalization.is_euro() { "EUR" } else { self.config.currency.as_str() };
+        let per = if normalization.is_per_capita() { "/capita" } else { "" };
+        format!("{currency}{per}")
+    }
+}
+
+/// What sums are divided by.
+struct Unit<'a> {
+    inhabitants: Option<(&'a Population, Whose)>,
+    rates: Option<&'a Rates>,
+}
+
+/// Whose inhabitants are counted.
+enum Whose {
+    Units(Vec<String>),
+    Counties(Vec<String>),
+    All,
+}
+
+impl<'a> Unit<'a> {
+    fn of(charts: &'a Charts, filter: &ChartFilter, deadline: &Deadline) -> Result<Self> {
+        let normalization = filter.normalization;
+        let unavailable = |reason| Error::NotAvailable { name: "normalization".to_owned(), reason };
+        let mut unit = Unit { inhabitants: None, rates: None };
+        if normalization.is_per_capita() {
+            let population = charts
+                .population
+                .as_ref()
+                .ok_or_else(|| unavailable("no population table is configured, use `total`"))?;
+            let only = &filter.only;
+            let whose = if !only.uat_ids.is_empty() {
+                Whose::Units(only.uat_ids.clone())
+            } else if !only.entity_cuis.is_empty() {
+                Whose::Units(charts.facts.units_of(&only.entity_cuis, deadline)?)
+            } else if !only.county_codes.is_empty() {
+                Whose::Counties(only.county_codes.clone())
+            } else {
+                Whose::All
+            };
+            unit.inhabitants = Some((population, whose));
+        }
+        if normalization.is_euro() {
+            unit.rates = Some(charts.rates.as_ref().ok_or_else(|| {
+                unavailable("no table of exchange rates is configured, use `total`")
+            })?);
+        }
+        Ok(unit)
+    }
+
+    fn divisor(&self, period: Period) -> Option<f64> {
+        let inhabitants = match &self.inhabitants {
+            None => 1.0,
+            Some((population, Whose::Units(units))) => population.of_units(units, period.year())?,
+            Some((population, Whose::Counties(counties))) => {
+                population.of_counties(counties, period.year())?
+            }
+            Some((population, Whose::All)) => population.of_all(period.year())?,
+        };
+        let rate = match self.rates {
+            None => 1.0,
+            Some(rates) => rates.of(period)?,
+        };
+        Some(inhabitants * rate)
+    }
+}
+
+/// Gives the same id for the same filter, whatever the chart.
+fn series_id(filter: &ChartFilter) -> String {
+    let text = serde_json::to_vec(filter).expect("a filter has string keys");
+    let digest = Sha256::digest(&text);
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,220 @@
+//! `describe_schema`: what can be asked of a table, and what stands in it.
+
+use columns::{Query, Table};
+use model::{Deadline, Warning};
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::Result;
+use crate::Schema;
+use crate::config::{Field, FieldType, Operator};
+use crate::response::shown;
+use crate::schema::leaf;
+use crate::service::ServedTable;
+
+/// How many frequent values of a field are named.
+pub const MAX_TOP_VALUES: usize = 12;
+/// How many values outside a closed list are named.
+const NAMED_STRANGERS: usize = 10;
+/// How many values of a closed list are looked at.
+const MAX_LITERALS_SEEN: usize = 1000;
+
+/// Describes a table with figures from its data.
+pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
+    let schema = &table.schema;
+    let query = Query {
+        facets: schema.column_names(),
+        facet_rows: MAX_LITERALS_SEEN,
+        ..Query::first(0, Vec::new())
+    };
+    let answer = table
+        .engine
+        .query(&query, deadline)
+        .map_err(|cause| Error::of_source(&schema.name, cause))?;
+    let mut description = without_data(schema);
+    description["total"] = answer.total.into();
+    let mut warnings = load_warnings(table.engine.as_ref());
+    for ((name, field), facet) in schema.columns().zip(&answer.facets) {
+        let entry = &mut description["fields"][name.as_str()];
+        let n_null: u64 = facet
+            .rows
+            .iter()
+            .filter(|row| row.value == columns::Value::Null)
+            .map(|row| row.total)
+            .sum();
+        entry["distinct"] = facet.n_values.into();
+        if n_null > 0 {
+            entry["null"] = n_null.into();
+        }
+        if let (Some(min), Some(max)) = (&facet.min, &facet.max) {
+            entry["min"] = min.to_json();
+            entry["max"] = max.to_json();
+        }
+        let is_listed = facet.n_values <= MAX_TOP_VALUES as u64
+            || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
+        if is_listed {
+            let top: Vec<Value> = facet
+                .rows
+                .iter()
+                .take(MAX_TOP_VALUES)
+                .map(|row| json!({ "value": shown(&row.value), "total": row.total }))
+                .collect();
+            entry["top"] = top.into();
+        }
+        warnings.extend(strangers(name, leaf(field), facet));
+    }
+    if let Some(staleness) = table.engine.staleness() {
+        warnings.push(Warning::new("stale_data", staleness));
+    }
+    if !warnings.is_empty() {
+        description["warnings"] = json!(warnings);
+    }
+    Ok(description)
+}
+
+/// Describes a schema of which no data is known.
+pub(crate) fn without_data(schema: &Schema) -> Value {
+    let fields: Map<String, Value> =
+        schema.columns().map(|(name, field)| (name.clone(), describe_field(field))).collect();
+    let mut description = json!({
+        "table": schema.name,
+        "schema": schema.filters_json_schema(),
+        "fields": fields,
+        "sortable": schema.column_names(),
+        "formats": ["json", "stats", "markdown", "csv"],
+        "examples": examples(schema)
+    });
+    if let Some(text) = &schema.description {
+        description["description"] = text.as_str().into();
+    }
+    description
+}
+
+/// Says what did not fit when the source was read.
+pub(crate) fn load_warnings(engine: &dyn Table) -> Vec<Warning> {
+    let report = engine.load_report();
+    let mut warnings = Vec::new();
+    if report.n_misfits > 0 {
+        let named: Vec<String> = report
+            .misfits
+            .iter()
+            .map(|misfit| match &misfit.column {
+                Some(column) => format!("line {}, {column}: {}", misfit.line, misfit.problem),
+                None => format!("line {}: {}", misfit.line, misfit.problem),
+            })
+            .collect();
+        let message = format!(
+            "{} of {} rows do not fit the schema; their {} unfit cells are null. First: {}",
+            report.n_misfit_rows,
+            report.n_rows,
+            report.n_misfits,
+            named.join("; ")
+        );
+        warnings.push(Warning::new("rows_do_not_fit", message));
+    }
+    if report.n_not_utf8 > 0 {
+        let message = format!(
+            "{} cells are not UTF-8; their bad bytes are shown as U+FFFD",
+            report.n_not_utf8
+        );
+        warnings.push(Warning::new("not_utf8", message));
+    }
+    if report.n_cut_cells > 0 {
+        let message = format!("{} cells of the source were too long and cut", report.n_cut_cells);
+        warnings.push(Warning::new("source_cells_cut", message));
+    }
+    warnings
+}
+
+/// Says which values a closed list does not hold.
+fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warning> {
+    if field.field_type != FieldType::StringLiteral {
+        return None;
+    }
+    let outside: Vec<&columns::FacetRow> = facet
+        .rows
+        .iter()
+        .filter(|row| {
+            row.value.as_str().is_some_and(|text| !field.values.iter().any(|v| v == text))
+        })
+        .collect();
+    if outside.is_empty() {
+        return None;
+    }
+    let n_rows: u64 = outside.iter().map(|row| row.total).sum();
+    let named: Vec<String> = outside
+        .iter()
+        .take(NAMED_STRANGERS)
+        .filter_map(|row| row.value.as_str())
+        .map(|text| format!("`{text}`"))
+        .collect();
+    let message = format!(
+        "{n_rows} rows have a {name} outside the allowed values: {}{}",
+        named.join(", "),
+        if outside.len() > NAMED_STRANGERS { ", …" } else { "" }
+    );
+    Some(Warning::new("values_outside_enum", message))
+}
+
+fn describe_field(field: &Field) -> Value {
+    let leaf = leaf(field);
+    let mut entry = json!({ "type": leaf.field_type.as_str(), "match": operator(field) });
+    if let Some(text) = field.description.as_ref().or(leaf.description.as_ref()) {
+        entry["description"] = text.as_str().into();
+    }
+    if let Some(unit) = field.unit.as_ref().or(leaf.unit.as_ref()) {
+        entry["unit"] = unit.as_str().into();
+    }
+    if !leaf.values.is_empty() {
+        entry["values"] = leaf.values.clone().into();
+    }
+    entry
+}
+
+/// Says in words how a field filters.
+fn operator(field: &Field) -> &'static str {
+    let is_nested = field.items.as_ref().is_some_and(|items| items.field_type == FieldType::Array);
+    match (field.field_type, field.operator) {
+        (FieldType::String, _) if field.ignore_case => "contains the text, ignoring case",
+        (FieldType::String, _) => "contains the text, case-sensitive",
+        (FieldType::Timestamp, _) => "same UTC day",
+        (FieldType::Array, Some(Operator::Range)) if is_nested => "in any of the [min, max] ranges",
+        (FieldType::Array, Some(Operator::Range))
+            if leaf(field).field_type == FieldType::Timestamp =>
+        {
+            "[value]: same UTC day; [min, max]: inclusive range"
+        }
+        (FieldType::Array, Some(Operator::Range)) => "[value]: equal; [min, max]: inclusive range",
+        (FieldType::Array, _) if is_nested => "holds all values of any of the lists",
+        (FieldType::Array, _) => "any of",
+        (_, _) => "equal",
+    }
+}
+
+/// Calls that work on this schema as they stand.
+fn examples(schema: &Schema) -> Vec<Value> {
+    let mut examples = Vec::new();
+    let filter = schema.columns().find_map(|(name, field)| {
+        let literal = leaf(field).values.first()?;
+        let is_plain_array = field.items.as_ref().is_some_and(|items| items.items.is_none());
+        if field.field_type == FieldType::StringLiteral {
+            return Some(json!({ name.as_str(): literal }));
+        }
+        is_plain_array.then(|| json!({ name.as_str(): [literal] }))
+    });
+    let filters = filter.unwrap_or_else(|| json!({}));
+    examples.push(json!({ "filters": filters, "format": "stats", "pageSize": 5 }));
+    let ordered = schema.columns().find(|(_, field)| {
+        matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp)
+    });
+    if let Some((name, _)) = ordered {
+        examples.push(
+            json!({ "sort": { "id": name, "desc": true }, "format": "markdown", "pageSize": 10 }),
+        );
+    }
+    let time = schema.columns().find(|(_, field)| leaf(field).field_type == FieldType::Timestamp);
+    if let Some((name, _)) = time {
+        examples.push(json!({ "series": { "field": name, "bucket": "day" }, "pageSize": 1 }));
+    }
+    examples
+}

@@ -1,0 +1,219 @@
+//! What can go wrong, each with the code that an agent sees.
+
+use serde_json::{Value, json};
+
+/// The result of this room.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a table could not be described or queried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // The caller's to fix.
+    /// An argument, filter, sort or series that names nothing there is.
+    #[error("unknown {what} `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    UnknownName {
+        /// What kind of name it should be.
+        what: &'static str,
+        /// The name that was given.
+        received: String,
+        /// The names that exist.
+        allowed: Vec<String>,
+        /// The one that was probably meant.
+        did_you_mean: Option<String>,
+    },
+    /// A value outside a closed list.
+    #[error("`{field}` does not take `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    NotAllowed {
+        /// The filter or argument.
+        field: String,
+        /// The value that was given.
+        received: String,
+        /// The values that are taken.
+        allowed: Vec<String>,
+        /// The one that was probably meant.
+        did_you_mean: Option<String>,
+    },
+    /// A value of the wrong type.
+    #[error("`{field}` takes {expected}, received `{received}`")]
+    WrongType {
+        /// The filter or argument.
+        field: String,
+        /// What is taken.
+        expected: String,
+        /// What was given, as JSON.
+        received: String,
+    },
+    /// A number outside its bounds.
+    #[error("`{field}` is `{received}`, it must be {expected}")]
+    OutOfBounds {
+        /// The argument.
+        field: String,
+        /// What was given.
+        received: String,
+        /// The bounds.
+        expected: String,
+    },
+    /// A range that nothing can lie in.
+    #[error(
+        "the range of `{field}` is empty: its start `{start}` is greater than its end `{end}`; swap them"
+    )]
+    EmptyRange {
+        /// The filter.
+        field: String,
+        /// The start.
+        start: String,
+        /// The end.
+        end: String,
+    },
+    /// A query that the table cannot answer as it stands.
+    #[error("{cause}")]
+    BadQuery {
+        /// What the engine says.
+        cause: columns::Error,
+    },
+    /// A continuation token that this call did not give.
+    #[error("the cursor is not one that this query returned: leave `cursor` out to start again")]
+    BadCursor,
+    /// Several tables are served, and the call names none.
+    #[error("`table` is required, since several tables are served: expected one of {}", listed(.allowed))]
+    TableRequired {
+        /// The tables of this caller.
+        allowed: Vec<String>,
+    },
+    /// No such table for this caller.
+    #[error("unknown table `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    UnknownTable {
+        /// The name that was given.
+        received: String,
+        /// The tables of this caller.
+        allowed: Vec<String>,
+        /// The one that was probably meant.
+        did_you_mean: Option<String>,
+    },
+    /// The answer did not come in time.
+    #[error("the query did not finish within its time limit: filter more narrowly")]
+    TimedOut,
+
+    // The operator's to fix.
+    /// A schema that contradicts itself.
+    #[error("table `{table}`, field `{field}`: {problem}")]
+    BadSchema {
+        /// The table.
+        table: String,
+        /// The field.
+        field: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Two tables of one name.
+    #[error("two tables are named `{table}`")]
+    DuplicateTable {
+        /// The name.
+        table: String,
+    },
+    /// The source of a table cannot be used.
+    #[error("table `{table}` is unavailable")]
+    Source {
+        /// The table.
+        table: String,
+        /// The cause.
+        #[source]
+        cause: columns::Error,
+    },
+    /// A mounted program's own function failed.
+    #[error("the data of table `{table}` is unavailable")]
+    GetData {
+        /// The table.
+        table: String,
+        /// The cause.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// Gives the code that an agent sees.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::UnknownName { .. }
+            | Error::NotAllowed { .. }
+            | Error::WrongType { .. }
+            | Error::OutOfBounds { .. }
+            | Error::EmptyRange { .. }
+            | Error::BadQuery { .. }
+            | Error::BadCursor
+            | Error::TableRequired { .. } => "BAD_REQUEST",
+            Error::UnknownTable { .. } => "NOT_FOUND",
+            Error::TimedOut => "TIMEOUT",
+            Error::BadSchema { .. }
+            | Error::DuplicateTable { .. }
+            | Error::Source { .. }
+            | Error::GetData { .. } => "INTERNAL",
+        }
+    }
+
+    /// Gives the parts of the message that a program can use.
+    pub fn details(&self) -> Value {
+        match self {
+            Error::UnknownName { what, received, allowed, did_you_mean } => {
+                json!({ "what": what, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+            }
+            Error::NotAllowed { field, received, allowed, did_you_mean } => {
+                json!({ "field": field, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+            }
+            Error::WrongType { field, expected, received }
+            | Error::OutOfBounds { field, expected, received } => {
+                json!({ "field": field, "received": received, "expected": expected })
+            }
+            Error::EmptyRange { field, start, end } => {
+                json!({ "field": field, "start": start, "end": end })
+            }
+            Error::TableRequired { allowed } => json!({ "allowed": allowed }),
+            Error::UnknownTable { received, allowed, did_you_mean } => {
+                json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+            }
+            Error::BadCursor
+            | Error::BadQuery { .. }
+            | Error::TimedOut
+            | Error::BadSchema { .. }
+            | Error::DuplicateTable { .. }
+            | Error::Source { .. }
+            | Error::GetData { .. } => json!({}),
+        }
+    }
+
+    pub(crate) fn of_source(table: &str, cause: columns::Error) -> Self {
+        if matches!(cause, columns::Error::TimedOut) {
+            return Error::TimedOut;
+        }
+        if cause.is_callers() {
+            return Error::BadQuery { cause };
+        }
+        Error::Source { table: table.to_owned(), cause }
+    }
+}
+
+/// Finds the name that was probably meant.
+pub(crate) fn did_you_mean(received: &str, allowed: &[String]) -> Option<String> {
+    const MIN_LIKENESS: f64 = 0.75;
+    let received = received.to_lowercase();
+    allowed
+        .iter()
+        .map(|name| (columns::likeness(&received, &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness >= MIN_LIKENESS)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, name)| name.clone())
+}
+
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 50;
+    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        shown.push(format!("… {} more", names.len() - SHOWN));
+    }
+    shown.join(", ")
+}
+
+fn meant(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}

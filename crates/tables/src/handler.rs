@@ -1,0 +1,181 @@
+//! A table handler for other Rust programs: a schema and their own async function.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use columns::{Filter, Sort};
+use serde_json::{Map, Value};
+
+use crate::filters::typed;
+use crate::request::{QueryRequest, describe_table_name};
+use crate::response::{FacetMeta, QueryResponse};
+use crate::service::{checked_sort, warn_of_page};
+use crate::{Error, Result, Schema, describe};
+
+/// A future that may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// What a mounted program's function fails with.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What is asked of a mounted program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetDataOptions {
+    /// Conditions with their types, all of which must hold.
+    pub filters: Vec<Filter>,
+    /// The order of rows, when one was asked for.
+    pub sort: Option<Sort>,
+    /// The page, from 1.
+    pub page: u64,
+    /// Rows of a page.
+    pub page_size: u64,
+}
+
+/// What a mounted program answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GetDataResult {
+    /// The page.
+    pub rows: Vec<Map<String, Value>>,
+    /// All rows that pass, on whatever page.
+    pub total: u64,
+    /// Facets over all rows that pass, when the program counts them.
+    pub facets: Option<Vec<(String, FacetMeta)>>,
+}
+
+/// A source of rows that somebody else writes.
+///
+/// Implemented for every function from [`GetDataOptions`] to a future, so a closure is enough.
+pub trait GetData: Send + Sync {
+    /// Gives one page of the rows that pass all filters, and how many pass in all. Called again
+    /// for each query; must not block the thread. An error's text is not shown to the agent.
+    fn get_data(
+        &self,
+        options: GetDataOptions,
+    ) -> BoxFuture<'_, std::result::Result<GetDataResult, BoxError>>;
+}
+
+impl<F, A> GetData for F
+where
+    F: Fn(GetDataOptions) -> A + Send + Sync,
+    A: Future<Output = std::result::Result<GetDataResult, BoxError>> + Send + 'static,
+{
+    fn get_data(
+        &self,
+        options: GetDataOptions,
+    ) -> BoxFuture<'_, std::result::Result<GetDataResult, BoxError>> {
+        Box::pin(self(options))
+    }
+}
+
+/// Answers `query_table` and `describe_schema` from a program's own data.
+///
+/// ```
+/// use serde_json::json;
+/// use tables::{Field, Fields, GetDataOptions, GetDataResult, Schema, TableHandler};
+///
+/// let fields = Fields::from([
+///     ("level", Field::any_of(Field::string_literal(["success", "error"]))),
+///     ("latency", Field::range(Field::number())),
+/// ]);
+/// let schema = Schema::new("requests", Some("HTTP requests".into()), fields).unwrap();
+/// let handler = TableHandler::new(schema, |options: GetDataOptions| async move {
+///     assert_eq!(options.page, 1);
+///     let row = json!({ "level": "error", "latency": 120 });
+///     let rows = vec![row.as_object().cloned().unwrap_or_default()];
+///     Ok(GetDataResult { rows, total: 1, facets: None })
+/// });
+/// # let mut future = std::pin::pin!(async {
+/// let answer = handler.query_table(&json!({ "filters": { "level": ["error"] } })).await.unwrap();
+/// assert_eq!(answer, json!({ "rows": [{ "level": "error", "latency": 120 }], "total": 1 }));
+/// # });
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(std::future::Future::poll(future.as_mut(), &mut context).is_ready());
+/// ```
+pub struct TableHandler {
+    schema: Schema,
+    source: Box<dyn GetData>,
+}
+
+impl TableHandler {
+    /// Makes a handler from a schema and a function.
+    pub fn new(schema: Schema, source: impl GetData + 'static) -> Self {
+        TableHandler { schema, source: Box::new(source) }
+    }
+
+    /// Gives the schema, from which tool definitions are made.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Answers `query_table`.
+    pub async fn query_table(&self, arguments: &Value) -> Result<Value> {
+        let request = QueryRequest::from_json(arguments)?;
+        Ok(self.query(&request).await?.to_json())
+    }
+
+    /// Answers `describe_schema`.
+    pub fn describe_schema(&self, arguments: &Value) -> Result<Value> {
+        let table = describe_table_name(arguments)?;
+        self.check_name(table.as_deref())?;
+        Ok(describe::without_data(&self.schema))
+    }
+
+    /// Answers a checked request.
+    pub async fn query(&self, request: &QueryRequest) -> Result<QueryResponse> {
+        self.check_name(request.table.as_deref())?;
+        let unsupported = |field: &str, received: &str| Error::OutOfBounds {
+            field: field.to_owned(),
+            received: received.to_owned(),
+            expected: "left out: this table does not support it".to_owned(),
+        };
+        if let Some(cursor) = &request.cursor {
+            return Err(unsupported("cursor", cursor));
+        }
+        if let Some(series) = &request.series {
+            return Err(unsupported("series", &series.field));
+        }
+        let typed = typed(&self.schema, &request.filters)?;
+        let sort = checked_sort(&self.schema, request, &typed)?
+            .map(|sort| Sort { column: sort.id, direction: sort.direction });
+        let options = GetDataOptions {
+            filters: typed.filters,
+            sort,
+            page: request.page,
+            page_size: request.page_size,
+        };
+        let result = self
+            .source
+            .get_data(options)
+            .await
+            .map_err(|cause| Error::GetData { table: self.schema.name.clone(), cause })?;
+        Ok(self.respond(request, result))
+    }
+
+    /// Shows the fields of the schema only: what else a row holds does not exist for agents.
+    fn respond(&self, request: &QueryRequest, result: GetDataResult) -> QueryResponse {
+        let columns = self.schema.column_names();
+        let rows = result
+            .rows
+            .into_iter()
+            .map(|mut row| {
+                columns.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()
+            })
+            .collect();
+        let mut response = QueryResponse::new(request, columns, rows, result.total);
+        if request.format == crate::Format::Stats {
+            response.facets = result.facets;
+        }
+        warn_of_page(&mut response, request);
+        response
+    }
+
+    fn check_name(&self, name: Option<&str>) -> Result<()> {
+        match name {
+            Some(name) if name != self.schema.name => Err(Error::UnknownTable {
+                received: name.to_owned(),
+                allowed: vec![self.schema.name.clone()],
+                did_you_mean: None,
+            }),
+            _ => Ok(()),
+        }
+    }
+}

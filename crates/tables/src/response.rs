@@ -1,0 +1,308 @@
+//! The answer of `query_table`, in the four formats, with everything that was cut said.
+
+use columns::{Facet, SeriesAnswer};
+use model::Warning;
+use serde_json::{Map, Value, json};
+
+use crate::format::{to_csv, to_markdown};
+use crate::request::{Format, Formulas, QueryRequest};
+
+/// The longest cell of a row, in characters; what is behind is cut with a notice.
+pub const MAX_CELL_CHARS: usize = 2000;
+/// The most values of one facet; more are cut with a notice.
+pub const MAX_FACET_ROWS: usize = 100;
+
+/// The longest value of a facet or a suggestion, in characters.
+pub const MAX_FACET_CHARS: usize = 200;
+
+/// How often a value occurs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FacetRow {
+    /// The value; timestamps in milliseconds.
+    pub value: Value,
+    /// How often it occurs.
+    pub total: u64,
+}
+
+/// The values of one field over all rows that pass.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FacetMeta {
+    /// Values by falling count.
+    pub rows: Vec<FacetRow>,
+    /// All occurrences.
+    pub total: u64,
+    /// The lowest value, for numbers and timestamps.
+    pub min: Option<Value>,
+    /// The highest value, for numbers and timestamps.
+    pub max: Option<Value>,
+}
+
+/// Values that a filter may have meant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DidYouMean {
+    /// The filter.
+    pub field: String,
+    /// The value that no row has.
+    pub received: Value,
+    /// Values that rows have, the most alike first.
+    pub suggestions: Vec<Value>,
+}
+
+/// An answer, before it is written in its format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryResponse {
+    /// The format that was asked for.
+    pub format: Format,
+    /// What happens to formulas in CSV.
+    pub formulas: Formulas,
+    /// The names of the cells of a row.
+    pub columns: Vec<String>,
+    /// The page, cell by cell; timestamps as ISO 8601.
+    pub rows: Vec<Vec<Value>>,
+    /// All rows that pass, on whatever page.
+    pub total: u64,
+    /// Facets by field, when the format is `stats` and the data gives them.
+    pub facets: Option<Vec<(String, FacetMeta)>>,
+    /// The picture over time, when it was asked for.
+    pub series: Option<Value>,
+    /// The token of the next page, when there is one.
+    pub next: Option<String>,
+    /// Values that filters may have meant, when nothing passes.
+    pub did_you_mean: Vec<DidYouMean>,
+    /// What went less than perfectly.
+    pub warnings: Vec<Warning>,
+}
+
+impl QueryResponse {
+    /// Starts an answer to a request, cutting cells that are too long.
+    pub(crate) fn new(
+        request: &QueryRequest,
+        columns: Vec<String>,
+        rows: Vec<Vec<Value>>,
+        total: u64,
+    ) -> Self {
+        let mut response = QueryResponse {
+            format: request.format,
+            formulas: request.formulas,
+            columns,
+            rows,
+            total,
+            facets: None,
+            series: None,
+            next: None,
+            did_you_mean: Vec::new(),
+            warnings: Vec::new(),
+        };
+        response.cut_cells();
+        response
+    }
+
+    /// Changes the text of every text cell, for redaction: `change` gives the new text, or none
+    /// to leave it. Names, numbers, facets and totals are never touched. Gives the number of
+    /// cells that changed.
+    pub fn change_text(&mut self, mut change: impl FnMut(&str) -> Option<String>) -> usize {
+        let mut n_changed = 0;
+        for cell in self.rows.iter_mut().flatten() {
+            change_cell(cell, &mut change, &mut n_changed);
+        }
+        n_changed
+    }
+
+    /// Writes the answer in its format: `{rows, total}`, `{rows, total, facets}`,
+    /// `{markdown, total}` or `{csv, total}`, and beside it only what there is to say.
+    pub fn to_json(&self) -> Value {
+        let mut answer = Map::new();
+        match self.format {
+            Format::Json => {
+                answer.insert("rows".to_owned(), self.row_objects());
+                answer.insert("total".to_owned(), self.total.into());
+            }
+            Format::Stats => {
+                answer.insert("rows".to_owned(), self.row_objects());
+                answer.insert("total".to_owned(), self.total.into());
+                if let Some(facets) = &self.facets {
+                    let facets: Map<String, Value> = facets
+                        .iter()
+                        .map(|(name, facet)| (name.clone(), facet.to_json()))
+                        .collect();
+                    answer.insert("facets".to_owned(), facets.into());
+                }
+            }
+            Format::Markdown => {
+                let markdown = to_markdown(&self.columns, &self.rows);
+                answer.insert("markdown".to_owned(), markdown.into());
+                answer.insert("total".to_owned(), self.total.into());
+            }
+            Format::Csv => {
+                let csv = to_csv(&self.columns, &self.rows, self.formulas);
+                answer.insert("csv".to_owned(), csv.into());
+                answer.insert("total".to_owned(), self.total.into());
+            }
+        }
+        if let Some(series) = &self.series {
+            answer.insert("series".to_owned(), series.clone());
+        }
+        if let Some(next) = &self.next {
+            answer.insert("next".to_owned(), next.as_str().into());
+        }
+        if !self.did_you_mean.is_empty() {
+            let meant = self.did_you_mean.iter().map(DidYouMean::to_json).collect::<Vec<_>>();
+            answer.insert("did_you_mean".to_owned(), meant.into());
+        }
+        if !self.warnings.is_empty() {
+            answer.insert("warnings".to_owned(), json!(self.warnings));
+        }
+        Value::Object(answer)
+    }
+
+    fn row_objects(&self) -> Value {
+        self.rows
+            .iter()
+            .map(|row| {
+                let cells = self.columns.iter().cloned().zip(row.iter().cloned());
+                Value::Object(cells.collect())
+            })
+            .collect()
+    }
+
+    fn cut_cells(&mut self) {
+        let mut n_cut = 0;
+        let mut cut_columns: Vec<&str> = Vec::new();
+        for row in &mut self.rows {
+            for (name, cell) in self.columns.iter().zip(row) {
+                if cut_cell(cell, MAX_CELL_CHARS) {
+                    n_cut += 1;
+                    if !cut_columns.contains(&name.as_str()) {
+                        cut_columns.push(name);
+                    }
+                }
+            }
+        }
+        if n_cut > 0 {
+            let message = format!(
+                "{n_cut} cells of {} are longer than {MAX_CELL_CHARS} characters and were cut; they end in `…`",
+                cut_columns.join(", ")
+            );
+            self.warnings.push(Warning::new("cells_cut", message));
+        }
+    }
+}
+
+/// Gives the JSON Schema of what [`QueryResponse::to_json`] gives.
+pub fn query_output_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "rows": { "type": "array", "items": { "type": "object" } },
+            "total": { "type": "integer" },
+            "facets": { "type": "object" },
+            "markdown": { "type": "string" },
+            "csv": { "type": "string" },
+            "series": { "type": "object" },
+            "next": { "type": "string" },
+            "did_you_mean": { "type": "array", "items": { "type": "object" } },
+            "warnings": { "type": "array", "items": { "type": "string" } }
+        },
+        "required": ["total"]
+    })
+}
+
+impl FacetMeta {
+    pub(crate) fn of(facet: &Facet) -> Self {
+        FacetMeta {
+            rows: facet
+                .rows
+                .iter()
+                .map(|row| FacetRow { value: shown(&row.value), total: row.total })
+                .collect(),
+            total: facet.total,
+            min: facet.min.as_ref().map(columns::Value::to_json),
+            max: facet.max.as_ref().map(columns::Value::to_json),
+        }
+    }
+
+    /// Writes the facet.
+    pub fn to_json(&self) -> Value {
+        let rows: Vec<Value> =
+            self.rows.iter().map(|row| json!({ "value": row.value, "total": row.total })).collect();
+        let mut facet = json!({ "rows": rows, "total": self.total });
+        if let Some(min) = &self.min {
+            facet["min"] = min.clone();
+        }
+        if let Some(max) = &self.max {
+            facet["max"] = max.clone();
+        }
+        facet
+    }
+}
+
+impl DidYouMean {
+    fn to_json(&self) -> Value {
+        json!({ "field": self.field, "received": self.received, "suggestions": self.suggestions })
+    }
+}
+
+pub(crate) fn series_to_json(field: &str, sum: Option<&str>, series: &SeriesAnswer) -> Value {
+    let points: Vec<Value> = series
+        .points
+        .iter()
+        .map(|point| {
+            let value = columns::Value::Real(point.value).to_json();
+            json!({ "start": point.start, "value": value })
+        })
+        .collect();
+    let measure = sum.map_or_else(|| "count".to_owned(), |field| format!("sum of {field}"));
+    json!({ "field": field, "bucket": series.bucket.as_str(), "measure": measure, "points": points })
+}
+
+/// Shows a value in a facet or a suggestion, cut where it is too long to be typed back.
+pub(crate) fn shown(value: &columns::Value) -> Value {
+    let mut shown = value.to_json();
+    cut_cell(&mut shown, MAX_FACET_CHARS);
+    shown
+}
+
+/// Tells whether a value is too long to be shown whole.
+pub(crate) fn is_long(value: &columns::Value) -> bool {
+    value.as_str().is_some_and(|text| text.chars().nth(MAX_FACET_CHARS).is_some())
+}
+
+fn change_cell(
+    cell: &mut Value,
+    change: &mut impl FnMut(&str) -> Option<String>,
+    n_changed: &mut usize,
+) {
+    match cell {
+        Value::String(text) => {
+            if let Some(changed) = change(text) {
+                *text = changed;
+                *n_changed += 1;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                change_cell(item, change, n_changed);
+            }
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn cut_cell(cell: &mut Value, max_chars: usize) -> bool {
+    match cell {
+        Value::String(text) => {
+            let Some((end, _)) = text.char_indices().nth(max_chars) else {
+                return false;
+            };
+            text.truncate(end);
+            text.push('…');
+            true
+        }
+        Value::Array(items) => {
+            let n_cut =
+                items.iter_mut().filter_map(|item| cut_cell(item, max_chars).then_some(())).count();
+            n_cut > 0
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

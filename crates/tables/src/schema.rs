@@ -1,0 +1,223 @@
+//! A checked schema: what exists for agents, and how the engine reads it.
+
+use columns::{Cells, ColumnSpec, Kind, TableSpec};
+use serde_json::{Map, Value, json};
+
+use crate::config::{Field, FieldType, Fields, Operator, TableConfig};
+use crate::{Error, Result};
+
+/// How deep arrays may be nested.
+pub const MAX_NESTING: usize = 2;
+
+/// A schema that makes sense. Hidden fields are not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// The name by which agents call the table.
+    pub name: String,
+    /// What a row is, for the agent.
+    pub description: Option<String>,
+    pub(crate) fields: Vec<(String, Field)>,
+}
+
+impl Schema {
+    /// Checks fields: literals have values, arrays have items and an operator, ranges hold what
+    /// can be compared.
+    pub fn new(
+        name: impl Into<String>,
+        description: Option<String>,
+        fields: Fields,
+    ) -> Result<Self> {
+        let name = name.into();
+        let mut shown = Vec::new();
+        for (field_name, field) in fields.0 {
+            check(&field, 0).map_err(|problem| Error::BadSchema {
+                table: name.clone(),
+                field: field_name.clone(),
+                problem,
+            })?;
+            if !field.hidden {
+                shown.push((field_name, with_operator(field)));
+            }
+        }
+        if !shown.iter().any(|(_, field)| field.field_type != FieldType::Sort) {
+            return Err(Error::BadSchema {
+                table: name,
+                field: "*".to_owned(),
+                problem: "a table needs at least one field that is not hidden".to_owned(),
+            });
+        }
+        Ok(Schema { name, description, fields: shown })
+    }
+
+    /// Gives the fields that are columns, in the order in which rows show them.
+    pub fn column_names(&self) -> Vec<String> {
+        self.columns().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Gives the names of all filters.
+    pub fn filter_names(&self) -> Vec<String> {
+        self.fields.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Gives the JSON Schema of the filters: an object whose properties are all optional.
+    pub fn filters_json_schema(&self) -> Value {
+        let properties: Map<String, Value> =
+            self.fields.iter().map(|(name, field)| (name.clone(), json_schema(field))).collect();
+        json!({
+            "type": "object",
+            "description": self.filters_hint(),
+            "properties": properties,
+            "additionalProperties": false
+        })
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| field)
+    }
+
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &(String, Field)> {
+        self.fields.iter().filter(|(_, field)| field.field_type != FieldType::Sort)
+    }
+
+    /// Says in a sentence how values filter, since JSON Schema cannot.
+    fn filters_hint(&self) -> String {
+        let named = |wanted: &dyn Fn(&Field) -> bool| -> String {
+            let names: Vec<&str> = self
+                .fields
+                .iter()
+                .filter(|(_, field)| wanted(field))
+                .map(|(name, _)| name.as_str())
+                .collect();
+            names.join(", ")
+        };
+        let mut hint = "All optional; rows must pass all.".to_owned();
+        let texts = named(&|field| field.field_type == FieldType::String);
+        if !texts.is_empty() {
+            hint.push_str(&format!(" Substring: {texts}."));
+        }
+        let members = named(&|field| field.operator == Some(Operator::In));
+        if !members.is_empty() {
+            hint.push_str(&format!(" Any of: {members}."));
+        }
+        let ranges = named(&|field| field.operator == Some(Operator::Range));
+        if !ranges.is_empty() {
+            hint.push_str(&format!(" [value] or inclusive [min, max]: {ranges}."));
+        }
+        hint
+    }
+}
+
+/// Turns a field into JSON Schema.
+pub fn json_schema(field: &Field) -> Value {
+    let mut schema = match field.field_type {
+        FieldType::String => json!({ "type": "string" }),
+        FieldType::Number => json!({ "type": "number" }),
+        FieldType::Boolean => json!({ "type": "boolean" }),
+        FieldType::Timestamp => {
+            json!({ "type": "number", "description": "Unix timestamp in milliseconds" })
+        }
+        FieldType::StringLiteral => json!({ "type": "string", "enum": field.values }),
+        FieldType::Array => {
+            let items = field.items.as_deref().map_or_else(|| json!({}), json_schema);
+            json!({ "type": "array", "items": items })
+        }
+        FieldType::Sort => json!({
+            "type": "object",
+            "properties": { "id": { "type": "string" }, "desc": { "type": "boolean" } }
+        }),
+    };
+    let own = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+    let unit = field.unit.as_ref().map(|unit| format!("in {unit}"));
+    let parts: Vec<String> = [own, field.description.clone(), unit].into_iter().flatten().collect();
+    if !parts.is_empty() {
+        schema["description"] = parts.join("; ").into();
+    }
+    schema
+}
+
+/// Says how the engine reads a configured table.
+pub(crate) fn table_spec(config: &TableConfig, schema: &Schema) -> TableSpec {
+    let columns = schema
+        .columns()
+        .map(|(name, field)| {
+            let leaf = leaf(field);
+            let separator = field.separator.or(leaf.separator);
+            ColumnSpec {
+                name: name.clone(),
+                source_name: field.column.clone().unwrap_or_else(|| name.clone()),
+                kind: kind(leaf.field_type),
+                cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
+                epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
+            }
+        })
+        .collect();
+    TableSpec { columns, null_values: config.null_values.clone(), delimiter: config.delimiter }
+}
+
+/// Gives what an array holds in the end, or the field itself.
+pub(crate) fn leaf(field: &Field) -> &Field {
+    let mut field = field;
+    while let Some(items) = &field.items {
+        field = items;
+    }
+    field
+}
+
+pub(crate) fn kind(field_type: FieldType) -> Kind {
+    match field_type {
+        FieldType::Number => Kind::Number,
+        FieldType::Boolean => Kind::Boolean,
+        FieldType::Timestamp => Kind::Timestamp,
+        FieldType::String | FieldType::StringLiteral | FieldType::Array | FieldType::Sort => {
+            Kind::Text
+        }
+    }
+}
+
+fn check(field: &Field, depth: usize) -> std::result::Result<(), String> {
+    let is_array = field.field_type == FieldType::Array;
+    let is_literal = field.field_type == FieldType::StringLiteral;
+    if is_literal && field.values.is_empty() {
+        return Err("a stringLiteral needs `values`".to_owned());
+    }
+    if !is_literal && !field.values.is_empty() {
+        return Err(format!("`values` is for stringLiteral, not {}", field.field_type.as_str()));
+    }
+    if !is_array {
+        return match (&field.items, field.operator) {
+            (Some(_), _) => Err(format!("`items` is for array, not {}", field.field_type.as_str())),
+            (_, Some(_)) => Err(format!("`match` is for array, not {}", field.field_type.as_str())),
+            (None, None) => Ok(()),
+        };
+    }
+    let Some(items) = &field.items else {
+        return Err("an array needs `items`".to_owned());
+    };
+    if items.field_type == FieldType::Sort {
+        return Err("an array of sort means nothing".to_owned());
+    }
+    if depth + 1 > MAX_NESTING {
+        return Err(format!("arrays may be nested at most {MAX_NESTING} deep"));
+    }
+    check(items, depth + 1)?;
+    let leaf = leaf(field).field_type;
+    let can_be_range = matches!(leaf, FieldType::Number | FieldType::Timestamp);
+    match field.operator {
+        None if can_be_range && depth == 0 => {
+            Err("an array of numbers or timestamps needs `match = \"in\"` or `match = \"range\"`"
+                .to_owned())
+        }
+        Some(Operator::Range) if !can_be_range => {
+            Err(format!("`match = \"range\"` needs numbers or timestamps, not {}", leaf.as_str()))
+        }
+        None | Some(Operator::In | Operator::Range) => Ok(()),
+    }
+}
+
+/// An array of texts or booleans can only mean membership.
+fn with_operator(mut field: Field) -> Field {
+    if field.field_type == FieldType::Array {
+        field.operator = field.operator.or(Some(Operator::In));
+    }
+    field
+}

@@ -1,0 +1,323 @@
+//! The configured tables of a server: who may ask, what is asked, what is answered.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use columns::{Answer, Query, Sort, Table, TimeSeries, Value as Cell};
+use model::{Access, Caller, Deadline, Warning};
+
+use crate::config::{FieldType, TableConfig};
+use crate::error::did_you_mean;
+use crate::filters::{TypedFilters, typed};
+use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
+use crate::response::{
+    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
+    shown,
+};
+use crate::schema::{self, leaf};
+use crate::{Error, Result, Schema, cursor, describe};
+
+/// How many values are suggested for one that no row has.
+pub const MAX_SUGGESTIONS: usize = 5;
+
+/// What the service needs to open its tables.
+#[derive(Debug, Clone)]
+pub struct ServiceConfig {
+    /// The tables, in the order of the configuration.
+    pub tables: Vec<TableConfig>,
+    /// What relative paths are relative to.
+    pub base_folder: PathBuf,
+    /// Where column files are kept.
+    pub cache_folder: PathBuf,
+}
+
+/// The tables of a server. Cheap to clone.
+#[derive(Clone)]
+pub struct Service {
+    tables: Arc<Vec<ServedTable>>,
+}
+
+pub(crate) struct ServedTable {
+    pub(crate) schema: Schema,
+    access: Access,
+    pub(crate) engine: Arc<dyn Table>,
+}
+
+impl Service {
+    /// Opens every table.
+    ///
+    /// Fails on the first whose schema or source cannot be used; databases that cannot be
+    /// reached fail when they are queried.
+    pub fn open(config: ServiceConfig) -> Result<Self> {
+        let mut tables: Vec<ServedTable> = Vec::new();
+        for table in config.tables {
+            if tables.iter().any(|known| known.schema.name == table.name) {
+                return Err(Error::DuplicateTable { table: table.name });
+            }
+            tables.push(open_table(table, &config.base_folder, &config.cache_folder)?);
+        }
+        Ok(Service { tables: Arc::new(tables) })
+    }
+
+    /// Gives the schemas of the tables that a caller may use, in the order of the
+    /// configuration.
+    pub fn schemas(&self, caller: &Caller) -> Vec<&Schema> {
+        self.visible(caller).into_iter().map(|table| &table.schema).collect()
+    }
+
+    /// Answers `query_table`.
+    pub fn query(
+        &self,
+        caller: &Caller,
+        request: &QueryRequest,
+        deadline: &Deadline,
+    ) -> Result<QueryResponse> {
+        let table = self.table(caller, request.table.as_deref())?;
+        table.query(request, deadline)
+    }
+
+    /// Answers `describe_schema`.
+    pub fn describe(
+        &self,
+        caller: &Caller,
+        table: Option<&str>,
+        deadline: &Deadline,
+    ) -> Result<serde_json::Value> {
+        let table = self.table(caller, table)?;
+        describe::describe(table, deadline)
+    }
+
+    /// Gives a service with one of the tables only: `/api/mcp` serves the first.
+    pub fn only(&self, name: &str) -> Option<Service> {
+        let table = self.tables.iter().find(|table| table.schema.name == name)?;
+        let table = ServedTable {
+            schema: table.schema.clone(),
+            access: table.access.clone(),
+            engine: table.engine.clone(),
+        };
+        Some(Service { tables: Arc::new(vec![table]) })
+    }
+
+    /// Gives the name of the first configured table.
+    pub fn first_name(&self) -> Option<&str> {
+        self.tables.first().map(|table| table.schema.name.as_str())
+    }
+
+    fn visible(&self, caller: &Caller) -> Vec<&ServedTable> {
+        self.tables.iter().filter(|table| caller.may_use(&table.access)).collect()
+    }
+
+    fn table(&self, caller: &Caller, name: Option<&str>) -> Result<&ServedTable> {
+        let tables = self.visible(caller);
+        let allowed = || tables.iter().map(|table| table.schema.name.clone()).collect::<Vec<_>>();
+        match (name, tables.as_slice()) {
+            (None, [table]) => Ok(table),
+            (None, _) => Err(Error::TableRequired { allowed: allowed() }),
+            (Some(name), tables) => {
+                tables.iter().find(|table| table.schema.name == name).copied().ok_or_else(|| {
+                    let allowed = allowed();
+                    Error::UnknownTable {
+                        received: name.to_owned(),
+                        did_you_mean: did_you_mean(name, &allowed),
+                        allowed,
+                    }
+                })
+            }
+        }
+    }
+}
+
+impl ServedTable {
+    fn query(&self, request: &QueryRequest, deadline: &Deadline) -> Result<QueryResponse> {
+        let schema = &self.schema;
+        let typed = typed(schema, &request.filters)?;
+        let sort = checked_sort(schema, request, &typed)?;
+        let series =
+            request.series.as_ref().map(|series| checked_series(schema, series)).transpose()?;
+        let fingerprint = cursor::fingerprint(&schema.name, request, sort.as_ref());
+        let after =
+            request.cursor.as_ref().map(|token| cursor::decode(&fingerprint, token)).transpose()?;
+        let query = Query {
+            filters: typed.filters,
+            sort: sort
+                .as_ref()
+                .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction }),
+            offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
+            limit: request.page_size as usize,
+            after,
+            facets: if request.format == Format::Stats {
+                schema.column_names()
+            } else {
+                Vec::new()
+            },
+            facet_rows: MAX_FACET_ROWS,
+            columns: schema.column_names(),
+            series,
+        };
+        let answer = self
+            .engine
+            .query(&query, deadline)
+            .map_err(|cause| Error::of_source(&schema.name, cause))?;
+        self.respond(request, &query, &answer, &fingerprint, deadline)
+    }
+
+    fn respond(
+        &self,
+        request: &QueryRequest,
+        query: &Query,
+        answer: &Answer,
+        fingerprint: &str,
+        deadline: &Deadline,
+    ) -> Result<QueryResponse> {
+        let rows =
+            answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
+        let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
+        response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
+        if request.format == Format::Stats {
+            warn_of_cut_facets(&mut response.warnings, &answer.facets);
+            let facets =
+                answer.facets.iter().map(|facet| (facet.column.clone(), FacetMeta::of(facet)));
+            response.facets = Some(facets.collect());
+            response.warnings.extend(describe::load_warnings(self.engine.as_ref()));
+        }
+        if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
+            response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
+            if series.n_without_time > 0 {
+                let message = format!(
+                    "{} rows have no {} and are not in the series",
+                    series.n_without_time, wanted.field
+                );
+                response.warnings.push(Warning::new("rows_without_time", message));
+            }
+        }
+        if answer.total == 0 {
+            response.did_you_mean = self.suggestions(query, answer, deadline)?;
+        }
+        warn_of_page(&mut response, request);
+        if answer.has_changed {
+            let message = "the data changed since the page before; this page continues after the \
+                           same row, or after where it would stand";
+            response.warnings.push(Warning::new("data_changed", message));
+        }
+        if let Some(staleness) = self.engine.staleness() {
+            response.warnings.push(Warning::new("stale_data", staleness));
+        }
+        let has_two_sorts = request.sort.is_some()
+            && request.filters.keys().any(|name| {
+                self.schema.field(name).is_some_and(|field| field.field_type == FieldType::Sort)
+            });
+        if has_two_sorts {
+            let message = "two orders were given; the argument `sort` was used, not the filter";
+            response.warnings.push(Warning::new("two_sorts", message));
+        }
+        Ok(response)
+    }
+
+    /// Suggests values for those that no row of the whole table has.
+    fn suggestions(
+        &self,
+        query: &Query,
+        answer: &Answer,
+        deadline: &Deadline,
+    ) -> Result<Vec<DidYouMean>> {
+        let mut suggestions = Vec::new();
+        for unmatched in &answer.unmatched {
+            let field = &query.filters[unmatched.filter_idx].column;
+            let nearest = self
+                .engine
+                .nearest_values(field, &unmatched.value, MAX_SUGGESTIONS, deadline)
+                .map_err(|cause| Error::of_source(&self.schema.name, cause))?;
+            suggestions.push(DidYouMean {
+                field: field.clone(),
+                received: unmatched.value.to_json(),
+                suggestions: nearest.iter().map(shown).collect(),
+            });
+        }
+        Ok(suggestions)
+    }
+}
+
+/// Gives the order of a request: the argument, or else the filter of type `sort`.
+pub(crate) fn checked_sort(
+    schema: &Schema,
+    request: &QueryRequest,
+    typed: &TypedFilters,
+) -> Result<Option<SortRequest>> {
+    let Some(sort) = request.sort.clone().or_else(|| typed.sort.clone()) else {
+        return Ok(None);
+    };
+    let names = schema.column_names();
+    if names.contains(&sort.id) {
+        Ok(Some(sort))
+    } else {
+        Err(unknown_name("sort field", &sort.id, &names))
+    }
+}
+
+fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
+    let of_type = |wanted: FieldType| -> Vec<String> {
+        schema
+            .columns()
+            .filter(|(_, field)| leaf(field).field_type == wanted)
+            .map(|(name, _)| name.clone())
+            .collect()
+    };
+    let times = of_type(FieldType::Timestamp);
+    if !times.contains(&series.field) {
+        return Err(unknown_name("series field", &series.field, &times));
+    }
+    let numbers = of_type(FieldType::Number);
+    if let Some(sum) = series.sum.as_ref().filter(|sum| !numbers.contains(sum)) {
+        return Err(unknown_name("series sum", sum, &numbers));
+    }
+    Ok(TimeSeries { column: series.field.clone(), bucket: series.bucket, sum: series.sum.clone() })
+}
+
+pub(crate) fn warn_of_page(response: &mut QueryResponse, request: &QueryRequest) {
+    let is_behind = request.cursor.is_none()
+        && request.page > 1
+        && (request.page - 1) * request.page_size >= response.total;
+    if is_behind {
+        let n_pages = response.total.div_ceil(request.page_size);
+        let message = format!(
+            "page {} is out of range: {} rows make {n_pages} pages of {}",
+            request.page, response.total, request.page_size
+        );
+        response.warnings.push(Warning::new("page_out_of_range", message));
+    }
+}
+
+fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
+    let cut: Vec<String> = facets
+        .iter()
+        .filter(|facet| facet.n_values > facet.rows.len() as u64)
+        .map(|facet| format!("{} ({} values)", facet.column, facet.n_values))
+        .collect();
+    if !cut.is_empty() {
+        let message = format!(
+            "facets list only the {MAX_FACET_ROWS} most frequent values of {}; total, min and max are of all",
+            cut.join(", ")
+        );
+        warnings.push(Warning::new("facets_cut", message));
+    }
+    let long: Vec<&str> = facets
+        .iter()
+        .filter(|facet| facet.rows.iter().any(|row| is_long(&row.value)))
+        .map(|facet| facet.column.as_str())
+        .collect();
+    if !long.is_empty() {
+        let message = format!(
+            "facet values of {} longer than {MAX_FACET_CHARS} characters were cut; they end in `…`",
+            long.join(", ")
+        );
+        warnings.push(Warning::new("facet_values_cut", message));
+    }
+}
+
+fn open_table(config: TableConfig, base: &Path, cache: &Path) -> Result<ServedTable> {
+    let schema = Schema::new(&config.name, config.description.clone(), config.fields.clone())?;
+    let spec = schema::table_spec(&config, &schema);
+    let engine = columns::open(&config.source, spec, base, cache)
+        .map_err(|cause| Error::of_source(&config.name, cause))?;
+    Ok(ServedTable { schema, access: config.allow, engine })
+}
