@@ -7,10 +7,11 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
+    CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tools::{Progress, Registry};
@@ -23,6 +24,19 @@ use crate::read;
 /// How long a client may keep `tools/list`, in milliseconds. Short, since a changed
 /// configuration changes the list, and private, since callers see different tools.
 const LIST_TTL_MS: u64 = 60_000;
+
+/// The methods that are answered here.
+const METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "completion/complete",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
 
 /// Progress messages that may wait to be sent before further ones are dropped.
 const PROGRESS_QUEUE: usize = 64;
@@ -112,6 +126,23 @@ impl ServerHandler for Visit {
         let info = CompletionInfo::with_all_values(values)
             .map_err(|message| ErrorData::internal_error(message, None))?;
         Ok(CompleteResult::new(info))
+    }
+
+    /// The library brings requests here that it does not know, and those of known methods whose
+    /// `params` it cannot read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&method.as_str()) {
+            let message = format!("the `params` do not fit `{method}`");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let shown: String = method.chars().take(100).collect();
+        let message = format!("unknown method `{shown}`");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn list_prompts(
