@@ -8,7 +8,7 @@ use crate::project;
 /// How long a release build and its benches may take.
 const BENCH: Limit = Limit::minutes("bench", 60);
 
-/// Builds the release binary and runs its benches, all of them when none is named.
+/// Builds the release binary and hands the names to `dowse bench`, which lists what there is.
 pub(crate) fn run(names: &[&str]) -> anyhow::Result<()> {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--release", "--package", "dowse", "--", "bench"]).args(names);

@@ -21,11 +21,13 @@ pub(crate) enum Kind {
 /// Builds the binary and gives the path of a copy that later builds leave alone.
 pub(crate) fn build(kind: Kind) -> anyhow::Result<PathBuf> {
     let mut command = Command::new("cargo");
-    command.args(["build", "--quiet", "--package", "dowse", "--bin", "dowse", "--locked"]);
+    // Over the whole workspace, so that dependencies have the same features as in the tests and
+    // are not compiled a second time.
+    command.args(["build", "--quiet", "--workspace", "--bin", "dowse", "--locked"]);
     let name = match kind {
         Kind::Shipped => "dowse",
         Kind::WithFixtures => {
-            command.args(["--features", "conformance"]);
+            command.args(["--features", "dowse/conformance"]);
             "dowse-with-fixtures"
         }
     };

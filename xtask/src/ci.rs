@@ -106,7 +106,9 @@ fn room_tests(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     let arguments: &[&str] = if has_nextest {
         &["nextest", "run", "--workspace", "--locked"]
     } else {
-        eprintln!("cargo-nextest is not installed: tests run under `cargo test`, without time-outs of their own");
+        eprintln!(
+            "cargo-nextest is not installed: tests run under `cargo test`, without time-outs of their own"
+        );
         &["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]
     };
     let mut command = cargo_command(arguments);

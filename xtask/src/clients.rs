@@ -1,7 +1,7 @@
 //! Short sessions of MCP clients that other people wrote: `cargo xtask clients`.
 //!
-//! The Python client in both eras, the TypeScript SDK's client and the inspector's command line,
-//! each over HTTP and over stdio, against the shipped binary. The sessions are scripts under
+//! The Python client and the inspector's command line in both eras of MCP, and the TypeScript SDK's
+//! client, each over HTTP and over stdio, against the shipped binary. The sessions are scripts under
 //! `xtask/clients/`; each prints one line when it passed.
 
 use std::path::{Path, PathBuf};
@@ -40,11 +40,17 @@ pub(crate) fn run(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     ];
     let mut lines = Vec::new();
     for target in &targets {
+        let mut passed = |line: String| {
+            eprintln!("     {line}");
+            lines.push(format!("     {line}"));
+        };
         for era in ["legacy", "2026-07-28"] {
-            lines.push(python_session(testbed, era, target)?);
+            passed(python_session(testbed, era, target)?);
         }
-        lines.push(typescript_session(testbed, target)?);
-        lines.push(inspector_session(testbed, target)?);
+        passed(typescript_session(testbed, target)?);
+        for era in ["legacy", "modern"] {
+            passed(inspector_session(testbed, era, target)?);
+        }
     }
     let exit = server.stop();
     anyhow::ensure!(exit.success(), "the server ended with {exit} after the sessions");
@@ -66,12 +72,12 @@ fn typescript_session(testbed: &Testbed, target: &Target) -> anyhow::Result<Stri
 }
 
 /// Lists the tools and calls one, as two runs of the inspector's command line.
-fn inspector_session(testbed: &Testbed, target: &Target) -> anyhow::Result<String> {
+fn inspector_session(testbed: &Testbed, era: &str, target: &Target) -> anyhow::Result<String> {
     let inspector = |method: &[&str]| -> anyhow::Result<Value> {
         let launcher = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
         let mut command = Command::new(&testbed.node);
         command.arg(testbed.node_modules.join(launcher)).args(["--cli", "--quiet"]);
-        command.args(["--format", "json"]).args(method);
+        command.args(["--format", "json", "--protocol-era", era]).args(method);
         match target {
             Target::Http(url) => command.args(["--transport", "http", "--server-url", url]),
             Target::Stdio { binary, config } => {
@@ -92,9 +98,7 @@ fn inspector_session(testbed: &Testbed, target: &Target) -> anyhow::Result<Strin
     let repaired = answer["structuredContent"]["normalized_text"].as_str();
     anyhow::ensure!(repaired == Some(REPAIR.1), "the inspector got {answer}");
     let transport = if matches!(target, Target::Http(_)) { "http" } else { "stdio" };
-    let line = format!("     inspector, {transport}: {n_tools} tools, session passed");
-    eprintln!("{line}");
-    Ok(line)
+    Ok(format!("inspector, {transport}, {era}: {n_tools} tools, session passed"))
 }
 
 fn add_target(command: &mut Command, target: &Target) {
@@ -117,7 +121,7 @@ fn session(command: Command) -> anyhow::Result<String> {
         finished.stdout,
         finished.stderr
     );
-    Ok(format!("     {}", finished.stdout.trim()))
+    Ok(finished.stdout.trim().to_owned())
 }
 
 fn script(name: &str) -> PathBuf {

@@ -43,8 +43,8 @@ fn main() -> anyhow::Result<()> {
         ["generate"] => generate::run(generate::Mode::Write),
         ["generate", "--check"] => generate::run(generate::Mode::Check),
         ["testbed"] => testbed::print(),
-        ["conformance"] => conformance::run(&testbed::prepare()?),
-        ["clients"] => clients::run(&testbed::prepare()?),
+        ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
+        ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

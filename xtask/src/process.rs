@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ pub(crate) struct Finished {
 
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(15);
+/// How long the output of a program that ended is waited for: a grandchild may hold the pipe.
+const DRAIN: Duration = Duration::from_secs(2);
 /// How often a running program is looked at.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -45,7 +47,7 @@ const POLL: Duration = Duration::from_millis(50);
 pub(crate) fn run(command: impl Into<Command>, limit: Limit) -> anyhow::Result<()> {
     let mut command = command.into();
     let mut child = spawn(&mut command)?;
-    let status = wait(&mut child, limit)?;
+    let status = wait(&mut child, Instant::now(), limit)?;
     anyhow::ensure!(status.success(), "`{}` failed: {status}", line_of(&command));
     Ok(())
 }
@@ -59,42 +61,32 @@ pub(crate) fn run_keeping(
     keep: fn(&str) -> bool,
 ) -> anyhow::Result<Vec<String>> {
     let mut command = command.into();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = spawn(&mut command)?;
-    let (lines, printed) = mpsc::channel::<String>();
-    let stdout = child.stdout.take().context("stdout was asked for")?;
-    let stderr = child.stderr.take().context("stderr was asked for")?;
-    let readers = [forward(stdout, lines.clone()), forward(stderr, lines)];
-    let status = wait(&mut child, limit);
-    for reader in readers {
-        reader.join().map_err(|_| anyhow::anyhow!("a reader of `{}` died", line_of(&command)))?;
-    }
-    let kept: Vec<String> = printed.into_iter().filter(|line| keep(line)).collect();
-    let status = status?;
-    anyhow::ensure!(
-        status.success(),
-        "`{}` failed: {status}\n{}",
-        line_of(&command),
-        kept.join("\n")
-    );
+    let mut kept = Vec::new();
+    let status = watch(&mut command, limit, |_, line| {
+        eprintln!("{line}");
+        if keep(&line) {
+            kept.push(line);
+        }
+    })?;
+    let lines = kept.join("\n");
+    anyhow::ensure!(status.success(), "`{}` failed: {status}\n{lines}", line_of(&command));
     Ok(kept)
 }
 
 /// Runs a program and gives back what it printed, whatever its exit code.
 pub(crate) fn read(command: impl Into<Command>, limit: Limit) -> anyhow::Result<Finished> {
     let mut command = command.into();
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = spawn(&mut command)?;
-    let stdout = collect(child.stdout.take().context("stdout was asked for")?);
-    let stderr = collect(child.stderr.take().context("stderr was asked for")?);
-    let status = wait(&mut child, limit)?;
-    let text = |reader: thread::JoinHandle<Vec<u8>>| -> anyhow::Result<String> {
-        let bytes = reader
-            .join()
-            .map_err(|_| anyhow::anyhow!("a reader of `{}` died", line_of(&command)))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    Ok(Finished { status, stdout: text(stdout)?, stderr: text(stderr)? })
+    command.stdin(Stdio::null());
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    let status = watch(&mut command, limit, |stream, line| {
+        let text = match stream {
+            Stream::Stdout => &mut stdout,
+            Stream::Stderr => &mut stderr,
+        };
+        text.push_str(&line);
+        text.push('\n');
+    })?;
+    Ok(Finished { status, stdout, stderr })
 }
 
 /// Tells whether a program can be started at all.
@@ -108,15 +100,55 @@ pub(crate) fn exists(program: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Runs a program and gives every line of both streams to `each`, in the order they come.
+fn watch(
+    command: &mut Command,
+    limit: Limit,
+    mut each: impl FnMut(Stream, String),
+) -> anyhow::Result<ExitStatus> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = Instant::now();
+    let mut child = spawn(command)?;
+    let (sender, lines) = mpsc::channel();
+    let stdout = child.stdout.take().context("stdout was asked for")?;
+    let stderr = child.stderr.take().context("stderr was asked for")?;
+    forward(Stream::Stdout, stdout, sender.clone());
+    forward(Stream::Stderr, stderr, sender);
+    let mut ended: Option<(ExitStatus, Instant)> = None;
+    loop {
+        match lines.recv_timeout(POLL) {
+            Ok((stream, line)) => each(stream, line),
+            Err(RecvTimeoutError::Disconnected) => return wait(&mut child, started, limit),
+            Err(RecvTimeoutError::Timeout) => match ended {
+                Some((status, at)) if at.elapsed() >= DRAIN => return Ok(status),
+                Some(_) => {}
+                None => ended = child.try_wait()?.map(|status| (status, Instant::now())),
+            },
+        }
+        if ended.is_none() && started.elapsed() >= limit.duration {
+            return wait(&mut child, started, limit);
+        }
+    }
+}
+
 fn spawn(command: &mut Command) -> anyhow::Result<Child> {
     command.spawn().with_context(|| format!("cannot start `{}`", line_of(command)))
 }
 
-fn wait(child: &mut Child, limit: Limit) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
-    while started.elapsed() < limit.duration {
+/// Waits for the end, and ends the program itself when the limit is reached.
+fn wait(child: &mut Child, started: Instant, limit: Limit) -> anyhow::Result<ExitStatus> {
+    loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
+        }
+        if started.elapsed() >= limit.duration {
+            break;
         }
         thread::sleep(POLL);
     }
@@ -138,31 +170,23 @@ fn ask_to_end(child: &Child) {
     }
 }
 
+/// Reads a stream on a thread of its own, which ends with the stream or with its reader.
 fn forward(
-    stream: impl Read + Send + 'static,
-    lines: mpsc::Sender<String>,
-) -> thread::JoinHandle<()> {
+    stream: Stream,
+    pipe: impl Read + Send + 'static,
+    lines: mpsc::Sender<(Stream, String)>,
+) {
     thread::spawn(move || {
-        let mut reader = BufReader::new(stream);
+        let mut reader = BufReader::new(pipe);
         let mut raw = Vec::new();
         while matches!(reader.read_until(b'\n', &mut raw), Ok(n_bytes) if n_bytes > 0) {
             let line = String::from_utf8_lossy(&raw).trim_end().to_owned();
             raw.clear();
-            eprintln!("{line}");
-            if lines.send(line).is_err() {
+            if lines.send((stream, line)).is_err() {
                 return;
             }
         }
-    })
-}
-
-fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error is still worth showing.
-        let _ = stream.read_to_end(&mut bytes);
-        bytes
-    })
+    });
 }
 
 fn line_of(command: &Command) -> String {
@@ -196,6 +220,16 @@ mod tests {
         let limit = Limit { name: "patience", duration: Duration::from_millis(100) };
         let error = run(shell("exec sleep 60"), limit).unwrap_err();
         assert_eq!(error.to_string(), "ran out of time: `patience` is 0 s");
+    }
+
+    #[test]
+    fn grandchild_that_holds_the_pipe_is_not_waited_for() {
+        let script = "sleep 30 & echo $!";
+        let finished = read(shell(script), Limit::minutes("a test", 1)).unwrap();
+        assert!(finished.status.success());
+        let pid = finished.stdout.trim().parse().ok().and_then(rustix::process::Pid::from_raw);
+        // Still running: its pipe was left, not drained to the end.
+        rustix::process::kill_process(pid.unwrap(), rustix::process::Signal::KILL).unwrap();
     }
 
     #[test]

@@ -6,11 +6,15 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogArgs, LogFormat};
 
+/// What is kept quiet unless the filter names it: the protocol library writes several lines for
+/// each request, and an error for each client that leaves early.
+const QUIET: &str = "rmcp=off";
+
 /// Starts logging. A filter that cannot be read falls back to `info`, and says so.
 pub(crate) fn start(args: &LogArgs) {
-    let (filter, complaint) = match args.log.parse::<EnvFilter>() {
+    let (filter, complaint) = match format!("{QUIET},{}", args.log).parse::<EnvFilter>() {
         Ok(filter) => (filter, None),
-        Err(error) => (EnvFilter::new("info"), Some(error)),
+        Err(error) => (EnvFilter::new(format!("{QUIET},info")), Some(error)),
     };
     let builder = tracing_subscriber::fmt().with_writer(stderr).with_env_filter(filter);
     match args.log_format {

@@ -1,1 +1,41 @@
-//! The room `files`.
+//! Folders that agents can search safely.
+//!
+//! [`Service`] answers the tools of the family: which roots there are, index one, search, open a
+//! preview, summarise, rewrite a query. [`Roots`] decides what may be touched at all: a path is
+//! resolved and compared component by component with the resolved roots, and every read opens
+//! the file beneath its root, so that a swap between the check and the read leaks nothing.
+//! [`Indexer`] walks a root and takes what changed into the store.
+//!
+//! Raw files never leave: what leaves is text from the index, cut to size. Redaction is the
+//! guard's, transport and schemas are those of the rooms above.
+#![doc(test(attr(deny(warnings))))]
+
+mod config;
+mod error;
+
+mod roots;
+mod walk;
+mod years;
+
+mod index;
+mod preview;
+mod search;
+
+mod rewrite;
+mod summary;
+
+mod service;
+mod time;
+
+pub use config::{FilesConfig, RootConfig};
+pub use error::{Error, Result};
+pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB};
+pub use preview::{MAX_PREVIEW_CHARS, Preview};
+pub use rewrite::{Rewritten, RewrittenFilters};
+pub use roots::{Root, Roots};
+pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};
+pub use service::{IndexAnswer, Service, ServiceConfig};
+pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
+
+/// The version of the family's tools, in every answer.
+pub const MCP_VERSION: &str = "v1.0.0";

@@ -43,6 +43,6 @@ pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, Limi
 pub use error::{Denied, SetupError};
 pub use identity::{Authenticator, bearer};
 pub use metrics::Metrics;
-pub use outgoing::{Caps, Outgoing, release};
+pub use outgoing::{Caps, Outgoing, OutgoingText, release, release_text};
 pub use rate::{Limiter, TooMany};
 pub use tokens::FetchKeys;

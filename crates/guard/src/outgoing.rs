@@ -58,6 +58,34 @@ pub fn release(
     Outgoing { value, text, n_redacted, was_cut }
 }
 
+/// Source text that stands for itself, outside of an answer, as it may leave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutgoingText {
+    /// The text.
+    pub text: String,
+    /// Pieces that were taken out.
+    pub n_redacted: usize,
+    /// Whether its end is missing; a last line says so.
+    pub was_cut: bool,
+}
+
+/// Redacts a whole source text and cuts it to size, with a last line that says so.
+pub fn release_text(text: &str, caps: &Caps) -> OutgoingText {
+    let redaction = text::redact(text);
+    let mut outgoing =
+        OutgoingText { text: redaction.text, n_redacted: redaction.n_pieces, was_cut: false };
+    if exceeds(&outgoing.text, caps.result_chars) {
+        let n_kept = caps.result_chars.saturating_sub(NOTICE_CHARS);
+        if let Some((at, _)) = outgoing.text.char_indices().nth(n_kept) {
+            outgoing.text.truncate(at);
+        }
+        let notice = format!("\n[cut after {n_kept} characters: ask for a part of it]");
+        outgoing.text.push_str(&notice);
+        outgoing.was_cut = true;
+    }
+    outgoing
+}
+
 /// Characters are never more than bytes, so that most answers are not counted at all.
 fn exceeds(text: &str, limit: usize) -> bool {
     text.len() > limit && text.chars().count() > limit
@@ -156,6 +184,16 @@ mod tests {
         assert_eq!(outgoing.value["results"][0]["path"], "/x/ann@example.org");
         assert!(!outgoing.value["results"][0]["content"].as_str().unwrap().contains("bob@"));
         assert_eq!(outgoing.text, outgoing.value.to_string());
+    }
+
+    #[test]
+    fn a_text_by_itself_is_redacted_and_cut_with_a_last_line() {
+        let outgoing = release_text("write to ann@example.org", &CAPS);
+        assert_eq!((outgoing.n_redacted, outgoing.was_cut), (1, false));
+        assert!(!outgoing.text.contains("ann@"));
+        let outgoing = release_text(&"長".repeat(5_000), &CAPS);
+        assert!(outgoing.was_cut && outgoing.text.chars().count() <= CAPS.result_chars);
+        assert!(outgoing.text.ends_with("[cut after 1700 characters: ask for a part of it]"));
     }
 
     #[test]

@@ -1,1 +1,55 @@
 //! Text to vector, pair to relevance, prompt to text: local models and HTTP providers.
+//!
+//! Three traits are the whole surface that other rooms see: [`Embedder`], [`Reranker`] and
+//! [`Llm`]. All are blocking, safe to share and bound by a [`model::Deadline`].
+//!
+//! - [`local`] runs models in this process: the default multilingual model on kernels of our own,
+//!   and any folder with `model.onnx` and `tokenizer.json` through rten.
+//! - [`providers`] speaks to models elsewhere: OpenAI-compatible servers, Text Embeddings
+//!   Inference, Ollama, Jina, Cohere.
+//! - [`models`] is the folder of models on this machine: list, pull, verify.
+//! - [`EmbedderSlot`] is what search holds: an embedder that may be missing, on its way or down,
+//!   with a [`ModelState`] that says so in words.
+//!
+//! Ranking, thresholds, calibration and the memory of passage vectors are left to other rooms.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use infer::{EmbedderChoice, EmbedderSlot};
+//! use model::Deadline;
+//!
+//! // A machine without models: search goes on with words, and says what would help.
+//! let slot = EmbedderSlot::new(EmbedderChoice::Local {
+//!     model: infer::models::DEFAULT_EMBEDDER.to_owned(),
+//!     models_dir: "no/such/folder".into(),
+//! });
+//! let state = slot.get(&Deadline::after(Duration::from_secs(1))).err().unwrap();
+//! assert_eq!(state.fix().unwrap(), "dowse models pull multilingual-e5-small");
+//! assert_eq!(state.warning().unwrap().code, "model_missing");
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod embedder;
+mod llm;
+mod reranker;
+
+mod cache;
+mod open;
+mod state;
+
+pub mod local;
+pub mod models;
+pub mod providers;
+
+pub mod bench;
+mod error;
+
+pub use cache::{CachedEmbedder, MAX_CACHED_QUERIES};
+pub use embedder::{EmbeddedText, Embedder, EmbedderId, TokenVectors};
+pub use error::{Error, Result};
+pub use llm::{Completion, Continue, Llm, Message, Role, TokensUsed};
+pub use net::Secret;
+pub use open::{EmbedderChoice, EmbedderSlot, RerankerChoice, open_local_embedder, open_reranker};
+pub use reranker::Reranker;
+pub use state::ModelState;

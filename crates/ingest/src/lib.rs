@@ -1,1 +1,60 @@
-//! The write path: source, extract, chunk, embed, store, as jobs with progress.
+//! The write path: a source's documents through extraction and cutting into the store, and the
+//! vectors after them, as jobs that can be watched, cancelled, tried again and resumed.
+//!
+//! Words are searchable as soon as a batch is written; vectors follow in the background, and
+//! the store's counts say how far they are. Memory stays bounded whatever the size of the
+//! source: every queue between two stages has a named limit.
+//!
+//! The room knows no family. A family gives a [`Source`] that yields documents and a
+//! [`Runner`] for each kind of job; what its documents mean is its own business.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ingest::{Cut, Item, ItemContent, ListSource, Pipeline, Progress};
+//! use model::{Clock, DocumentId, NamespaceId, Timestamp};
+//! use store::{Config, EmbeddedStore, Manifest, PassageStore};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let clock = Clock::fixed(Timestamp(0));
+//! let store = Arc::new(EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?);
+//! let notes = NamespaceId::new("notes");
+//! store.create_namespace(&notes, &Manifest::current(None))?;
+//!
+//! let item = Item::new(DocumentId::new("a.md"), "A note");
+//! let text = ItemContent::bytes("# Tram\n\nIt climbs to the castle.", "a.md");
+//! let mut source = ListSource::new(vec![(item, text)]);
+//!
+//! let pipeline = Pipeline::in_process(store.clone(), notes.clone(), Cut::prose());
+//! let report = pipeline.run(&mut source, &Progress::silent())?;
+//! assert_eq!(report.n_written, 1);
+//! assert_eq!(store.counts(&notes)?.n_documents, 1);
+//! # Ok(())
+//! # }
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod error;
+pub mod limits;
+
+mod source;
+
+mod pipeline;
+
+mod embedding;
+mod token_blob;
+
+mod jobs;
+mod progress;
+
+pub use embedding::{Embedded, Embedding};
+pub use error::{Error, Result};
+pub use jobs::{
+    Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
+    QueueConfig, Runner, Workers,
+};
+pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
+pub use progress::{Progress, Stage};
+pub use source::{Item, ItemContent, ListSource, Source};
+pub use token_blob::{pack_tokens, unpack_tokens};

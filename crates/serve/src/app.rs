@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
 use model::{Caller, Clock};
 use tokio::sync::Semaphore;
-use tools::Registry;
+use tools::{Registry, ResourceSet};
 
 use crate::ServerConfig;
 
@@ -34,6 +34,8 @@ pub struct App {
     pub clock: Clock,
     /// The tools at `/mcp`.
     pub tools: Registry,
+    /// What can be read at every MCP address; each caller sees their own.
+    pub resources: ResourceSet,
     /// The tools at `/api/mcp`: the first table alone.
     pub first_table: Option<Registry>,
     /// The endpoints under `/mcp/{endpoint}`.

@@ -2,7 +2,7 @@
 //!
 //! [`run`] takes a listener, the [`Shared`] application and a shutdown token, and serves until
 //! told to stop. [`stdio`] serves the same tools over this process's own pipes. Both lead every
-//! call through [`call`], the one place where the guard stands around a tool.
+//! call through [`call`] and every reading of a resource through [`read`], behind the same guard.
 //!
 //! The application can be replaced while it runs ([`Shared::replace`]): calls in progress end on
 //! the one they began with.
@@ -12,6 +12,8 @@ mod app;
 mod config;
 
 pub mod call;
+mod guarded;
+pub mod read;
 
 mod http;
 mod mcp;

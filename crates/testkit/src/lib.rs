@@ -45,6 +45,7 @@ pub mod bed;
 mod postgres;
 
 mod http;
+pub mod loopback;
 mod server;
 
 mod mcp;

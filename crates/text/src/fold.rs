@@ -38,8 +38,21 @@ pub fn fold(text: &str) -> String {
 
 /// Appends the folded form of a text.
 pub(crate) fn fold_into(text: &str, folded: &mut String) {
+    // A space composes with nothing, so words can be normalised one by one, and most need not be.
+    for word in text.split_inclusive(' ') {
+        if word.is_ascii() {
+            folded.extend(word.chars().map(|char| char.to_ascii_lowercase()));
+        } else if word.chars().all(is_normal) {
+            push_folded_chars(word.chars(), folded);
+        } else {
+            push_folded_chars(word.nfkc(), folded);
+        }
+    }
+}
+
+fn push_folded_chars(chars: impl Iterator<Item = char>, folded: &mut String) {
     let mut base = Base::Other;
-    for compatible in text.nfkc() {
+    for compatible in chars {
         for lower in compatible.to_lowercase() {
             base = push_folded(lower, base, folded);
         }
@@ -62,9 +75,23 @@ pub fn exact(text: &str) -> String {
 
 /// Appends the exact form of a text.
 pub(crate) fn exact_into(text: &str, lowered: &mut String) {
+    if text.chars().all(is_normal) {
+        lowered.extend(text.chars().flat_map(char::to_lowercase));
+        return;
+    }
     // Lower case can decompose (`İ`), so the result is composed again.
     let compatible = text.nfkc().filter(|char| !is_ignorable(*char)).flat_map(char::to_lowercase);
     lowered.extend(compatible.nfkc());
+}
+
+/// Tells whether NFKC leaves a character alone, composes it with no neighbour that is also
+/// normal, and gives it one lower-case form; only frequent letters are known here.
+fn is_normal(char: char) -> bool {
+    matches!(char,
+        '\0'..='\u{9f}' | '\u{c0}'..='\u{12f}' | '\u{134}'..='\u{13e}' | '\u{141}'..='\u{148}'
+            | '\u{14a}'..='\u{17e}' | '\u{218}'..='\u{21b}' | '\u{400}'..='\u{45f}'
+            | '\u{3001}'..='\u{3002}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'
+            | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Tells whether a character carries no meaning for search and vanishes from both forms.
@@ -90,7 +117,7 @@ enum Base {
 fn push_folded(char: char, base: Base, folded: &mut String) -> Base {
     if char.is_ascii() {
         folded.push(char);
-        return Base::Stripped;
+        return if char.is_ascii_alphanumeric() { Base::Stripped } else { Base::Other };
     }
     if is_ignorable(char) {
         return base;
@@ -289,6 +316,27 @@ mod tests {
     fn exact_keeps_diacritics() {
         assert_eq!(exact("ȘCOALĂ Ｎo1 ﬁ"), "școală no1 fi");
         assert_eq!(exact("co\u{ad}operate"), "cooperate");
+    }
+
+    #[test]
+    fn what_is_called_normal_is() {
+        for char in ('\0'..=char::MAX).filter(|char| is_normal(*char)) {
+            let alone = char.to_string();
+            assert_eq!(alone.nfkc().collect::<String>(), alone, "{:x}", char as u32);
+            assert_eq!(char.to_lowercase().count(), 1, "{:x}", char as u32);
+            let lower: String = char.to_lowercase().collect();
+            assert_eq!(lower.nfkc().collect::<String>(), lower, "{:x}", char as u32);
+        }
+    }
+
+    #[test]
+    fn every_character_folds_once() {
+        for char in '\0'..=char::MAX {
+            let once = fold(&char.to_string());
+            assert_eq!(fold(&once), once, "{:x}", char as u32);
+            let exact_once = exact(&char.to_string());
+            assert_eq!(exact(&exact_once), exact_once, "{:x}", char as u32);
+        }
     }
 
     proptest! {

@@ -1,12 +1,53 @@
 //! What counts as the same word, sentence, secret or number, in any language.
+//!
+//! Everything that is indexed and everything that is asked goes through one [`Analyzer`]. It
+//! gives each word in three spellings: exactly as written, folded (no case, no diacritics, no
+//! width), and folded and stemmed. An index keeps the exact and the stemmed one, so that an exact
+//! spelling can rank first and a careless one is still found. Scripts without spaces are cut
+//! into characters and pairs of them, identifiers and codes into their parts.
+//!
+//! **Stemming never depends on guessing the language of a query.** The index stems a document in
+//! the one language it seems to be in; a query is stemmed in *every* language of the index, and
+//! the distinct stems are alternatives of the word ([`Analyzer::analyze_query`]). A wrong guess
+//! on either side can cost an inflected form, never the word itself.
+//!
+//! Around the analyser stand the other things that need to know what a word is: [`sentences`],
+//! [`trigrams`], names ([`fold_name`], [`old_orthography_key`]), "did you mean" ([`nearest`]),
+//! token budgets ([`count_tokens`]), filters said in words ([`query_filters`]), repair of OCR
+//! text ([`repair_long_vowels`]) and redaction ([`redact`]).
+//!
+//! All of it is pure: text in, values out, no clock and no files, no panic on any input, time
+//! that grows with the text and not faster.
+//!
+//! ```
+//! use text::{Analyzer, Language, LanguageSet};
+//!
+//! let analyzer = Analyzer::new();
+//! let document = analyzer.analyze("Primăria a publicat contractele din 2021.");
+//! let languages = LanguageSet::from_iter([Language::Romanian, Language::English]);
+//! let query = analyzer.analyze_query("contractelor primariei", languages);
+//! for word in &query {
+//!     assert!(document.iter().any(|token| word.terms.contains(&token.stem)), "{}", word.exact);
+//! }
+//! ```
 #![doc(test(attr(deny(warnings))))]
 
 mod analyze;
 mod fold;
 mod language;
 
+mod name;
+mod nearest;
+mod trigram;
+
 mod budget;
+mod sentence;
+
+mod long_vowel;
+mod query_filters;
 mod redact;
+
+pub mod bench;
 
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
@@ -14,4 +55,13 @@ pub use analyze::{
 pub use budget::count_tokens;
 pub use fold::{exact, fold};
 pub use language::{Language, LanguageSet, UnknownLanguage, detect_language};
+pub use long_vowel::repair_long_vowels;
+pub use name::{
+    MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
+    old_orthography_variants,
+};
+pub use nearest::nearest;
+pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
 pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
+pub use sentence::sentences;
+pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -88,6 +88,13 @@ fn check_object(
 ) -> Result<(), ToolError> {
     let nothing = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+    // A misspelt name is said before the argument that it leaves missing.
+    if schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && let Some((name, value)) =
+            members.iter().find(|(name, _)| !properties.contains_key(name.as_str()))
+    {
+        return Err(unknown(place, name, value, properties));
+    }
     for required in strings(schema.get("required")) {
         if !members.contains_key(required) {
             return Err(missing(&place.member(required), properties.get(required)));
@@ -96,11 +103,11 @@ fn check_object(
     for (name, value) in members {
         match properties.get(name) {
             Some(property) => check_value(&place.member(name), property, value)?,
-            None => match schema.get("additionalProperties") {
-                Some(Value::Bool(false)) => return Err(unknown(place, name, value, properties)),
-                Some(other) => check_value(&place.member(name), other, value)?,
-                None => {}
-            },
+            None => {
+                if let Some(other) = schema.get("additionalProperties") {
+                    check_value(&place.member(name), other, value)?;
+                }
+            }
         }
     }
     Ok(())

@@ -89,11 +89,15 @@ impl Answer {
         Answer { value, links: Vec::new(), n_results: 1 }
     }
 
-    /// Wraps a serialisable value.
+    /// Wraps a serialisable value; its `warnings` become plain sentences.
     pub fn of<T: serde::Serialize>(value: &T) -> Result<Self, ToolError> {
-        serde_json::to_value(value).map(Answer::new).map_err(|error| {
+        let mut value = serde_json::to_value(value).map_err(|error| {
             ToolError::internal(format!("the answer could not be written as JSON: {error}"))
-        })
+        })?;
+        if let Some(Value::Array(warnings)) = value.get_mut("warnings") {
+            warnings.iter_mut().for_each(to_sentence);
+        }
+        Ok(Answer::new(value))
     }
 
     /// Sets the number of results.
@@ -120,5 +124,12 @@ impl Answer {
             }
         }
         self
+    }
+}
+
+/// An agent reads a warning as a sentence; its code is for programs inside the house.
+fn to_sentence(warning: &mut Value) {
+    if let Some(Value::String(message)) = warning.get_mut("message") {
+        *warning = Value::String(std::mem::take(message));
     }
 }

@@ -5,6 +5,9 @@
 //! tools in their fixed order. [`check`] refuses wrong arguments with errors written for an
 //! agent before a tool sees them, and [`Code`] is the one table of everything that can go wrong.
 //!
+//! [`Resources`] is what an agent reads by its address (`dowse://…`), one implementation for each
+//! family that has something to read.
+//!
 //! There is no transport here: `serve` speaks MCP and HTTP, and `guard` stands around each call.
 //!
 //! ```
@@ -24,12 +27,19 @@ mod error;
 mod spec;
 
 mod arguments;
+mod per_caller;
 mod registry;
+mod resources;
 
+pub mod filters;
 pub mod knowledge;
+pub mod tables;
 
 pub use arguments::check;
 pub use call::{Answer, Call, Link, Progress, Tool};
 pub use error::{Code, ToolError};
 pub use registry::{Listed, Registry};
+pub use resources::{
+    ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
+};
 pub use spec::{Effect, ErrorShape, OutputShape, Spec};

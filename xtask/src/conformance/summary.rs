@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) n_scenarios: usize,
+    /// Scenarios that checked nothing: they prove nothing, whatever mark stands before them.
+    pub(super) n_empty: usize,
     pub(super) n_passed: usize,
     pub(super) n_failed: usize,
 }
@@ -20,18 +22,24 @@ impl Summary {
         let total = summary.lines().find_map(|line| line.strip_prefix("Total: "))?;
         let (n_passed, n_failed) = counts(total)?;
         let is_scenario = |line: &&str| line.starts_with('✓') || line.starts_with('✗');
-        let scenarios: Vec<(usize, usize)> =
-            summary.lines().filter(is_scenario).filter_map(|line| counts(line.rsplit_once(": ")?.1)).collect();
-        // A scenario without a single pass proves nothing, whatever mark stands before it.
-        let n_scenarios = scenarios.iter().filter(|(passed, failed)| passed + failed > 0).count();
-        Some(Summary { n_scenarios, n_passed, n_failed })
+        let scenarios: Vec<(usize, usize)> = summary
+            .lines()
+            .filter(is_scenario)
+            .filter_map(|line| counts(line.rsplit_once(": ")?.1))
+            .collect();
+        let n_empty = scenarios.iter().filter(|(passed, failed)| passed + failed == 0).count();
+        Some(Summary { n_scenarios: scenarios.len(), n_empty, n_passed, n_failed })
     }
 }
 
 /// Gives the part of the output that says what failed: the summary, or the last lines.
 pub(super) fn last_part(printed: &str) -> String {
     if let Some((_, summary)) = printed.rsplit_once(HEADING) {
-        return summary.lines().filter(|line| !line.starts_with('✓')).collect::<Vec<_>>().join("\n");
+        return summary
+            .lines()
+            .filter(|line| !line.starts_with('✓'))
+            .collect::<Vec<_>>()
+            .join("\n");
     }
     let lines: Vec<&str> = printed.lines().collect();
     lines[lines.len().saturating_sub(MAX_SHOWN_LINES)..].join("\n")
@@ -60,8 +68,8 @@ Total: 5 passed, 1 failed
 ";
 
     #[test]
-    fn empty_scenarios_do_not_count() {
-        let expected = Summary { n_scenarios: 2, n_passed: 5, n_failed: 1 };
+    fn empty_scenarios_are_counted_apart() {
+        let expected = Summary { n_scenarios: 3, n_empty: 1, n_passed: 5, n_failed: 1 };
         assert_eq!(Summary::parse(RUN), Some(expected));
         assert_eq!(Summary::parse("TypeError: fetch failed"), None);
     }

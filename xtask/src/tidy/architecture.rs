@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn only_paths_of_the_clone_are_followed() {
-        check("see `crates/text/src/lib.rs` and `docs/limits.md`", &["crates/text/src/lib.rs", "docs/limits.md"]);
+        check(
+            "see `crates/text/src/lib.rs` and `docs/limits.md`",
+            &["crates/text/src/lib.rs", "docs/limits.md"],
+        );
         check("`CHANGELOG.md`, `error.rs`, `dowse.toml`", &["CHANGELOG.md"]);
         check("call `tools/list` at `/mcp`, or `crates/NAME`", &[]);
         check("one `docs/decisions/{number}.md`", &[]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand};
 
 use super::rooms::Rooms;
 use crate::project;
@@ -33,8 +33,8 @@ pub(crate) struct Member {
 #[derive(Debug)]
 pub(crate) struct Use {
     pub(super) name: String,
-    /// The name that sources write, when it differs.
-    pub(super) rename: Option<String>,
+    /// The name that sources write: the library's, which may differ from the package's.
+    pub(super) word: String,
     pub(super) kind: UseKind,
     /// Whether the used crate is a room of this workspace.
     pub(super) is_room: bool,
@@ -70,7 +70,7 @@ impl House {
                 .and_then(|folder| folder.strip_prefix(&metadata.workspace_root).ok())
                 .map(ToString::to_string)
                 .unwrap_or_default(),
-            uses: package.dependencies.iter().map(use_of).collect(),
+            uses: package.dependencies.iter().map(|used| use_of(&metadata, used)).collect(),
         });
         let members = members.collect();
         let resolve = metadata.resolve.as_ref().context("cargo metadata resolves packages")?;
@@ -98,10 +98,17 @@ impl House {
     }
 }
 
-fn use_of(dependency: &cargo_metadata::Dependency) -> Use {
+fn use_of(metadata: &Metadata, dependency: &Dependency) -> Use {
+    let package = metadata.packages.iter().find(|package| package.name == dependency.name);
+    let library = package
+        .and_then(|package| {
+            package.targets.iter().find(|target| target.is_lib() || target.is_proc_macro())
+        })
+        .map(|target| &target.name);
+    let word = dependency.rename.as_ref().or(library).unwrap_or(&dependency.name);
     Use {
         name: dependency.name.clone(),
-        rename: dependency.rename.clone(),
+        word: word.replace('-', "_"),
         kind: match dependency.kind {
             DependencyKind::Development => UseKind::Tests,
             DependencyKind::Build => UseKind::Build,

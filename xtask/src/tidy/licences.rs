@@ -23,44 +23,61 @@ pub(super) fn check(
     problems
 }
 
+/// Compares the list with the one in `deny.toml`, so that both tools say the same.
+pub(super) fn check_deny(allowed: &BTreeSet<String>, deny: Option<&String>) -> Option<Problem> {
+    let deny: toml::Table = deny?.parse().ok()?;
+    let listed = deny.get("licenses")?.get("allow")?.as_array()?;
+    let listed: BTreeSet<String> =
+        listed.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let differing: Vec<&str> = listed.symmetric_difference(allowed).map(String::as_str).collect();
+    (!differing.is_empty()).then(|| {
+        let what =
+            format!("`{}` is not in both deny.toml and xtask/rooms.toml", differing.join("`, `"));
+        Problem::new("deny.toml", what)
+    })
+}
+
 /// Evaluates an SPDX expression; old manifests write `A/B` for `A OR B`.
 fn allows(allowed: &BTreeSet<String>, expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
     let is_allowed = any_of(allowed, &mut words);
-    is_allowed && words.next().is_none()
+    is_allowed == Some(true) && words.next().is_none()
 }
 
 type Words<'text> = std::iter::Peekable<std::str::SplitWhitespace<'text>>;
 
-fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
-    let mut is_allowed = all_of(allowed, words);
+/// Reads what stands between `OR`s; `None` when the expression is broken.
+fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
+    let mut is_allowed = all_of(allowed, words)?;
     while words.next_if_eq(&"OR").is_some() {
-        is_allowed |= all_of(allowed, words);
+        is_allowed |= all_of(allowed, words)?;
     }
-    is_allowed
+    Some(is_allowed)
 }
 
-fn all_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
-    let mut is_allowed = one(allowed, words);
+fn all_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
+    let mut is_allowed = one(allowed, words)?;
     while words.next_if_eq(&"AND").is_some() {
-        is_allowed &= one(allowed, words);
+        is_allowed &= one(allowed, words)?;
     }
-    is_allowed
+    Some(is_allowed)
 }
 
-fn one(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> bool {
+fn one(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
     if words.next_if_eq(&"(").is_some() {
-        let is_allowed = any_of(allowed, words);
-        return words.next_if_eq(&")").is_some() && is_allowed;
+        let is_allowed = any_of(allowed, words)?;
+        words.next_if_eq(&")")?;
+        return Some(is_allowed);
     }
-    let Some(name) = words.next() else { return false };
+    let name = words.next()?;
     if words.next_if_eq(&"WITH").is_some() {
-        let exception = words.next().unwrap_or_default();
+        let exception = words.next()?;
         // An exception only ever adds permissions, so the licence alone is enough as well.
-        return allowed.contains(&format!("{name} WITH {exception}")) || allowed.contains(name);
+        let with_exception = format!("{name} WITH {exception}");
+        return Some(allowed.contains(&with_exception) || allowed.contains(name));
     }
-    allowed.contains(name)
+    Some(allowed.contains(name))
 }
 
 #[cfg(test)]
@@ -71,6 +88,15 @@ mod tests {
     fn check(expression: &str, expected: bool) {
         let allowed = ["MIT", "Apache-2.0", "Unicode-3.0"].map(str::to_owned).into();
         assert_eq!(allows(&allowed, expression), expected, "{expression}");
+    }
+
+    #[test]
+    fn both_lists_are_the_same() {
+        let allowed = ["MIT", "ISC"].map(str::to_owned).into();
+        let deny = |list: &str| format!("[licenses]\nallow = {list}\n");
+        assert_eq!(check_deny(&allowed, Some(&deny("['ISC', 'MIT']"))), None);
+        let problem = check_deny(&allowed, Some(&deny("['MIT', 'Zlib']"))).unwrap();
+        assert!(problem.to_string().contains("`ISC`, `Zlib`"), "{problem}");
     }
 
     #[test]

@@ -25,7 +25,8 @@ fn fault_of(house: &House, page: &str, text: &str, target: &str) -> Option<Strin
     if !house.holds(&path) {
         return Some(format!("the link `{target}` leads to `{path}`, which does not exist"));
     }
-    let there = if file.is_empty() { Some(text) } else { house.files.get(&path).map(String::as_str) };
+    let there =
+        if file.is_empty() { Some(text) } else { house.files.get(&path).map(String::as_str) };
     let has_heading =
         heading.is_empty() || there.is_none_or(|text| anchors_of(text).any(|it| it == heading));
     (!has_heading).then(|| format!("the link `{target}` names a heading that `{path}` lacks"))

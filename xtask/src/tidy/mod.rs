@@ -64,6 +64,9 @@ pub(crate) fn check(house: &House) -> Vec<Problem> {
         owners::check(&house.rooms, &house.members),
         unused::check(house),
         licences::check(&house.rooms.licences, &house.licences),
+        licences::check_deny(&house.rooms.licences, house.files.get("deny.toml"))
+            .into_iter()
+            .collect(),
         architecture::check(house),
         links::check(house),
         sources::check(house),

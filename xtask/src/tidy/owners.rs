@@ -57,7 +57,7 @@ mod tests {
     #[track_caller]
     fn check_use(room: &str, foreign: &str, kind: UseKind, expected: &[&str]) {
         let rooms: Rooms = toml::from_str(TABLE).unwrap();
-        let used = Use { name: foreign.to_owned(), rename: None, kind, is_room: false };
+        let used = Use { name: foreign.to_owned(), word: foreign.to_owned(), kind, is_room: false };
         let member = Member { name: room.to_owned(), folder: String::new(), uses: vec![used] };
         let problems = super::check(&rooms, &[member]);
         let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();

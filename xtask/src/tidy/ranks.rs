@@ -16,6 +16,11 @@ pub(super) fn check(rooms: &Rooms, members: &[Member]) -> Vec<Problem> {
             problems.push(Problem::new(&member.name, "needs either `rank` or `dev = true`"));
         }
         for used in member.uses.iter().filter(|used| used.is_room) {
+            // A room's tests may use the room itself, with features that only they switch on.
+            let is_itself = used.name == member.name && used.kind == UseKind::Tests;
+            if is_itself {
+                continue;
+            }
             let Some(below) = rooms.rooms.get(&used.name) else { continue };
             let what = match (room.rank, below.rank) {
                 (Some(rank), Some(rank_below)) if rank <= rank_below => format!(
@@ -51,7 +56,7 @@ mod tests {
     fn check_use(room: &str, used: &str, kind: UseKind, expected: &[&str]) {
         let rooms: Rooms = toml::from_str(TABLE).unwrap();
         let members = rooms.rooms.keys().map(|name| {
-            let used = Use { name: used.to_owned(), rename: None, kind, is_room: true };
+            let used = Use { name: used.to_owned(), word: used.to_owned(), kind, is_room: true };
             let uses = if name == room { vec![used] } else { Vec::new() };
             Member { name: name.clone(), folder: String::new(), uses }
         });
@@ -68,6 +73,7 @@ mod tests {
         check_use("model", "text", UseKind::Tests, &[up]);
         let sideways = "`model` (rank 0) uses `net` (rank 0), which does not stand below it";
         check_use("model", "net", UseKind::Build, &[sideways]);
+        check_use("model", "model", UseKind::Tests, &[]);
     }
 
     #[test]

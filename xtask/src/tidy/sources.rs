@@ -53,7 +53,8 @@ fn unfinished(path: &str, text: &str) -> Vec<Problem> {
 }
 
 fn length(path: &str, text: &str) -> Option<Problem> {
-    let is_test = path.contains("/tests/") || path.contains("/benches/") || path.ends_with("tests.rs");
+    let is_test =
+        path.contains("/tests/") || path.contains("/benches/") || path.ends_with("tests.rs");
     let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let n_lines = code.lines().count();
     (!is_test && n_lines > MAX_FILE_LINES).then(|| {
@@ -83,7 +84,10 @@ fn machine_path(path: &str, text: &str, machine_paths: &[String]) -> Vec<Problem
     for (line_idx, line) in text.lines().enumerate() {
         for machine_path in machine_paths.iter().filter(|it| names(line, it)) {
             let place = format!("{path}:{}", line_idx + 1);
-            problems.push(Problem::new(place, format!("names `{machine_path}`, a path of one machine")));
+            problems.push(Problem::new(
+                place,
+                format!("names `{machine_path}`, a path of one machine"),
+            ));
         }
     }
     problems

@@ -16,8 +16,7 @@ pub(super) fn check(house: &House) -> Vec<Problem> {
             continue;
         }
         for used in &member.uses {
-            let word = used.rename.as_ref().unwrap_or(&used.name).replace('-', "_");
-            if !sources.iter().any(|source| has_word(source, &word)) {
+            if !sources.iter().any(|source| has_word(source, &used.word)) {
                 let what =
                     format!("`{}` depends on `{}` and never uses it", member.name, used.name);
                 problems.push(Problem::new(&member.name, what));

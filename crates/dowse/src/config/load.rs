@@ -38,6 +38,7 @@ pub(crate) fn load(
     let mut config = parse(&text, &shown, variable)?;
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);
+    config.base = base.to_owned();
     Ok(Loaded { config, file })
 }
 
@@ -76,6 +77,7 @@ fn explain(error: &toml::de::Error, shown: &str) -> anyhow::Error {
 fn nearest_key(message: &str) -> Option<String> {
     let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = quoted.next()?;
+
     let known: Vec<&str> = quoted.collect();
     text::nearest(unknown, &known).map(str::to_owned)
 }

@@ -20,6 +20,8 @@ pub(crate) const SETTINGS: &[&str] = &[
     "limits.connections",
     "limits.call_seconds",
     "audit.omit_queries",
+    "filters.best_match_threshold",
+    "filters.best_match_margin",
 ];
 
 /// Settings among them that hold a list; the variable separates its elements with commas.
@@ -53,6 +55,9 @@ pub(crate) fn apply(
 fn scalar(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return Value::Integer(number);
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return Value::Float(number);
     }
     match text {
         "true" => Value::Boolean(true),

@@ -24,11 +24,18 @@ use crate::mcp::{Visit, serve_post};
 pub(crate) struct Doors {
     pub(crate) shared: Shared,
     streams_end: CancellationToken,
+    #[cfg(feature = "conformance")]
+    fixtures: crate::mcp::conformance::Desk,
 }
 
 /// Puts the addresses together.
 pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
-    let doors = Doors { shared: shared.clone(), streams_end };
+    let doors = Doors {
+        shared: shared.clone(),
+        streams_end,
+        #[cfg(feature = "conformance")]
+        fixtures: crate::mcp::conformance::Desk::default(),
+    };
     Router::new()
         .route("/mcp", any(main_tools))
         .route("/api/mcp", any(first_table))
@@ -52,6 +59,9 @@ async fn main_tools(State(doors): State<Doors>, request: Request) -> Response {
     };
     let registry = app.tools.clone();
     let visit = Visit { registry, caller, request_id: id_of(&request), app };
+    #[cfg(feature = "conformance")]
+    return doors.fixtures.serve(visit, request, doors.streams_end).await;
+    #[cfg(not(feature = "conformance"))]
     serve_post(visit, request, doors.streams_end).await
 }
 

@@ -8,17 +8,17 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, Reference, ServerCapabilities, ServerConfig,
-    Tool,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tools::{Progress, Registry};
 
-use super::translate;
+use super::{reading, translate};
 use crate::App;
 use crate::call::{Request, call};
+use crate::read;
 
 /// How long a client may keep `tools/list`, in milliseconds. Short, since a changed
 /// configuration changes the list, and private, since callers see different tools.
@@ -38,8 +38,11 @@ pub(crate) struct Visit {
 
 impl ServerHandler for Visit {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_completions().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_completions()
+            .enable_resources()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("dowse", env!("CARGO_PKG_VERSION")).with_title("Dowse"),
@@ -121,10 +124,10 @@ impl ServerHandler for Visit {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        Ok(reading::list(self, request.and_then(|request| request.cursor).as_deref()))
     }
 
     async fn list_resource_templates(
@@ -132,7 +135,25 @@ impl ServerHandler for Visit {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Ok(reading::templates(self))
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = params.uri;
+        let request = read::Request {
+            caller: Arc::clone(&self.caller),
+            uri: uri.clone(),
+            id: self.request_id.clone(),
+            cancelled: context.ct.clone(),
+        };
+        match read::read(&self.app, request).await {
+            Ok(read) => Ok(reading::contents(uri, read).into()),
+            Err(error) => Err(reading::refusal(&uri, &error)),
+        }
     }
 }
 

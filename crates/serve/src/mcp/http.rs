@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -21,47 +22,59 @@ pub(crate) async fn serve_post(
     shutdown: CancellationToken,
 ) -> Response {
     let limit = visit.app.limits.body_bytes;
+    let request = match prepare(request, limit).await {
+        Ok(request) => request,
+        Err(refusal) => return refusal,
+    };
+    let service = StreamableHttpService::new(
+        move || Ok(visit.clone()),
+        Arc::new(NeverSessionManager::default()),
+        transport(limit, shutdown),
+    );
+    service.handle(request).await.map(Body::new)
+}
+
+/// Sets the protocol library up. Host and Origin were checked at the door, for every address
+/// alike, so that it need not.
+pub(crate) fn transport(limit: usize, shutdown: CancellationToken) -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_cancellation_token(shutdown)
+        .with_max_request_body_bytes(limit)
+}
+
+/// Reads the body within its limit, checks the message's outer form, and completes headers that
+/// short scripts leave out. What cannot be taken becomes its answer.
+pub(crate) async fn prepare(
+    request: Request<Body>,
+    limit: usize,
+) -> Result<Request<Full<Bytes>>, Response> {
     let (mut parts, body) = request.into_parts();
     if parts.method != http::Method::POST {
         let allow = [(http::header::ALLOW, "POST")];
-        return (StatusCode::METHOD_NOT_ALLOWED, allow, "send a POST with one JSON-RPC message")
-            .into_response();
+        let hint = "send a POST with one JSON-RPC message";
+        return Err((StatusCode::METHOD_NOT_ALLOWED, allow, hint).into_response());
     }
     let body = match Limited::new(body, limit).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
             let message = format!("the body is larger than {limit} bytes");
-            return json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message);
+            return Err(json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message));
         }
-        Err(_) => return json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off"),
+        Err(_) => return Err(json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off")),
     };
-    let body = match envelope::check(body) {
-        Ok(body) => body,
-        Err(refused) => {
-            return (StatusCode::BAD_REQUEST, axum::Json(refused.body)).into_response();
-        }
-    };
+    let body = envelope::check(body)
+        .map_err(|refused| (StatusCode::BAD_REQUEST, axum::Json(refused.body)).into_response())?;
     // A client that accepts anything accepts both forms of an answer; the library wants to see
     // them spelled out.
     widen_accept(&mut parts.headers);
     if !parts.headers.contains_key(CONTENT_TYPE) {
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
-    // Host and Origin were checked at the door, for every address alike.
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .disable_allowed_hosts()
-        .disable_allowed_origins()
-        .with_cancellation_token(shutdown)
-        .with_max_request_body_bytes(limit);
-    let service = StreamableHttpService::new(
-        move || Ok(visit.clone()),
-        Arc::new(NeverSessionManager::default()),
-        config,
-    );
-    let response = service.handle(Request::from_parts(parts, Full::new(body))).await;
-    response.map(Body::new)
+    Ok(Request::from_parts(parts, Full::new(body)))
 }
 
 fn widen_accept(headers: &mut http::HeaderMap) {

@@ -2,11 +2,15 @@
 
 mod envelope;
 mod handler;
+mod reading;
 mod translate;
 
 mod cost;
 mod http;
 mod pipes;
+
+#[cfg(feature = "conformance")]
+pub(crate) mod conformance;
 
 pub use cost::list_cost;
 pub use pipes::{StdioError, stdio};

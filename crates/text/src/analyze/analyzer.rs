@@ -124,19 +124,25 @@ fn visit_compound(
     parts: &mut Vec<Part>,
     visitor: &mut impl FnMut(&TokenRef<'_>),
 ) -> u32 {
-    if let Some(owner_len) = compound::possessive(source)
-        && let Some(owner) = source.get(..owner_len)
-    {
+    if let Some(word) = compound::without_ending(source) {
+        let n_cut = source.get(word.len()..).map_or(0, |ending| ending.chars().count());
         let run = Run {
-            bytes: run.bytes.start..run.bytes.start + owner_len,
-            n_chars: run.n_chars - 2,
+            bytes: run.bytes.start..run.bytes.start + word.len(),
+            n_chars: run.n_chars - n_cut,
             char_start: run.char_start,
             kind: RunKind::Plain,
         };
-        visitor(&plain(memory.word(owner), TokenKind::Word, position, &run));
+        visitor(&plain(memory.word(word), TokenKind::Word, position, &run));
         return 1;
     }
     compound::split(source, parts);
+    let is_whole = |part: &Part| part.byte_start == 0 && part.byte_end == source.len();
+    if let [part] = parts.as_slice()
+        && is_whole(part)
+    {
+        visitor(&plain(memory.word(source), TokenKind::Word, position, run));
+        return 1;
+    }
     let n_parts = u32::try_from(parts.len()).unwrap_or(u32::MAX).max(1);
     let whole = plain(memory.compound(source), TokenKind::Compound, position, run);
     visitor(&TokenRef { n_positions: n_parts, ..whole });

@@ -30,25 +30,28 @@ pub(crate) struct Part {
 pub(crate) fn split(compound: &str, parts: &mut Vec<Part>) {
     parts.clear();
     let mut piece_start = 0;
-    let mut char_at = 0;
     let mut piece_char_start = 0;
-    for (byte_at, char) in compound.char_indices() {
+    for (char_at, (byte_at, char)) in compound.char_indices().enumerate() {
         if is_sign(class_of(char)) {
             split_piece(compound, piece_start, byte_at, piece_char_start, parts);
             piece_start = byte_at + char.len_utf8();
             piece_char_start = char_at + 1;
         }
-        char_at += 1;
     }
     split_piece(compound, piece_start, compound.len(), piece_char_start, parts);
 }
 
-/// Gives the length in bytes of the owner in a possessive such as `Anna's`.
-pub(crate) fn possessive(compound: &str) -> Option<usize> {
-    let owner = compound.strip_suffix(['s', 'S'])?;
-    let owner = owner.strip_suffix(['\'', '\u{2019}'])?;
-    let plain = !owner.chars().any(|char| is_sign(class_of(char)));
-    (plain && !owner.is_empty()).then_some(owner.len())
+/// Gives the word inside a possessive such as `Anna's` or a plural such as `PDFs`.
+///
+/// Stemmers do not know that the `s` of `PDFs` is an ending, since such words have no vowels.
+pub(crate) fn without_ending(compound: &str) -> Option<&str> {
+    let word = compound.strip_suffix(['s', 'S'])?;
+    if let Some(owner) = word.strip_suffix(['\'', '\u{2019}']) {
+        let is_plain = !owner.chars().any(|char| is_sign(class_of(char)));
+        return (is_plain && !owner.is_empty()).then_some(owner);
+    }
+    let is_acronym = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    (is_acronym && compound.ends_with('s')).then_some(word)
 }
 
 /// Spells a compound as a whole.
@@ -95,17 +98,16 @@ fn split_piece(
     let mut start = (byte_start, char_start);
     let mut previous = Class::Separator;
     let mut char_at = char_start;
-    let mut chars = piece.char_indices().peekable();
-    while let Some((offset, char)) = chars.next() {
+    for (offset, char) in piece.char_indices() {
         let class = class_of(char);
-        let next = chars.peek().map(|(_, next)| class_of(*next));
+        let mut ahead = piece.get(offset..).unwrap_or_default().chars().skip(1).map(class_of);
+        let starts_word = ahead.next() == Some(Class::Lower) && ahead.next() == Some(Class::Lower);
         let at_digit = turns_at_digits
             && (previous == Class::Digit) != (class == Class::Digit)
             && matches!(class, Class::Digit | Class::Lower | Class::Upper);
         let at_capital = turns_at_capitals
             && class == Class::Upper
-            && (previous == Class::Lower
-                || (previous == Class::Upper && next == Some(Class::Lower)));
+            && (previous == Class::Lower || (previous == Class::Upper && starts_word));
         if previous != Class::Separator && (at_digit || at_capital) {
             parts.push(Part {
                 byte_start: start.0,

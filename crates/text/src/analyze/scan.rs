@@ -99,16 +99,23 @@ impl Scanner<'_> {
         let mut is_compound = false;
         let mut previous = Class::Separator;
         let mut n_letters = 0_usize;
+        let mut n_capitals = 0_usize;
+        let mut n_after_capitals = 0_usize;
         while let Some(char) = self.char_at(self.byte_at) {
             let is_long = self.byte_at - byte_start + char.len_utf8() > MAX_WORD_BYTES;
             let class = class_of(char);
             match class {
                 Class::Lower => {
-                    is_compound |= previous == Class::Digit;
+                    n_after_capitals += 1;
+                    // `HTMLParser` is two words, `PDFs` is one.
+                    is_compound |= previous == Class::Digit
+                        || (n_capitals > 1 && n_after_capitals == 2 && previous == Class::Lower);
                     n_letters += 1;
                 }
                 Class::Upper => {
                     is_compound |= matches!(previous, Class::Lower | Class::Digit);
+                    n_capitals = if previous == Class::Upper { n_capitals + 1 } else { 1 };
+                    n_after_capitals = 0;
                     n_letters += 1;
                 }
                 Class::Digit => is_compound |= matches!(previous, Class::Lower | Class::Upper),
@@ -130,6 +137,8 @@ impl Scanner<'_> {
             self.byte_at += char.len_utf8();
             self.char_at += 1;
         }
+        let is_plural = n_capitals > 1 && n_after_capitals == 1 && n_letters == n_capitals + 1;
+        is_compound |= is_plural;
         if n_letters <= 2 && !is_compound {
             is_compound |= self.sharp_or_plus();
         }
@@ -248,6 +257,13 @@ pub(crate) fn class_of(char: char) -> Class {
 
 fn class_of_other(char: char) -> Class {
     match char {
+        // The most frequent letters first; the tables behind the tests below cost more.
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{30a1}'..='\u{30fa}'
+        | '\u{ac00}'..='\u{d7a3}' => Class::Ideograph,
+        '\u{430}'..='\u{45f}' | '\u{df}'..='\u{f6}' | '\u{f8}'..='\u{ff}' => Class::Lower,
+        '\u{400}'..='\u{42f}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{de}' => Class::Upper,
         '\u{2019}' | '\u{2018}' | '\u{2bc}' | '\u{ff07}' => Class::Joining(Joining::Letters),
         '\u{2010}' | '\u{2011}' | '\u{ff0d}' | '\u{ff3f}' | '\u{ff0e}' | '\u{ff20}' => {
             Class::Joining(Joining::Always)

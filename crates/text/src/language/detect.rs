@@ -230,30 +230,33 @@ impl Scripts {
 }
 
 fn from_whatlang(lang: Lang) -> Option<Language> {
-    Some(match lang {
-        Lang::Eng => Language::English,
-        Lang::Ron => Language::Romanian,
-        Lang::Fra => Language::French,
-        Lang::Deu => Language::German,
-        Lang::Spa => Language::Spanish,
-        Lang::Ita => Language::Italian,
-        Lang::Por => Language::Portuguese,
-        Lang::Nld => Language::Dutch,
-        Lang::Swe => Language::Swedish,
-        Lang::Dan => Language::Danish,
-        Lang::Nob => Language::Norwegian,
-        Lang::Fin => Language::Finnish,
-        Lang::Est => Language::Estonian,
-        Lang::Hun => Language::Hungarian,
-        Lang::Tur => Language::Turkish,
-        Lang::Pol => Language::Polish,
-        Lang::Ces => Language::Czech,
-        Lang::Lit => Language::Lithuanian,
-        Lang::Cat => Language::Catalan,
-        Lang::Ind => Language::Indonesian,
-        Lang::Epo => Language::Esperanto,
-        Lang::Srp | Lang::Hrv => Language::Serbian,
-        Lang::Vie => Language::Vietnamese,
-        _ => return None,
-    })
+    LATIN.iter().find(|(known, _)| *known == lang).map(|(_, language)| *language)
 }
+
+/// The languages in Latin letters that both sides know; Croatian is stemmed as Serbian is.
+const LATIN: &[(Lang, Language)] = &[
+    (Lang::Eng, Language::English),
+    (Lang::Ron, Language::Romanian),
+    (Lang::Fra, Language::French),
+    (Lang::Deu, Language::German),
+    (Lang::Spa, Language::Spanish),
+    (Lang::Ita, Language::Italian),
+    (Lang::Por, Language::Portuguese),
+    (Lang::Nld, Language::Dutch),
+    (Lang::Swe, Language::Swedish),
+    (Lang::Dan, Language::Danish),
+    (Lang::Nob, Language::Norwegian),
+    (Lang::Fin, Language::Finnish),
+    (Lang::Est, Language::Estonian),
+    (Lang::Hun, Language::Hungarian),
+    (Lang::Tur, Language::Turkish),
+    (Lang::Pol, Language::Polish),
+    (Lang::Ces, Language::Czech),
+    (Lang::Lit, Language::Lithuanian),
+    (Lang::Cat, Language::Catalan),
+    (Lang::Ind, Language::Indonesian),
+    (Lang::Epo, Language::Esperanto),
+    (Lang::Srp, Language::Serbian),
+    (Lang::Hrv, Language::Serbian),
+    (Lang::Vie, Language::Vietnamese),
+];

@@ -14,7 +14,9 @@ const FILE_ENDINGS: &[&str] =
 
 /// Finds e-mail addresses.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    for (at, sign) in text.match_indices(['@', '\u{ff20}']) {
+    // Two searches for one sign each are far faster than one for either.
+    let wide = text.match_indices('\u{ff20}');
+    for (at, sign) in text.match_indices('@').chain(wide) {
         let (Some(head), Some(tail)) = (text.get(..at), text.get(at + sign.len()..)) else {
             continue;
         };

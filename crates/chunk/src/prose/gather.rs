@@ -1,0 +1,221 @@
+//! Puts neighbouring units together until a passage is full.
+
+use model::{Block, BlockKind, Pointer, Span};
+
+use super::units::Unit;
+use super::{Piece, ProseConfig};
+use crate::cursor::Cursor;
+
+/// A heading starts a new passage only when the one before it has this share of its size, so
+/// that a list of tiny sections does not become a list of tiny passages.
+const MIN_SHARE_BEFORE_HEADING: usize = 5;
+/// The last unit of a block may overfill a passage by this share, rather than stand alone.
+const OVERFILL_SHARE: usize = 6;
+/// Most characters of a table's first row that are repeated as a heading.
+const MAX_HEADER_ROW_CHARS: usize = 200;
+
+/// Makes passages of units.
+pub(super) fn gather(
+    whole: &str,
+    blocks: &[Block],
+    units: &[Unit],
+    config: &ProseConfig,
+) -> Vec<Piece> {
+    let mut gathering =
+        Gathering { whole, blocks, config, headings: Vec::new(), open: None, pieces: Vec::new() };
+    for unit in units {
+        gathering.take(unit);
+    }
+    gathering.close();
+    gathering.pieces
+}
+
+struct Gathering<'a> {
+    whole: &'a str,
+    blocks: &'a [Block],
+    config: &'a ProseConfig,
+    /// Headings above the current place, with their levels.
+    headings: Vec<(u8, &'a str)>,
+    open: Option<Open>,
+    pieces: Vec<Piece>,
+}
+
+/// A passage that is not full yet.
+struct Open {
+    start: Cursor,
+    end: Cursor,
+    pointer: Pointer,
+    headings: Vec<String>,
+    last_block_idx: usize,
+    /// Whether it holds nothing but headings so far.
+    only_headings: bool,
+}
+
+impl<'a> Gathering<'a> {
+    fn take(&mut self, unit: &Unit) {
+        let Some(block) = self.blocks.get(unit.block_idx) else { return };
+        let is_new_place =
+            self.open.as_ref().is_some_and(|open| !same_place(&open.pointer, &block.pointer));
+        let starts_section = matches!(block.kind, BlockKind::Heading(_))
+            && self.open.as_ref().is_some_and(|open| {
+                let is_enough = (open.end.char - open.start.char) * MIN_SHARE_BEFORE_HEADING
+                    >= self.config.target_chars;
+                is_enough && !open.only_headings
+            });
+        if is_new_place || starts_section {
+            self.close();
+        }
+        let is_full = self.open.as_ref().is_some_and(|open| !self.fits(open, unit, block));
+        let overlap = is_full.then(|| self.overlap_before(unit)).flatten();
+        if is_full {
+            self.close();
+        }
+        // Headings change after the passage before them is closed and before a new one opens.
+        self.enter_heading(block, unit);
+        match &mut self.open {
+            Some(open) => {
+                open.end = unit.end;
+                open.last_block_idx = unit.block_idx;
+                open.only_headings &= matches!(block.kind, BlockKind::Heading(_));
+            }
+            None => self.open = Some(self.start_piece(unit, block, overlap)),
+        }
+    }
+
+    fn fits(&self, open: &Open, unit: &Unit, block: &Block) -> bool {
+        let n_chars = unit.end.char - open.start.char;
+        let target = self.config.target_chars;
+        let same_block = open.last_block_idx == unit.block_idx;
+        let is_tail = unit.ends_block && same_block;
+        let limit = if open.only_headings {
+            self.config.max_chars
+        } else if is_tail && !matches!(block.kind, BlockKind::Table | BlockKind::Code) {
+            (target + target / OVERFILL_SHARE).min(self.config.max_chars)
+        } else {
+            target
+        };
+        n_chars <= limit
+    }
+
+    /// Gives where the next passage starts so that it repeats the end of the full one.
+    fn overlap_before(&self, unit: &Unit) -> Option<Cursor> {
+        let open = self.open.as_ref()?;
+        let block = self.blocks.get(unit.block_idx)?;
+        // Rows and lines of code repeat nothing: half a row misleads more than it helps.
+        let is_prose = |kind: BlockKind| {
+            !matches!(kind, BlockKind::Table | BlockKind::Code | BlockKind::Heading(_))
+        };
+        let last = self.blocks.get(open.last_block_idx)?;
+        if !is_prose(block.kind) || !is_prose(last.kind) || open.only_headings {
+            return None;
+        }
+        // The repeated part must leave room for what is new.
+        let room = self.config.target_chars.saturating_sub(unit.end.char - open.end.char);
+        let n_shared = self.config.overlap_chars.min(room);
+        let from = open.end.back(self.whole, n_shared);
+        if from <= open.start || n_shared == 0 {
+            return None;
+        }
+        let shared = self.whole.get(from.byte..open.end.byte)?;
+        let start = overlap_start(shared)?;
+        Some(from.advance_to(self.whole, from.byte + start))
+    }
+
+    fn start_piece(&self, unit: &Unit, block: &Block, overlap: Option<Cursor>) -> Open {
+        let is_heading = matches!(block.kind, BlockKind::Heading(_));
+        let mut headings: Vec<String> =
+            self.headings.iter().map(|(_, text)| (*text).to_owned()).collect();
+        if is_heading {
+            headings.pop();
+        }
+        if matches!(block.kind, BlockKind::Table) && unit.n_lines_before > 0 {
+            let row = block.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            headings.push(row.trim().chars().take(MAX_HEADER_ROW_CHARS).collect());
+        }
+        Open {
+            start: overlap.unwrap_or(unit.start),
+            end: unit.end,
+            pointer: pointer_at(&block.pointer, unit.n_lines_before),
+            headings,
+            last_block_idx: unit.block_idx,
+            only_headings: is_heading,
+        }
+    }
+
+    fn enter_heading(&mut self, block: &'a Block, unit: &Unit) {
+        let BlockKind::Heading(level) = block.kind else { return };
+        // A heading that was cut in several units is entered once.
+        let is_first = unit.n_lines_before == 0
+            && self.headings.last().is_none_or(|(_, text)| !std::ptr::eq(*text, block.text.trim()));
+        if !is_first {
+            return;
+        }
+        while self.headings.last().is_some_and(|(above, _)| *above >= level) {
+            self.headings.pop();
+        }
+        self.headings.push((level, block.text.trim()));
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let text = self.whole.get(open.start.byte..open.end.byte).unwrap_or_default();
+        self.pieces.push(Piece {
+            text: text.to_owned(),
+            span: Span::new(open.start.char, open.end.char),
+            pointer: open.pointer,
+            headings: open.headings,
+        });
+    }
+}
+
+/// Tells whether two blocks may stand in one passage: the same place, or lines of one text.
+fn same_place(one: &Pointer, other: &Pointer) -> bool {
+    match (one, other) {
+        (Pointer::Line(_), Pointer::Line(_)) => true,
+        (
+            Pointer::Inner { path, place },
+            Pointer::Inner { path: other_path, place: other_place },
+        ) => path == other_path && same_place(place, other_place),
+        _ => one == other,
+    }
+}
+
+/// Moves a pointer to a line down by the lines of its block that come before.
+fn pointer_at(pointer: &Pointer, n_lines: u32) -> Pointer {
+    match pointer {
+        Pointer::Line(line) => Pointer::Line(line.saturating_add(n_lines)),
+        Pointer::Inner { path, place } => {
+            Pointer::Inner { path: path.clone(), place: Box::new(pointer_at(place, n_lines)) }
+        }
+        Pointer::Whole
+        | Pointer::Page(_)
+        | Pointer::Slide(_)
+        | Pointer::Sheet { .. }
+        | Pointer::Message(_)
+        | Pointer::Json(_) => pointer.clone(),
+    }
+}
+
+/// Gives where a repeated part should start: at a sentence, else at a clause, else at a word.
+fn overlap_start(shared: &str) -> Option<usize> {
+    let after = |at: usize| {
+        let rest = shared.get(at..)?;
+        let sign = rest.chars().next()?;
+        let start = at + sign.len_utf8();
+        let tail = shared.get(start..)?;
+        let start = start + (tail.len() - tail.trim_start().len());
+        (start < shared.len()).then_some(start)
+    };
+    let by = |test: fn(char) -> bool| shared.find(test).and_then(after);
+    by(|char| matches!(char, '。' | '！' | '？' | '\n'))
+        .or_else(|| {
+            shared
+                .find(". ")
+                .or_else(|| shared.find("! "))
+                .or_else(|| shared.find("? "))
+                .and_then(after)
+        })
+        .or_else(|| by(|char| matches!(char, '、' | '，')))
+        .or_else(|| by(char::is_whitespace))
+        .or_else(|| (!shared.contains(char::is_whitespace)).then_some(0))
+}

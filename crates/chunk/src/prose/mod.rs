@@ -1,0 +1,56 @@
+//! The cutter for documents: whole sentences, headings with what follows, places kept.
+//!
+//! [`units`] takes blocks apart into the smallest stretches that stay in one piece; [`gather`]
+//! puts neighbours together until a passage is full.
+
+mod gather;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use model::{Block, Pointer, Span};
+
+/// How documents are cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProseConfig {
+    /// The size that a passage aims at, in characters.
+    pub target_chars: usize,
+    /// The most that two neighbours share, in characters.
+    pub overlap_chars: usize,
+    /// The most that a passage may reach to keep a table, a piece of code, or a heading and the
+    /// sentence after it together.
+    pub max_chars: usize,
+}
+
+impl ProseConfig {
+    /// Gives the contract's figures: about 500 characters, overlap 75; up to 750 to keep a thing
+    /// whole.
+    pub fn standard() -> Self {
+        ProseConfig { target_chars: 500, overlap_chars: 75, max_chars: 750 }
+    }
+}
+
+/// A passage of a document, before it is given an id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The text at the span; starts and ends with something that is not blank.
+    pub text: String,
+    /// Where it stands in the document's whole text, in characters.
+    pub span: Span,
+    /// Where its first new character stands in the source.
+    pub pointer: Pointer,
+    /// The headings above it, outermost first, without those inside its text; a passage of a
+    /// torn table ends the list with the table's first row.
+    pub headings: Vec<String>,
+}
+
+/// Cuts a document into passages; spans count characters of [`Block::whole_text`].
+///
+/// A passage never joins two places (pages, slides, sheets, messages); only lines of one text
+/// are joined, and the passage then points to its first line.
+pub fn cut_prose(blocks: &[Block], config: &ProseConfig) -> Vec<Piece> {
+    let whole = Block::whole_text(blocks);
+    let units = units::take_apart(&whole, blocks, config);
+    gather::gather(&whole, blocks, &units, config)
+}

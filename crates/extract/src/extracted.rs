@@ -1,0 +1,50 @@
+//! What reading a document gives.
+
+use model::{BLOCK_SEPARATOR, Block, Span};
+use serde::{Deserialize, Serialize};
+
+use crate::Format;
+
+/// The text of a document in blocks, and what is known about it as a whole.
+///
+/// The whole text is the blocks joined by [`model::BLOCK_SEPARATOR`]; every span counts
+/// characters of it. A block is never blank, starts and ends without white space (code and
+/// tables keep the indentation of their first line), and holds `\n` as its only line break.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// What the document is, by its content.
+    pub format: Format,
+    /// The title: what the document calls itself, else its first outermost heading.
+    pub title: Option<String>,
+    /// The language the document says it is in, such as `ja` or `en-US`; never guessed.
+    pub language: Option<String>,
+    /// The text, in reading order.
+    pub blocks: Vec<Block>,
+}
+
+impl Extracted {
+    /// Makes a document without text.
+    pub fn empty(format: Format) -> Self {
+        Extracted { format, title: None, language: None, blocks: Vec::new() }
+    }
+
+    /// Gives the whole text.
+    pub fn text(&self) -> String {
+        Block::whole_text(&self.blocks)
+    }
+
+    /// Gives where each block stands in the whole text, in characters.
+    pub fn spans(&self) -> Vec<Span> {
+        let separator = BLOCK_SEPARATOR.chars().count();
+        let mut start = 0;
+        self.blocks
+            .iter()
+            .map(|block| {
+                let end = start + block.text.chars().count();
+                let span = Span::new(start, end);
+                start = end + separator;
+                span
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! Tables as readable text: one row on each line, cells between ` | `, cut into blocks at row
+//! ends, and the letters of spreadsheet columns.
+
+use model::{BlockKind, Pointer};
+
+use crate::error::Result;
+use crate::output::Output;
+
+/// Rows are put together into blocks of about this many bytes.
+pub(crate) const TABLE_BLOCK_BYTES: usize = 4 << 10;
+
+/// Stands between two cells.
+const CELL_SEPARATOR: &str = " | ";
+
+/// More empty cells than this in a row are not drawn.
+const MAX_EMPTY_CELLS: usize = 8;
+
+/// Puts the white space of a cell on one line.
+pub(crate) fn one_line(cell: &str) -> String {
+    let mut line = String::with_capacity(cell.len());
+    for word in cell.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// A table of a text document.
+#[derive(Debug, Default)]
+pub(crate) struct TextTable {
+    text: String,
+    row: Vec<String>,
+}
+
+impl TextTable {
+    pub(crate) fn cell(&mut self, text: &str) {
+        self.row.push(one_line(text));
+    }
+
+    pub(crate) fn end_row(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+        push_cells(&self.row, &mut self.text);
+        self.row.clear();
+        if self.text.len() > TABLE_BLOCK_BYTES {
+            self.end(pointer, output)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+        if !self.row.is_empty() {
+            push_cells(&self.row, &mut self.text);
+            self.row.clear();
+        }
+        let text = std::mem::take(&mut self.text);
+        output.push(BlockKind::Table, pointer, text)
+    }
+
+    /// Gives the table as one line, for a cell of the table around it.
+    pub(crate) fn flat(mut self) -> String {
+        if !self.row.is_empty() {
+            push_cells(&self.row, &mut self.text);
+        }
+        self.text.replace('\n', " ")
+    }
+}
+
+fn push_cells(row: &[String], text: &mut String) {
+    let Some(last) = row.iter().rposition(|cell| !cell.is_empty()) else { return };
+    for (cell_idx, cell) in row.iter().take(last + 1).enumerate() {
+        if cell_idx > 0 {
+            text.push_str(CELL_SEPARATOR);
+        }
+        text.push_str(cell);
+    }
+    text.push('\n');
+}
+
+/// The cells of one sheet as they come, row by row.
+pub(crate) struct SheetRows {
+    name: String,
+    text: String,
+    bounds: Option<Bounds>,
+    row: Vec<(u32, String)>,
+    row_idx: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    first_row: u32,
+    last_row: u32,
+    first_column: u32,
+    last_column: u32,
+}
+
+impl SheetRows {
+    pub(crate) fn new(name: &str) -> Self {
+        SheetRows {
+            name: name.to_owned(),
+            text: String::new(),
+            bounds: None,
+            row: Vec::new(),
+            row_idx: 0,
+        }
+    }
+
+    /// Adds a cell; rows come in order, and a new row ends the one before.
+    pub(crate) fn cell(
+        &mut self,
+        row: u32,
+        column: u32,
+        value: &str,
+        output: &mut Output,
+    ) -> Result<()> {
+        if row != self.row_idx {
+            self.end_row(output)?;
+            // A blank row between two tables parts them.
+            let is_apart = self.bounds.is_some_and(|bounds| row > bounds.last_row + 1);
+            if is_apart || row < self.row_idx {
+                self.end_block(output)?;
+            }
+            self.row_idx = row;
+        }
+        let value = one_line(value);
+        if !value.is_empty() {
+            self.row.push((column, value));
+        }
+        Ok(())
+    }
+
+    /// Ends the sheet.
+    pub(crate) fn end(&mut self, output: &mut Output) -> Result<()> {
+        self.end_row(output)?;
+        self.end_block(output)
+    }
+
+    fn end_row(&mut self, output: &mut Output) -> Result<()> {
+        let mut cells = std::mem::take(&mut self.row);
+        cells.sort_by_key(|(column, _)| *column);
+        let (Some((first, _)), Some((last, _))) = (cells.first(), cells.last()) else {
+            return Ok(());
+        };
+        let bounds = self.bounds.get_or_insert(Bounds {
+            first_row: self.row_idx,
+            last_row: self.row_idx,
+            first_column: *first,
+            last_column: *last,
+        });
+        bounds.last_row = self.row_idx;
+        bounds.first_column = bounds.first_column.min(*first);
+        bounds.last_column = bounds.last_column.max(*last);
+        let mut next_column = bounds.first_column;
+        for (cell_idx, (column, value)) in cells.iter().enumerate() {
+            let n_empty = column.saturating_sub(next_column) as usize;
+            let n_separators = n_empty.min(MAX_EMPTY_CELLS) + usize::from(cell_idx > 0);
+            for _ in 0..n_separators {
+                self.text.push_str(CELL_SEPARATOR);
+            }
+            self.text.push_str(value);
+            next_column = column + 1;
+        }
+        self.text.push('\n');
+        if self.text.len() > TABLE_BLOCK_BYTES {
+            self.end_block(output)?;
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self, output: &mut Output) -> Result<()> {
+        let text = std::mem::take(&mut self.text);
+        let range = self.bounds.take().map(|bounds| {
+            let first = cell_name(bounds.first_row, bounds.first_column);
+            let last = cell_name(bounds.last_row, bounds.last_column);
+            if first == last { first } else { format!("{first}:{last}") }
+        });
+        let pointer = Pointer::Sheet { name: self.name.clone(), range };
+        output.push(BlockKind::Table, &pointer, text)
+    }
+}
+
+/// Gives the name of a cell, such as `B7`; rows and columns count from 0.
+pub(crate) fn cell_name(row: u32, column: u32) -> String {
+    format!("{}{}", column_letters(column), u64::from(row) + 1)
+}
+
+fn column_letters(column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut rest = u64::from(column) + 1;
+    while rest > 0 {
+        rest -= 1;
+        letters.push(b'A' + (rest % 26) as u8);
+        rest /= 26;
+    }
+    letters.reverse();
+    String::from_utf8(letters).expect("letters are ASCII")
+}
+
+/// Reads the name of a cell; rows and columns count from 0.
+pub(crate) fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
+    let n_letters = name.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let mut column = 0_u32;
+    for letter in name.get(..n_letters)?.bytes() {
+        let digit = u32::from(letter.to_ascii_uppercase() - b'A') + 1;
+        column = column.checked_mul(26)?.checked_add(digit)?;
+    }
+    let row: u32 = name.get(n_letters..)?.parse().ok()?;
+    Some((row.checked_sub(1)?, column.checked_sub(1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(row: u32, column: u32, name: &str) {
+        assert_eq!(cell_name(row, column), name);
+        assert_eq!(parse_cell_name(name), Some((row, column)));
+    }
+
+    #[test]
+    fn cells_have_names() {
+        check(0, 0, "A1");
+        check(6, 25, "Z7");
+        check(6, 26, "AA7");
+        check(1_048_575, 16_383, "XFD1048576");
+        assert_eq!(parse_cell_name("7"), None);
+        assert_eq!(parse_cell_name("A0"), None);
+        assert_eq!(parse_cell_name("AAAAAAAAAAAA1"), None);
+    }
+}

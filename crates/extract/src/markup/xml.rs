@@ -1,0 +1,149 @@
+//! XML of no known vocabulary: the text of its elements, one block for each run of text that a
+//! reader would see as one.
+//!
+//! An element with text of its own next to other elements (mixed content) is a paragraph with
+//! everything in it; other elements only hold others. Elements named as titles become headings.
+
+use model::{BlockKind, Pointer};
+
+use crate::error::Result;
+use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
+use crate::output::Output;
+use crate::{Format, odf};
+
+pub(crate) fn read_xml(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let text = decode_xml(bytes, output);
+    let head = text.get(..text.floor_char_boundary(4096)).unwrap_or(&text);
+    if head.contains("office:document") && head.contains("office:mimetype") {
+        return odf::read_flat(&text, output);
+    }
+    if head.contains("urn:schemas-microsoft-com:office:spreadsheet") {
+        return read_elements(&text, &["Row"], output);
+    }
+    read_elements(&text, &[], output)
+}
+
+/// Elements whose text runs on in the text around them, in the vocabularies people use.
+const INLINE: [&str; 38] = [
+    "a",
+    "abbr",
+    "b",
+    "bold",
+    "code",
+    "em",
+    "emphasis",
+    "ext-link",
+    "i",
+    "inline",
+    "italic",
+    "link",
+    "literal",
+    "monospace",
+    "named-content",
+    "phrase",
+    "q",
+    "s",
+    "sc",
+    "small",
+    "span",
+    "strong",
+    "strike",
+    "styled-content",
+    "sub",
+    "sup",
+    "subscript",
+    "superscript",
+    "tspan",
+    "tt",
+    "u",
+    "ulink",
+    "underline",
+    "uri",
+    "xref",
+    "hi",
+    "ph",
+    "term",
+];
+
+/// Elements that hold the title of what is around them.
+const TITLES: [&str; 6] = ["title", "article-title", "head", "heading", "caption-title", "Title"];
+
+struct Open {
+    name: String,
+    is_row: bool,
+}
+
+fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
+    let mut open: Vec<Open> = Vec::new();
+    let mut run = String::new();
+    let mut row_depth = 0_usize;
+    let mut reader = XmlReader::new(text, Format::Xml, output.caps());
+    let mut outcome = Ok(());
+    loop {
+        let event = match reader.next(output) {
+            Ok(Some(event)) => event,
+            Ok(None) => break,
+            Err(error) => {
+                outcome = Err(error);
+                break;
+            }
+        };
+        match event {
+            XmlEvent::Start(tag) => {
+                let name = tag.local_name().as_ref().to_owned();
+                if open.is_empty()
+                    && let Some(language) = local_attribute(&tag, "lang")
+                {
+                    output.set_language(&language);
+                }
+                let is_row = rows.contains(&name.as_str()) || matches!(name.as_str(), "tr" | "row");
+                if row_depth == 0 && !INLINE.contains(&name.as_str()) {
+                    flush(&mut run, &open, output)?;
+                }
+                row_depth += usize::from(is_row);
+                open.push(Open { name, is_row });
+            }
+            XmlEvent::End(_) => {
+                let Some(closed) = open.pop() else { continue };
+                if closed.is_row {
+                    row_depth -= 1;
+                    if row_depth == 0 {
+                        let row = run.split_whitespace().collect::<Vec<_>>().join(" ");
+                        let row = row.trim_end_matches([' ', '|']);
+                        output.push(BlockKind::Table, &Pointer::Whole, row)?;
+                        run.clear();
+                    }
+                } else if row_depth > 0 {
+                    if !INLINE.contains(&closed.name.as_str()) && !run.trim_end().ends_with('|') {
+                        run.push_str(" | ");
+                    }
+                } else if !INLINE.contains(&closed.name.as_str()) {
+                    open.push(closed);
+                    flush(&mut run, &open, output)?;
+                    open.pop();
+                }
+            }
+            XmlEvent::Text(text) => run.push_str(&text),
+        }
+    }
+    flush(&mut run, &open, output)?;
+    outcome
+}
+
+fn flush(run: &mut String, open: &[Open], output: &mut Output) -> Result<()> {
+    if run.trim().is_empty() {
+        run.clear();
+        return Ok(());
+    }
+    let is_title = open.last().is_some_and(|element| TITLES.contains(&element.name.as_str()));
+    let text = run.split_whitespace().collect::<Vec<_>>().join(" ");
+    run.clear();
+    let kind = if is_title {
+        let level = u8::try_from(open.len().clamp(1, 6)).unwrap_or(6);
+        output.set_title(&text);
+        BlockKind::Heading(level)
+    } else {
+        BlockKind::Paragraph
+    };
+    output.push(kind, &Pointer::Whole, &text)
+}

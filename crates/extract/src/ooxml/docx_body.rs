@@ -1,0 +1,281 @@
+//! The walk through one story of a Word document: its body, a header, its notes, its comments.
+//!
+//! Text boxes stand inside runs of paragraphs, tables inside cells of tables, so paragraphs and
+//! tables are kept on stacks. Deleted and moved-away text is left out; of alternative content
+//! only the first choice is read.
+
+use model::{BlockKind, Pointer};
+
+use crate::error::Result;
+use crate::grid::TextTable;
+use crate::markup::{XmlEvent, local_attribute};
+use crate::ooxml::docx_styles::Styles;
+use crate::ooxml::math::Math;
+use crate::ooxml::package::Package;
+use crate::output::Output;
+
+/// Which part of a document is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Story {
+    Main,
+    /// Headers and footers.
+    Margin,
+    /// Footnotes and endnotes.
+    Notes,
+    Comments,
+}
+
+#[derive(Debug)]
+struct Paragraph {
+    text: String,
+    kind: BlockKind,
+    page: u32,
+}
+
+pub(crate) struct Body<'a> {
+    styles: &'a Styles,
+    story: Story,
+    paragraphs: Vec<Paragraph>,
+    tables: Vec<Table>,
+    page: Option<u32>,
+    n_skipped: usize,
+    in_text: bool,
+    author: Option<String>,
+    math: Option<Math>,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: TextTable,
+    cell: String,
+}
+
+/// Elements whose content is not part of the text a reader sees.
+fn is_skipped(name: &str) -> bool {
+    matches!(
+        name,
+        "Fallback"
+            | "tabs"
+            | "del"
+            | "moveFrom"
+            | "instrText"
+            | "delText"
+            | "pPrChange"
+            | "rPrChange"
+            | "delInstrText"
+    )
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(styles: &'a Styles, story: Story, text: &str) -> Self {
+        let has_pages = story == Story::Main && text.contains("lastRenderedPageBreak");
+        Body {
+            styles,
+            story,
+            paragraphs: Vec::new(),
+            tables: Vec::new(),
+            page: has_pages.then_some(1),
+            n_skipped: 0,
+            in_text: false,
+            author: None,
+            math: None,
+        }
+    }
+
+    pub(crate) fn read(mut self, package: &Package, text: &str, output: &mut Output) -> Result<()> {
+        let mut reader = package.walk(text, output);
+        let outcome = loop {
+            match reader.next(output) {
+                Ok(Some(XmlEvent::Start(tag))) => {
+                    let name = tag.local_name();
+                    let name = name.as_ref();
+                    if self.n_skipped > 0 || is_skipped(name) {
+                        self.n_skipped += 1;
+                    } else if let Some(math) = &mut self.math {
+                        math.start(name, &|attribute| local_attribute(&tag, attribute));
+                    } else {
+                        self.start(name, &|attribute| local_attribute(&tag, attribute), output)?;
+                    }
+                }
+                Ok(Some(XmlEvent::End(name))) => {
+                    if self.n_skipped > 0 {
+                        self.n_skipped -= 1;
+                    } else if let Some(math) = &mut self.math {
+                        if math.end(&name) {
+                            let formula = self.math.take().map(Math::finish).unwrap_or_default();
+                            self.add(&formula);
+                        }
+                    } else {
+                        self.end(&name, output)?;
+                    }
+                }
+                Ok(Some(XmlEvent::Text(text))) => {
+                    if self.n_skipped > 0 {
+                    } else if let Some(math) = &mut self.math {
+                        math.text(&text);
+                    } else if self.in_text {
+                        self.add(&text);
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        while !self.paragraphs.is_empty() {
+            self.end_paragraph(output)?;
+        }
+        while !self.tables.is_empty() {
+            self.end_table(output)?;
+        }
+        outcome
+    }
+
+    fn start(
+        &mut self,
+        name: &str,
+        attribute: &dyn Fn(&str) -> Option<String>,
+        output: &mut Output,
+    ) -> Result<()> {
+        match name {
+            "p" => {
+                let kind = match self.story {
+                    Story::Main => BlockKind::Paragraph,
+                    Story::Margin | Story::Notes | Story::Comments => BlockKind::Other,
+                };
+                let page = self.page.unwrap_or_default();
+                self.paragraphs.push(Paragraph { text: String::new(), kind, page });
+            }
+            "pStyle" => {
+                let kind = self.styles.kind_of(&attribute("val").unwrap_or_default());
+                self.set_kind(kind);
+            }
+            "numPr" => {
+                let is_heading = self
+                    .paragraphs
+                    .last()
+                    .is_some_and(|paragraph| matches!(paragraph.kind, BlockKind::Heading(_)));
+                if !is_heading {
+                    self.set_kind(BlockKind::ListItem);
+                }
+            }
+            "outlineLvl" => {
+                let level = attribute("val").and_then(|level| level.parse::<u8>().ok());
+                if let Some(level) = level.filter(|level| *level < 9) {
+                    self.set_kind(BlockKind::Heading(level + 1));
+                }
+            }
+            "t" => self.in_text = true,
+            "tab" | "ptab" => self.add("\t"),
+            "cr" => self.add("\n"),
+            "br" => {
+                self.add("\n");
+            }
+            "lastRenderedPageBreak" => {
+                if let Some(page) = &mut self.page {
+                    *page = page.saturating_add(1);
+                    let is_at_start =
+                        self.paragraphs.last().is_some_and(|paragraph| paragraph.text.is_empty());
+                    if let (true, Some(paragraph)) = (is_at_start, self.paragraphs.last_mut()) {
+                        paragraph.page = *page;
+                    }
+                }
+            }
+            "noBreakHyphen" => self.add("-"),
+            "sym" => {
+                let code = attribute("char").and_then(|code| u32::from_str_radix(&code, 16).ok());
+                // Symbol fonts keep their glyphs in the private use area: no character is meant.
+                let char = code.filter(|code| *code < 0xe000 || *code > 0xf8ff);
+                if let Some(char) = char.and_then(char::from_u32) {
+                    self.add(char.encode_utf8(&mut [0; 4]));
+                }
+            }
+            "oMath" => self.math = Some(Math::new()),
+            "tbl" => {
+                self.tables.push(Table::default());
+            }
+            "comment" => {
+                self.author = attribute("author").filter(|author| !author.trim().is_empty());
+            }
+            "lang" => {
+                if let Some(language) = attribute("val").filter(|_| self.story == Story::Main) {
+                    output.set_language(&language);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str, output: &mut Output) -> Result<()> {
+        match name {
+            "p" => self.end_paragraph(output)?,
+            "t" => self.in_text = false,
+            "tc" => {
+                if let Some(table) = self.tables.last_mut() {
+                    let cell = std::mem::take(&mut table.cell);
+                    table.rows.cell(&cell);
+                }
+            }
+            "tr" => {
+                let pointer = self.pointer();
+                let is_outermost = self.tables.len() == 1;
+                if let Some(table) = self.tables.last_mut() {
+                    if is_outermost {
+                        table.rows.end_row(&pointer, output)?;
+                    } else {
+                        table.rows.cell("");
+                    }
+                }
+            }
+            "tbl" => self.end_table(output)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str) {
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text.push_str(text);
+        }
+    }
+
+    fn set_kind(&mut self, kind: BlockKind) {
+        if let Some(paragraph) = self.paragraphs.last_mut().filter(|_| self.story == Story::Main) {
+            paragraph.kind = kind;
+        }
+    }
+
+    fn pointer(&self) -> Pointer {
+        self.page.map_or(Pointer::Whole, Pointer::Page)
+    }
+
+    fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
+        let Some(paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        if let Some(table) = self.tables.last_mut() {
+            table.cell.push_str(&paragraph.text);
+            table.cell.push(' ');
+            return Ok(());
+        }
+        let pointer =
+            if paragraph.page > 0 { Pointer::Page(paragraph.page) } else { Pointer::Whole };
+        let text = match (self.story, self.author.take()) {
+            (Story::Comments, Some(author)) if !paragraph.text.trim().is_empty() => {
+                format!("Comment by {author}: {}", paragraph.text)
+            }
+            _ => paragraph.text,
+        };
+        output.push(paragraph.kind, &pointer, text)
+    }
+
+    fn end_table(&mut self, output: &mut Output) -> Result<()> {
+        let Some(mut table) = self.tables.pop() else { return Ok(()) };
+        match self.tables.last_mut() {
+            Some(outer) => {
+                outer.cell.push_str(&table.rows.flat());
+                outer.cell.push(' ');
+                Ok(())
+            }
+            None => table.rows.end(&self.pointer(), output),
+        }
+    }
+}

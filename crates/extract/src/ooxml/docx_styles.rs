@@ -1,0 +1,106 @@
+//! What a paragraph is, by the styles of a Word document.
+
+use std::collections::HashMap;
+
+use model::BlockKind;
+
+use crate::error::Result;
+use crate::markup::{XmlEvent, local_attribute};
+use crate::ooxml::package::Package;
+use crate::output::Output;
+
+/// How many ancestors of a style are looked at; styles can be made to go round in a circle.
+const MAX_ANCESTORS: usize = 16;
+
+#[derive(Debug, Default)]
+struct Style {
+    name: String,
+    parent: Option<String>,
+    outline_level: Option<u8>,
+    is_list: bool,
+}
+
+/// The styles of a document by their id.
+#[derive(Debug, Default)]
+pub(crate) struct Styles {
+    by_id: HashMap<String, Style>,
+}
+
+impl Styles {
+    pub(crate) fn read(package: &Package, part: &str, output: &mut Output) -> Result<Self> {
+        let text = package.text_or_warn(part, output)?;
+        let mut styles = Styles::default();
+        let mut open: Option<(String, Style)> = None;
+        let mut reader = package.walk(&text, output);
+        loop {
+            match reader.next(output) {
+                Ok(Some(XmlEvent::Start(tag))) => {
+                    let value = local_attribute(&tag, "val");
+                    match (tag.local_name().as_ref(), &mut open) {
+                        ("style", _) => {
+                            let id = local_attribute(&tag, "styleId").unwrap_or_default();
+                            open = Some((id, Style::default()));
+                        }
+                        ("name", Some((_, style))) => {
+                            style.name = value.unwrap_or_default().to_lowercase();
+                        }
+                        ("basedOn", Some((_, style))) => style.parent = value,
+                        ("outlineLvl", Some((_, style))) => {
+                            style.outline_level = value.and_then(|value| value.parse().ok());
+                        }
+                        ("numPr", Some((_, style))) => style.is_list = true,
+                        _ => {}
+                    }
+                }
+                Ok(Some(XmlEvent::End(name))) if name == "style" => {
+                    if let Some((id, style)) = open.take() {
+                        styles.by_id.insert(id, style);
+                    }
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) if error.stops_everything() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(styles)
+    }
+
+    /// Tells what a paragraph of this style is.
+    pub(crate) fn kind_of(&self, id: &str) -> BlockKind {
+        let mut id = id;
+        for _ in 0..MAX_ANCESTORS {
+            let Some(style) = self.by_id.get(id) else {
+                return kind_of_name(&id.to_lowercase()).unwrap_or(BlockKind::Paragraph);
+            };
+            if let Some(kind) = kind_of_name(&style.name) {
+                return kind;
+            }
+            if let Some(level) = style.outline_level.filter(|level| *level < 9) {
+                return BlockKind::Heading(level + 1);
+            }
+            if style.is_list {
+                return BlockKind::ListItem;
+            }
+            match &style.parent {
+                Some(parent) => id = parent,
+                None => break,
+            }
+        }
+        BlockKind::Paragraph
+    }
+}
+
+fn kind_of_name(name: &str) -> Option<BlockKind> {
+    if let Some(level) = name.strip_prefix("heading") {
+        let level: u8 = level.trim().parse().ok()?;
+        return Some(BlockKind::Heading(level.clamp(1, 9)));
+    }
+    match name {
+        "title" => Some(BlockKind::Heading(1)),
+        "caption" => Some(BlockKind::Other),
+        "html preformatted" | "source code" | "code" | "plain text" => Some(BlockKind::Code),
+        _ if name.starts_with("list") => Some(BlockKind::ListItem),
+        _ => None,
+    }
+}

@@ -1,0 +1,23 @@
+//! Word, PowerPoint and Excel files since 2007: XML parts in a zip, joined by relationships.
+
+mod package;
+
+mod chart;
+mod drawing;
+mod math;
+
+mod docx;
+mod docx_body;
+mod docx_styles;
+
+mod pptx;
+
+mod xlsx;
+mod xlsx_sheet;
+mod xlsx_values;
+
+pub(crate) use docx::read_docx;
+pub(crate) use package::{main_part_format, resolved};
+pub(crate) use pptx::read_pptx;
+pub(crate) use xlsx::read_xlsx;
+pub(crate) use xlsx_values::{format_number, format_serial_date};

@@ -1,0 +1,257 @@
+//! A presentation: slides in their order, each with its title, shapes, tables, charts, speaker
+//! notes and comments.
+
+use std::collections::HashSet;
+
+use model::{BlockKind, Pointer};
+
+use crate::Format;
+use crate::error::{Cap, Result};
+use crate::grid::TextTable;
+use crate::markup::{XmlEvent, local_attribute};
+use crate::ooxml::chart::push_chart;
+use crate::ooxml::drawing::push_drawing_text;
+use crate::ooxml::package::{Package, Relation};
+use crate::output::Output;
+
+pub(crate) fn read_pptx(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let package = Package::open(bytes, Format::Pptx, output)?;
+    package.note_properties(output)?;
+    let mut slides = slide_parts(&package, output)?;
+    if slides.is_empty() {
+        // Without a list, the numbers in the names are the order.
+        slides = package
+            .names()
+            .filter(|name| name.starts_with("ppt/slides/slide") && name.ends_with(".xml"))
+            .map(str::to_owned)
+            .collect();
+        slides.sort_by_key(|name| {
+            name.bytes().filter(u8::is_ascii_digit).fold(0_u64, |number, digit| {
+                number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+            })
+        });
+    }
+    for (slide, part) in (1_u32..).zip(&slides) {
+        if slide as usize > output.caps().entries {
+            return Err(output.capped(Cap::Entries));
+        }
+        read_slide(&package, part, &Pointer::Slide(slide), output)?;
+    }
+    Ok(())
+}
+
+fn slide_parts(package: &Package, output: &mut Output) -> Result<Vec<String>> {
+    let main = package.main_part("ppt/presentation.xml", output)?;
+    let relations = package.relations(&main, output)?;
+    let text = package.text_or_warn(&main, output)?;
+    let mut parts = Vec::new();
+    let mut reader = package.walk(&text, output);
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Start(tag))) if tag.local_name().as_ref() == "sldId" => {
+                // The element has `id` and `r:id`; the relationship is the one with a prefix.
+                let id = tag
+                    .attributes()
+                    .with_checks(false)
+                    .flatten()
+                    .find(|attribute| {
+                        attribute.key.local_name().as_ref() == "id"
+                            && attribute.key.prefix().is_some()
+                    })
+                    .map(|attribute| attribute.value.into_owned());
+                parts.extend(part_by_id(&relations, id.as_deref()));
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(error) if error.stops_everything() => return Err(error),
+            Err(_) => break,
+        }
+    }
+    let mut seen = HashSet::new();
+    parts.retain(|part| seen.insert(part.clone()));
+    Ok(parts)
+}
+
+fn part_by_id(relations: &[Relation], id: Option<&str>) -> Option<String> {
+    let relation = relations.iter().find(|relation| Some(relation.id.as_str()) == id)?;
+    (!relation.part.is_empty()).then(|| relation.part.clone())
+}
+
+fn read_slide(package: &Package, part: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
+    let relations = package.relations(part, output)?;
+    let text = package.text_or_warn(part, output)?;
+    let mut walk = SlideWalk::new(pointer, &relations, Shapes::All);
+    walk.read(package, &text, output)?;
+    let SlideWalk { linked, .. } = walk;
+    for linked in linked {
+        match linked.kind.as_str() {
+            "chart" => push_chart(package, &linked.part, pointer, output)?,
+            _ => push_drawing_text(package, &linked.part, pointer, BlockKind::Other, output)?,
+        }
+    }
+    for relation in &relations {
+        match relation.kind.as_str() {
+            "notesSlide" => {
+                let text = package.text_or_warn(&relation.part, output)?;
+                SlideWalk::new(pointer, &[], Shapes::NotesOnly).read(package, &text, output)?;
+            }
+            "comments" => {
+                let kind = BlockKind::Other;
+                push_drawing_text(package, &relation.part, pointer, kind, output)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shapes {
+    All,
+    /// Only the placeholder that holds the speaker's notes.
+    NotesOnly,
+}
+
+struct SlideWalk<'a> {
+    pointer: &'a Pointer,
+    relations: &'a [Relation],
+    shapes: Shapes,
+    placeholder: Option<String>,
+    is_bulleted: bool,
+    paragraph: String,
+    in_text: bool,
+    table: Option<(TextTable, String)>,
+    n_skipped: usize,
+    linked: Vec<Relation>,
+}
+
+impl<'a> SlideWalk<'a> {
+    fn new(pointer: &'a Pointer, relations: &'a [Relation], shapes: Shapes) -> Self {
+        SlideWalk {
+            pointer,
+            relations,
+            shapes,
+            placeholder: None,
+            is_bulleted: false,
+            paragraph: String::new(),
+            in_text: false,
+            table: None,
+            n_skipped: 0,
+            linked: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, package: &Package, text: &str, output: &mut Output) -> Result<()> {
+        let mut reader = package.walk(text, output);
+        loop {
+            match reader.next(output) {
+                Ok(Some(XmlEvent::Start(tag))) => {
+                    let name = tag.local_name();
+                    let name = name.as_ref();
+                    if self.n_skipped > 0 || name == "Fallback" {
+                        self.n_skipped += 1;
+                    } else {
+                        self.start(name, &|attribute| local_attribute(&tag, attribute), output)?;
+                    }
+                }
+                Ok(Some(XmlEvent::End(_))) if self.n_skipped > 0 => self.n_skipped -= 1,
+                Ok(Some(XmlEvent::End(name))) => self.end(&name, output)?,
+                Ok(Some(XmlEvent::Text(text))) => {
+                    if self.in_text && self.n_skipped == 0 {
+                        self.paragraph.push_str(&text);
+                    }
+                }
+                Ok(None) => return Ok(()),
+                Err(error) if error.stops_everything() => return Err(error),
+                Err(error) => {
+                    output.warn_of(&error);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        name: &str,
+        attribute: &dyn Fn(&str) -> Option<String>,
+        output: &mut Output,
+    ) -> Result<()> {
+        match name {
+            "sld" if attribute("show").is_some_and(|show| show == "0" || show == "false") => {
+                output.push(BlockKind::Other, self.pointer, "(hidden slide)")?;
+            }
+            "sp" | "graphicFrame" => self.placeholder = None,
+            "ph" => {
+                self.placeholder = Some(attribute("type").unwrap_or_else(|| "body".to_owned()));
+            }
+            "t" => self.in_text = true,
+            "br" => self.paragraph.push('\n'),
+            "pPr" => {
+                self.is_bulleted = attribute("lvl").is_some_and(|level| level != "0");
+            }
+            "buChar" | "buAutoNum" => self.is_bulleted = true,
+            "tbl" => self.table = Some((TextTable::default(), String::new())),
+            "chart" => self.link("chart", attribute("id")),
+            "relIds" => self.link("diagramData", attribute("dm")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str, output: &mut Output) -> Result<()> {
+        match name {
+            "t" => self.in_text = false,
+            "p" => self.end_paragraph(output)?,
+            "tc" => {
+                if let Some((table, cell)) = &mut self.table {
+                    table.cell(cell);
+                    cell.clear();
+                }
+            }
+            "tr" => {
+                if let Some((table, _)) = &mut self.table {
+                    table.end_row(self.pointer, output)?;
+                }
+            }
+            "tbl" => {
+                if let Some((mut table, _)) = self.table.take() {
+                    table.end(self.pointer, output)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, kind: &str, id: Option<String>) {
+        if let Some(part) = part_by_id(self.relations, id.as_deref()) {
+            self.linked.push(Relation { id: String::new(), kind: kind.to_owned(), part });
+        }
+    }
+
+    fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
+        let paragraph = std::mem::take(&mut self.paragraph);
+        let is_bulleted = std::mem::take(&mut self.is_bulleted);
+        if let Some((_, cell)) = &mut self.table {
+            cell.push_str(&paragraph);
+            cell.push(' ');
+            return Ok(());
+        }
+        let placeholder = self.placeholder.as_deref();
+        if self.shapes == Shapes::NotesOnly {
+            if placeholder != Some("body") {
+                return Ok(());
+            }
+            return output.push(BlockKind::Other, self.pointer, paragraph);
+        }
+        let kind = match placeholder {
+            Some("title" | "ctrTitle") => BlockKind::Heading(1),
+            Some("subTitle") => BlockKind::Paragraph,
+            Some("sldNum" | "dt" | "ftr" | "hdr") => return Ok(()),
+            _ if is_bulleted => BlockKind::ListItem,
+            _ => BlockKind::Paragraph,
+        };
+        output.push(kind, self.pointer, paragraph)
+    }
+}

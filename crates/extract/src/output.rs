@@ -1,0 +1,254 @@
+//! Where every reader puts what it finds: counts what was written and unpacked, looks at the
+//! clock, and stops the reader by an error when a cap is reached.
+
+use std::time::Instant;
+
+use model::{Block, BlockKind, Pointer, Warning};
+
+use crate::error::{Cap, Error, Result};
+use crate::{Caps, Format};
+
+/// The most warnings one document gives; the rest would say the same.
+const MAX_WARNINGS: usize = 64;
+
+/// The document being made.
+pub(crate) struct Output<'a> {
+    caps: &'a Caps,
+    started: Instant,
+    input_bytes: u64,
+    n_expanded: u64,
+    n_written: usize,
+    blocks: Vec<Block>,
+    warnings: Vec<Warning>,
+    title: Option<String>,
+    language: Option<String>,
+    inner_path: Vec<String>,
+}
+
+/// What an [`Output`] ends as.
+pub(crate) struct Finished {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) title: Option<String>,
+    pub(crate) language: Option<String>,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(caps: &'a Caps, input_bytes: u64) -> Self {
+        Output {
+            caps,
+            started: Instant::now(),
+            input_bytes,
+            n_expanded: 0,
+            n_written: 0,
+            blocks: Vec::new(),
+            warnings: Vec::new(),
+            title: None,
+            language: None,
+            inner_path: Vec::new(),
+        }
+    }
+
+    pub(crate) fn caps(&self) -> &'a Caps {
+        self.caps
+    }
+
+    /// Adds a block; blank text is left out.
+    pub(crate) fn push(
+        &mut self,
+        kind: BlockKind,
+        pointer: &Pointer,
+        text: impl AsRef<str>,
+    ) -> Result<()> {
+        self.check_time()?;
+        let mut text = clean(text.as_ref(), kind);
+        if text.is_empty() {
+            return Ok(());
+        }
+        let room = self.caps.output_bytes.saturating_sub(self.n_written);
+        let is_cut = text.len() > room;
+        if is_cut {
+            text.truncate(text.floor_char_boundary(room));
+        }
+        if !text.is_empty() {
+            self.n_written += text.len();
+            let pointer = self.placed(pointer.clone());
+            self.blocks.push(Block { text, pointer, kind });
+        }
+        if is_cut {
+            return Err(self.capped(Cap::Output));
+        }
+        Ok(())
+    }
+
+    /// Notes what the document calls itself; the first title stays.
+    pub(crate) fn set_title(&mut self, title: &str) {
+        let title = clean(title, BlockKind::Other);
+        if self.title.is_none() && self.inner_path.is_empty() && !title.is_empty() {
+            self.title = Some(title.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+
+    /// Notes the language that the document says it is in; the first stays.
+    pub(crate) fn set_language(&mut self, language: &str) {
+        let language = language.trim();
+        let is_tag = (2..=35).contains(&language.len())
+            && language.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if self.language.is_none() && self.inner_path.is_empty() && is_tag {
+            self.language = Some(language.to_owned());
+        }
+    }
+
+    pub(crate) fn warn(&mut self, code: &str, message: impl Into<String>) {
+        let mut message = message.into();
+        if !self.inner_path.is_empty() {
+            message = format!("`{}`: {message}", self.inner_path.join(" > "));
+        }
+        let warning = Warning::new(code, message);
+        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Turns an error into a warning.
+    pub(crate) fn warn_of(&mut self, error: &Error) {
+        self.warn(error.code(), error.to_string());
+    }
+
+    /// Counts bytes that came out of a decompressor.
+    pub(crate) fn expanded(&mut self, n_bytes: u64) -> Result<()> {
+        self.n_expanded = self.n_expanded.saturating_add(n_bytes);
+        if self.n_expanded > self.expansion_limit() {
+            return Err(self.capped(Cap::Expansion));
+        }
+        self.check_time()
+    }
+
+    /// Gives how many bytes may still come out of decompressors.
+    pub(crate) fn expansion_room(&self) -> u64 {
+        self.expansion_limit().saturating_sub(self.n_expanded)
+    }
+
+    /// Fails when time is over.
+    pub(crate) fn check_time(&self) -> Result<()> {
+        if self.started.elapsed() > self.caps.time {
+            return Err(self.capped(Cap::Time));
+        }
+        Ok(())
+    }
+
+    /// Makes the error that names a cap and its value.
+    pub(crate) fn capped(&self, cap: Cap) -> Error {
+        let caps = self.caps;
+        let limit = match cap {
+            Cap::Input => format!("{} bytes for a file", caps.input_bytes),
+            Cap::Time => format!("{} ms of reading", caps.time.as_millis()),
+            Cap::Memory => format!("{} bytes of memory", caps.memory_bytes),
+            Cap::Output => format!("{} bytes of text", caps.output_bytes),
+            Cap::Nesting => format!("{} levels of nesting", caps.nesting),
+            Cap::Expansion => format!(
+                "{} times the file's size, or {} bytes, of unpacked content",
+                caps.expansion_ratio, caps.expanded_bytes
+            ),
+            Cap::Entries => format!("{} files in an archive", caps.entries),
+        };
+        Error::Capped { cap, limit }
+    }
+
+    /// Goes into a file inside this one. Pairs with [`Output::leave`].
+    pub(crate) fn enter(&mut self, path: &str) -> Result<()> {
+        if self.inner_path.len() >= self.caps.archive_depth {
+            return Err(Error::Capped {
+                cap: Cap::Nesting,
+                limit: format!("{} archives inside each other", self.caps.archive_depth),
+            });
+        }
+        self.inner_path.push(path.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.inner_path.pop();
+    }
+
+    pub(crate) fn is_inner(&self) -> bool {
+        !self.inner_path.is_empty()
+    }
+
+    pub(crate) fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(crate) fn finish(self, format: Format) -> Finished {
+        let mut warnings = self.warnings;
+        if self.blocks.is_empty() && warnings.is_empty() {
+            warnings.push(Warning::new(
+                crate::warning::NO_TEXT,
+                format!("the {format} document holds no text: it may be a scan or pictures only"),
+            ));
+        }
+        let title = self.title.or_else(|| {
+            let mut headings = self.blocks.iter().filter(|block| {
+                matches!(block.kind, BlockKind::Heading(1))
+                    && !matches!(block.pointer, Pointer::Inner { .. })
+            });
+            headings.next().map(|block| block.text.split_whitespace().collect::<Vec<_>>().join(" "))
+        });
+        Finished { blocks: self.blocks, warnings, title, language: self.language }
+    }
+
+    fn expansion_limit(&self) -> u64 {
+        let by_ratio = self.input_bytes.saturating_mul(self.caps.expansion_ratio);
+        by_ratio.max(Caps::EXPANSION_FREE_BYTES).min(self.caps.expanded_bytes)
+    }
+
+    fn placed(&self, pointer: Pointer) -> Pointer {
+        self.inner_path.iter().rev().fold(pointer, |place, path| Pointer::Inner {
+            path: path.clone(),
+            place: Box::new(place),
+        })
+    }
+}
+
+/// Makes text fit for a block: one kind of line break, no control characters, no blank edges.
+fn clean(text: &str, kind: BlockKind) -> String {
+    let keeps_indent = matches!(kind, BlockKind::Code | BlockKind::Table);
+    let text = text.trim_end();
+    let text = if keeps_indent { trim_blank_lines(text) } else { text.trim_start() };
+    let is_unwanted = |char: char| {
+        (char.is_control() && char != '\n' && char != '\t')
+            || matches!(char, '\u{feff}' | '\u{ad}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !text.contains(is_unwanted) {
+        return text.to_owned();
+    }
+    let mut cleaned = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    cleaned.push('\n');
+                }
+            }
+            '\u{b}' | '\u{c}' | '\u{85}' => cleaned.push('\n'),
+            _ if is_unwanted(char) => {}
+            _ => cleaned.push(char),
+        }
+    }
+    let cleaned = cleaned.trim_end();
+    if keeps_indent {
+        trim_blank_lines(cleaned).to_owned()
+    } else {
+        cleaned.trim_start().to_owned()
+    }
+}
+
+/// Takes away blank lines at the start, but not the first line's indentation.
+fn trim_blank_lines(text: &str) -> &str {
+    let blank = text.len() - text.trim_start().len();
+    match text.get(..blank).and_then(|blank| blank.rfind(['\n', '\r'])) {
+        Some(at) => text.get(at + 1..).unwrap_or_default(),
+        None => text,
+    }
+}

@@ -1,0 +1,173 @@
+//! JSON: a line for each value with its path in words, a block for each larger part, pointing at
+//! the node by RFC 6901.
+//!
+//! Documents are walked without recursion of ours; `serde_json` itself refuses more than 128
+//! levels. What is no JSON is read as the text it is.
+
+use model::{BlockKind, Pointer};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::output::Output;
+use crate::plain::{lines, push_markdown, push_text};
+use crate::{Format, warning};
+
+/// Values are put together into blocks of about this many bytes.
+const BLOCK_BYTES: usize = 2 << 10;
+
+/// A string longer than this is a block of its own.
+const LONG_STRING_BYTES: usize = 600;
+
+pub(crate) fn read_json(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let text = crate::encoding::decode_reported(bytes, None, output);
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value) => push_value(&value, None, output),
+        Err(error) if error.is_syntax() && is_json_lines(&text) => push_lines(&text, output),
+        Err(error) => {
+            output.warn(
+                warning::REPAIRED,
+                format!("the file is not valid JSON ({error}): read as plain text"),
+            );
+            push_text(&text, output)
+        }
+    }
+}
+
+pub(crate) fn read_json_lines(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let text = crate::encoding::decode_reported(bytes, None, output);
+    push_lines(&text, output)
+}
+
+/// Reads the cells of a notebook: prose, code, and the text of results.
+pub(crate) fn read_notebook(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let text = crate::encoding::decode_reported(bytes, None, output);
+    let notebook: Value =
+        serde_json::from_str(&text).map_err(|error| Error::broken(Format::Notebook, error))?;
+    let cells = notebook
+        .get("cells")
+        .or_else(|| notebook.pointer("/worksheets/0/cells"))
+        .and_then(Value::as_array);
+    let Some(cells) = cells else {
+        return Err(Error::broken(Format::Notebook, "it has no list `cells`"));
+    };
+    if let Some(title) = notebook.pointer("/metadata/title").and_then(Value::as_str) {
+        output.set_title(title);
+    }
+    for (cell_idx, cell) in cells.iter().enumerate() {
+        let pointer = Pointer::Json(format!("/cells/{cell_idx}"));
+        let source = joined(cell.get("source").or_else(|| cell.get("input")));
+        match cell.get("cell_type").and_then(Value::as_str) {
+            Some("markdown") => push_markdown(&source, Some(&pointer), output)?,
+            Some("code") => output.push(BlockKind::Code, &pointer, source)?,
+            _ => output.push(BlockKind::Other, &pointer, source)?,
+        }
+        for result in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
+            let text = result.get("text").or_else(|| result.pointer("/data/text~1plain"));
+            output.push(BlockKind::Code, &pointer, joined(text))?;
+        }
+    }
+    Ok(())
+}
+
+/// Joins what a notebook stores either as one string or as a list of lines.
+fn joined(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
+        _ => String::new(),
+    }
+}
+
+fn is_json_lines(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let is_value = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
+    lines.next().is_some_and(is_value) && lines.next().is_some_and(is_value)
+}
+
+fn push_lines(text: &str, output: &mut Output) -> Result<()> {
+    let mut n_bad = 0;
+    for (number, line) in lines::numbered_lines(text) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let pointer = lines::at_line(number);
+        match serde_json::from_str::<Value>(line) {
+            Ok(value) => push_value(&value, Some(&pointer), output)?,
+            Err(_) => {
+                n_bad += 1;
+                output.push(BlockKind::Code, &pointer, line)?;
+            }
+        }
+    }
+    if n_bad > 0 {
+        output.warn(warning::REPAIRED, format!("{n_bad} lines are not valid JSON: read as text"));
+    }
+    Ok(())
+}
+
+/// Pushes every scalar below a value; `fixed` replaces the JSON pointers.
+fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Result<()> {
+    if let (None, Some(title)) = (fixed, root.get("title").and_then(Value::as_str)) {
+        output.set_title(title);
+    }
+    let mut block = String::new();
+    let mut block_pointer = String::new();
+    let mut stack = vec![(String::new(), String::new(), root)];
+    while let Some((pointer, label, value)) = stack.pop() {
+        let scalar = match value {
+            Value::Object(fields) => {
+                for (key, value) in fields.iter().rev() {
+                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    let label =
+                        if label.is_empty() { key.clone() } else { format!("{label}.{key}") };
+                    stack.push((format!("{pointer}/{escaped}"), label, value));
+                }
+                continue;
+            }
+            Value::Array(items) => {
+                for (item_idx, value) in items.iter().enumerate().rev() {
+                    stack.push((format!("{pointer}/{item_idx}"), label.clone(), value));
+                }
+                continue;
+            }
+            Value::Null => continue,
+            Value::Bool(value) => value.to_string(),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text.clone(),
+        };
+        let is_long = scalar.len() > LONG_STRING_BYTES;
+        if (is_long || block.len() > BLOCK_BYTES) && !block.is_empty() {
+            push_block(BlockKind::Other, &block, &block_pointer, fixed, output)?;
+            block.clear();
+        }
+        if is_long {
+            push_block(BlockKind::Paragraph, &scalar, &pointer, fixed, output)?;
+            continue;
+        }
+        if block.is_empty() {
+            block_pointer = pointer;
+        }
+        if !label.is_empty() {
+            block.push_str(&label);
+            block.push_str(": ");
+        }
+        block.push_str(&scalar);
+        block.push('\n');
+    }
+    push_block(BlockKind::Other, &block, &block_pointer, fixed, output)
+}
+
+fn push_block(
+    kind: BlockKind,
+    text: &str,
+    pointer: &str,
+    fixed: Option<&Pointer>,
+    output: &mut Output,
+) -> Result<()> {
+    let pointer = match fixed {
+        Some(fixed) => fixed.clone(),
+        None if pointer.is_empty() => Pointer::Whole,
+        None => Pointer::Json(pointer.to_owned()),
+    };
+    output.push(kind, &pointer, text)
+}

@@ -1,0 +1,18 @@
+//! Files that are characters: prose, Markdown, source code, LaTeX, JSON, and rows of values.
+
+mod code;
+mod lines;
+mod text;
+
+mod csv;
+mod json;
+mod latex;
+mod markdown;
+mod markdown_inline;
+
+pub(crate) use code::read_code;
+pub(crate) use csv::read_csv;
+pub(crate) use json::{read_json, read_json_lines, read_notebook};
+pub(crate) use latex::read_latex;
+pub(crate) use markdown::{push_markdown, read_markdown};
+pub(crate) use text::{push_text, read_text};

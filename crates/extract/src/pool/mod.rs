@@ -1,0 +1,164 @@
+//! Reading documents in processes that can be killed.
+//!
+//! A thread cannot be stopped and memory it takes cannot be taken back, so risky readers run in
+//! worker processes: the same executable, started again with a hidden argument. A worker that
+//! crashes, hangs or takes too much memory ends alone; its document gets a warning, and the next
+//! document gets a new worker.
+
+mod process;
+mod protocol;
+
+pub mod worker;
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use model::Warning;
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::{Cap, Error};
+use crate::output::Output;
+use crate::{Caps, Extracted, Format};
+
+use process::{Outcome, Worker};
+
+/// A worker is replaced after so many documents, so that what a reader leaks stays small.
+pub const DOCUMENTS_PER_WORKER: u32 = 500;
+
+/// How workers are started.
+#[derive(Debug, Clone)]
+pub struct PoolConfig {
+    /// The executable; it must call [`worker::main_if_asked`] first thing.
+    pub program: PathBuf,
+    /// Its arguments; the first must be [`worker::ARGUMENT`].
+    pub arguments: Vec<OsString>,
+    /// The most workers at one time; more callers wait.
+    pub n_workers: usize,
+}
+
+impl PoolConfig {
+    /// Starts workers from the executable that is running.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not tell where that is.
+    pub fn this_executable(n_workers: usize) -> crate::Result<Self> {
+        let program = std::env::current_exe()
+            .map_err(|source| Error::Spawn { program: "current executable".to_owned(), source })?;
+        Ok(PoolConfig { program, arguments: vec![OsString::from(worker::ARGUMENT)], n_workers })
+    }
+}
+
+/// Worker processes, started when needed and used again. Shared by reference between threads.
+#[derive(Debug)]
+pub struct Pool {
+    config: PoolConfig,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: VecDeque<Worker>,
+    n_busy: usize,
+}
+
+impl Pool {
+    /// Makes a pool; no process is started yet.
+    pub fn new(config: PoolConfig) -> Self {
+        Pool { config, state: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// Reads a document in a worker. Never fails: what goes wrong is a warning.
+    pub fn extract(&self, bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning>) {
+        if bytes.len() as u64 > caps.input_bytes {
+            return given_up(&Output::new(caps, 0).capped(Cap::Input), name);
+        }
+        let _turn = self.turn();
+        let mut worker = match self.idle_or_new() {
+            Ok(worker) => worker,
+            Err(error) => return given_up(&error, name),
+        };
+        let mut outcome = worker.ask(bytes, name, caps);
+        if matches!(outcome, Outcome::NotAsked) {
+            // The worker was gone before it heard of this document: that is not its fault.
+            outcome = match Worker::start(&self.config) {
+                Ok(fresh) => {
+                    worker = fresh;
+                    worker.ask(bytes, name, caps)
+                }
+                Err(error) => return given_up(&error, name),
+            };
+        }
+        match outcome {
+            Outcome::Answered(extracted, warnings) => {
+                if worker.n_documents() < DOCUMENTS_PER_WORKER {
+                    self.state.lock().idle.push_back(worker);
+                }
+                (extracted, warnings)
+            }
+            Outcome::NotAsked => {
+                given_up(&Error::WorkerDied { status: "at its start".to_owned() }, name)
+            }
+            Outcome::Failed(error) => given_up(&error, name),
+        }
+    }
+
+    /// Reads a file from disk and then as [`Pool::extract`] does.
+    pub fn extract_file(&self, path: &Path, caps: &Caps) -> (Extracted, Vec<Warning>) {
+        let name = path.to_string_lossy();
+        match read_capped(path, caps) {
+            Ok(bytes) => self.extract(&bytes, &name, caps),
+            Err(error) => given_up(&error, &name),
+        }
+    }
+
+    /// Counts the processes that wait for work.
+    pub fn n_idle(&self) -> usize {
+        self.state.lock().idle.len()
+    }
+
+    fn turn(&self) -> Turn<'_> {
+        let mut state = self.state.lock();
+        while state.n_busy >= self.config.n_workers.max(1) {
+            self.freed.wait(&mut state);
+        }
+        state.n_busy += 1;
+        Turn { pool: self }
+    }
+
+    fn idle_or_new(&self) -> crate::Result<Worker> {
+        let idle = self.state.lock().idle.pop_front();
+        match idle {
+            Some(worker) => Ok(worker),
+            None => Worker::start(&self.config),
+        }
+    }
+}
+
+/// The right to use one worker, given back when dropped.
+struct Turn<'a> {
+    pool: &'a Pool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.pool.state.lock().n_busy -= 1;
+        self.pool.freed.notify_one();
+    }
+}
+
+fn read_capped(path: &Path, caps: &Caps) -> crate::Result<Vec<u8>> {
+    let size = fs::metadata(path).map_err(|source| Error::Read { source })?.len();
+    if size > caps.input_bytes {
+        return Err(Output::new(caps, 0).capped(Cap::Input));
+    }
+    fs::read(path).map_err(|source| Error::Read { source })
+}
+
+fn given_up(error: &Error, name: &str) -> (Extracted, Vec<Warning>) {
+    let format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Binary);
+    (Extracted::empty(format), vec![Warning::new(error.code(), error.to_string())])
+}

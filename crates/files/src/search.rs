@@ -1,0 +1,197 @@
+//! Search over the roots that a caller may use, with filters out of the words of the query.
+
+use std::path::Path;
+
+use model::{Caller, Clock, Deadline, Explanation, Warning};
+use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
+use serde::Serialize;
+use store::Filter;
+use text::query_filters;
+
+use crate::index::attribute;
+use crate::time::iso;
+use crate::walk::{ext_of, normal_ext};
+use crate::{Error, Indexer, Result};
+
+/// The most results in one page.
+pub const MAX_RESULTS: usize = 100;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// Natural language, or the query syntax.
+    pub query: String,
+    /// How many results.
+    pub k: usize,
+    /// How many to pass over first.
+    pub offset: usize,
+    /// Extensions to keep; wins over the words of the query.
+    pub exts: Option<Vec<String>>,
+    /// Years to keep; wins over the words of the query.
+    pub years: Option<Vec<String>>,
+    /// Roots to search; all that the caller may use when absent.
+    pub roots: Option<Vec<String>>,
+}
+
+/// One file that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoundItem {
+    /// The file.
+    pub path: String,
+    /// Where in it.
+    pub pointer: String,
+    /// What it says there.
+    pub snippet: String,
+    /// Calibrated relevance.
+    pub score: f64,
+    /// The extension.
+    pub ext: String,
+    /// When the file was changed last, as the index knows it.
+    pub modified: String,
+    /// Why it was found.
+    #[serde(skip)]
+    pub explanation: Explanation,
+}
+
+/// Which part of the results is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Pagination {
+    /// How many were passed over.
+    pub offset: usize,
+    /// How many are given.
+    pub returned: usize,
+    /// How many there are.
+    pub total_estimate: usize,
+    /// Whether that number is exact.
+    pub total_is_exact: bool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Files, best first.
+    pub items: Vec<FoundItem>,
+    /// Which part of the results this is.
+    pub pagination: Pagination,
+    /// The filters that were applied: extensions.
+    pub exts: Vec<String>,
+    /// The filters that were applied: years.
+    pub years: Vec<String>,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+    /// What part can be found by meaning.
+    pub coverage: Coverage,
+}
+
+/// Answers a search.
+pub(crate) fn search(
+    indexer: &Indexer,
+    retriever: &Retriever,
+    clock: &Clock,
+    caller: &Caller,
+    request: &SearchRequest,
+    deadline: &Deadline,
+) -> Result<Found> {
+    let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
+    let said = query_filters(&request.query, clock);
+    let exts = match &request.exts {
+        Some(exts) => widened(exts),
+        None => said.extensions.iter().map(|ext| normal_ext(ext)).collect(),
+    };
+    let years = match &request.years {
+        Some(years) => years.clone(),
+        None => said.years.iter().map(i32::to_string).collect(),
+    };
+    // A query that says nothing but filters still asks for the files that pass them.
+    let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
+    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots)];
+    if !exts.is_empty() {
+        conditions.push(Filter::any_of(attribute::EXT, exts.clone()));
+    }
+    if !years.is_empty() {
+        conditions.push(Filter::any_of(attribute::YEARS, years.clone()));
+    }
+    let scope = Scope { namespace: indexer.namespace().clone(), filter: Filter::And(conditions) };
+    let response = retriever.search(&Request {
+        query,
+        scopes: &[scope],
+        limit: request.k,
+        offset: request.offset,
+        threshold: None,
+        grouping: Grouping::Documents,
+        pipeline: &Pipeline::default(),
+        deadline,
+    })?;
+    let mut warnings = response.warnings;
+    if response.coverage.n_vectors < response.coverage.n_passages && response.coverage.n_vectors > 0
+    {
+        let Coverage { n_passages, n_vectors } = response.coverage;
+        warnings.push(Warning::new(
+            "vectors_incomplete",
+            format!("{n_vectors} of {n_passages} passages can be found by meaning so far"),
+        ));
+    }
+    let mut items = Vec::with_capacity(response.hits.len());
+    for ranked in response.hits {
+        let document =
+            indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
+        let modified = document.and_then(|document| document.metadata["modified"].as_i64());
+        let path = ranked.hit.document.to_string();
+        items.push(FoundItem {
+            ext: ext_of(Path::new(&path)),
+            pointer: ranked.passage.passage.pointer.to_string(),
+            snippet: ranked.snippet.text,
+            score: ranked.hit.score.rounded(),
+            modified: modified.map(iso).unwrap_or_default(),
+            explanation: ranked.hit.explanation,
+            path,
+        });
+    }
+    let pagination = Pagination {
+        offset: request.offset,
+        returned: items.len(),
+        total_estimate: response.total.n,
+        total_is_exact: response.total.is_exact,
+    };
+    Ok(Found { items, pagination, exts, years, warnings, coverage: response.coverage })
+}
+
+/// Names the roots to search: those asked for, each of which the caller must be allowed to use.
+fn searched_roots(
+    indexer: &Indexer,
+    caller: &Caller,
+    asked: Option<&[String]>,
+) -> Result<Vec<String>> {
+    let visible = indexer.roots().visible(caller);
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+        return Ok(visible.iter().map(|root| root.name.clone()).collect());
+    };
+    asked
+        .iter()
+        .map(|given| {
+            let (root, resolved) = indexer.roots().locate(caller, given)?;
+            if resolved == root.path {
+                Ok(root.name.clone())
+            } else {
+                Err(Error::BadRequest {
+                    problem: format!("`{given}` is not a root: `listRoots` names them"),
+                })
+            }
+        })
+        .collect()
+}
+
+/// `ppt` means `.ppt` and `.pptx`, and so for the other old office formats.
+fn widened(exts: &[String]) -> Vec<String> {
+    let mut wide = Vec::new();
+    for ext in exts {
+        let ext = normal_ext(ext);
+        if [".ppt", ".doc", ".xls"].contains(&ext.as_str()) {
+            wide.push(format!("{ext}x"));
+        }
+        wide.push(ext);
+    }
+    wide.sort();
+    wide.dedup();
+    wide
+}

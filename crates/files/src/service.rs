@@ -1,0 +1,179 @@
+//! The family's calls in Rust types.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::Llm;
+use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority};
+use model::{Caller, Clock, Deadline, TenantId};
+use retrieve::Retriever;
+use serde_json::json;
+
+use crate::index::IndexArguments;
+use crate::{
+    Error, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, SearchRequest, Summary,
+    SummaryRequest, VECTORS_JOB, preview, rewrite, search, summary,
+};
+
+/// What the service works with.
+pub struct ServiceConfig {
+    /// What knows the roots and the index.
+    pub indexer: Arc<Indexer>,
+    /// What searches.
+    pub retriever: Retriever,
+    /// What runs jobs.
+    pub queue: Arc<JobQueue>,
+    /// The language model, where one is configured.
+    pub llm: Option<Arc<dyn Llm>>,
+    /// The time.
+    pub clock: Clock,
+    /// How long a call waits for indexing to end.
+    pub index_wait: Duration,
+}
+
+/// The files family.
+#[derive(Clone)]
+pub struct Service(Arc<ServiceConfig>);
+
+/// What indexing gave, or how far it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IndexAnswer {
+    /// It ended.
+    Done(Indexed),
+    /// It goes on.
+    Running {
+        /// The job to ask after.
+        job: String,
+        /// How far it is.
+        progress: JobProgress,
+    },
+}
+
+impl Service {
+    /// Puts the service together.
+    pub fn new(config: ServiceConfig) -> Self {
+        Service(Arc::new(config))
+    }
+
+    /// Lists the folders that a caller may search.
+    pub fn roots(&self, caller: &Caller) -> Vec<String> {
+        self.0.indexer.roots().visible(caller).iter().map(|root| root.name.clone()).collect()
+    }
+
+    /// Indexes a folder inside a root, or joins the job that does so already.
+    ///
+    /// Fails with [`Error::Busy`] when it is being indexed in the other way.
+    pub fn index(
+        &self,
+        caller: &Caller,
+        folder: &str,
+        full: bool,
+        priority: Priority,
+        deadline: &Deadline,
+    ) -> Result<IndexAnswer> {
+        let (root, resolved) = self.0.indexer.roots().locate(caller, folder)?;
+        if !resolved.is_dir() {
+            return Err(Error::BadRequest { problem: format!("`{folder}` is not a folder") });
+        }
+        let subject = resolved.to_string_lossy().into_owned();
+        let job = match self.0.queue.active(INDEX_JOB, &subject)? {
+            Some(running) => {
+                let running_full = running.arguments["full"].as_bool().unwrap_or_default();
+                if running_full != full {
+                    return Err(Error::Busy { root: folder.to_owned(), running_full });
+                }
+                running
+            }
+            None => self.submit(&root.name, subject, full, priority)?,
+        };
+        let wait = Deadline::after(self.0.index_wait.min(deadline.remaining()));
+        let job = self.0.queue.wait(&job.id, &wait)?;
+        self.answer(job)
+    }
+
+    /// Starts indexing every root, as a server does when it starts; returns at once.
+    pub fn index_all(&self) -> Result<()> {
+        for root in self.0.indexer.roots().all() {
+            if self.0.queue.active(INDEX_JOB, &root.name)?.is_none() {
+                self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+            }
+        }
+        self.make_vectors()
+    }
+
+    /// Searches.
+    pub fn search(
+        &self,
+        caller: &Caller,
+        request: &SearchRequest,
+        deadline: &Deadline,
+    ) -> Result<Found> {
+        let ServiceConfig { indexer, retriever, clock, .. } = &*self.0;
+        search::search(indexer, retriever, clock, caller, request, deadline)
+    }
+
+    /// Opens a preview of a file, at a place or at its start.
+    pub fn preview(
+        &self,
+        caller: &Caller,
+        path: &str,
+        pointer: Option<&str>,
+        around: (usize, usize),
+    ) -> Result<Preview> {
+        preview::preview(&self.0.indexer, caller, path, pointer, around)
+    }
+
+    /// Summarises snippets.
+    pub fn summarise(&self, request: &SummaryRequest, deadline: &Deadline) -> Result<Summary> {
+        summary::summarise(self.0.llm.as_deref(), request, deadline)
+    }
+
+    /// Rewrites a question.
+    pub fn rewrite(&self, query: &str, deadline: &Deadline) -> Result<Rewritten> {
+        rewrite::rewrite(self.0.llm.as_deref(), &self.0.clock, query, deadline)
+    }
+
+    fn submit(&self, root: &str, subject: String, full: bool, priority: Priority) -> Result<Job> {
+        let arguments = IndexArguments { root: root.to_owned(), folder: subject.clone(), full };
+        let job = self.0.queue.submit(NewJob {
+            kind: INDEX_JOB.to_owned(),
+            subject,
+            tenant: TenantId::local(),
+            priority,
+            arguments: json!(arguments),
+        })?;
+        self.make_vectors()?;
+        Ok(job)
+    }
+
+    /// Lets the vectors follow, after every job that waits now.
+    fn make_vectors(&self) -> Result<()> {
+        let subject = self.0.indexer.namespace().to_string();
+        if self.0.queue.active(VECTORS_JOB, &subject)?.is_some() {
+            return Ok(());
+        }
+        self.0.queue.submit(NewJob {
+            kind: VECTORS_JOB.to_owned(),
+            subject,
+            tenant: TenantId::local(),
+            priority: Priority::Low,
+            arguments: json!({}),
+        })?;
+        Ok(())
+    }
+
+    fn answer(&self, job: Job) -> Result<IndexAnswer> {
+        match job.state {
+            JobState::Done => {
+                let indexed = serde_json::from_value(job.result).unwrap_or_default();
+                Ok(IndexAnswer::Done(indexed))
+            }
+            JobState::Failed => Err(Error::JobFailed {
+                reason: job.error.unwrap_or_else(|| "no reason was kept".to_owned()),
+            }),
+            JobState::Queued | JobState::Running => {
+                Ok(IndexAnswer::Running { job: job.id.to_string(), progress: job.progress })
+            }
+        }
+    }
+}

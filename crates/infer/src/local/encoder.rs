@@ -1,0 +1,301 @@
+//! The transformer itself: weights, and the forward pass over a batch of sequences.
+//!
+//! A batch is ragged: the tokens of all its sequences stand one after another without padding, so
+//! no product is wasted on tokens that are not there. Attention runs for each sequence alone.
+
+use super::attention::{AttentionSpace, Projected, attend};
+use super::container::{Container, Shape, Tensor};
+use super::kernels::{self, Level};
+use super::product::{AddBiased, Operand, Panels, Product, ROW_PADDING, StoreBiased, StoreGelu};
+use super::vectorised::LayerNorm;
+use crate::Result;
+
+/// The weights of a model, packed for one level.
+#[derive(Debug)]
+pub(crate) struct Encoder<T> {
+    level: Level,
+    shape: Shape,
+    words: Tensor,
+    positions: Tensor,
+    kind: Vec<f32>,
+    embedding_norm: Norm,
+    layers: Vec<Layer<T>>,
+}
+
+#[derive(Debug)]
+struct Layer<T> {
+    /// Queries (scaled), keys and values.
+    projection: Linear<T>,
+    attention_out: Linear<T>,
+    attention_norm: Norm,
+    feed_in: Linear<T>,
+    feed_out: Linear<T>,
+    out_norm: Norm,
+}
+
+#[derive(Debug)]
+struct Linear<T> {
+    weights: Panels<T>,
+    bias: Vec<f32>,
+}
+
+#[derive(Debug)]
+struct Norm {
+    scale: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+/// Where one head's columns stand in a projected row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    pub(crate) size: usize,
+    pub(crate) query_column: usize,
+    pub(crate) key_column: usize,
+    pub(crate) value_column: usize,
+}
+
+/// Memory that a forward pass needs and keeps between calls.
+#[derive(Debug, Default)]
+pub(crate) struct Space<T> {
+    hidden: Vec<f32>,
+    operand: Vec<T>,
+    projected: Vec<T>,
+    context: Vec<T>,
+    fed: Vec<T>,
+    attention: AttentionSpace<T>,
+}
+
+impl<T: Operand> Encoder<T> {
+    /// Packs the weights of a container.
+    ///
+    /// Fails when a tensor is missing or too small.
+    pub(crate) fn load(container: &Container, level: Level) -> Result<Self> {
+        let shape = container.shape;
+        let hidden = shape.hidden;
+        let loaded: Vec<Result<Layer<T>>> = std::thread::scope(|scope| {
+            let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+            let n_per_thread = shape.n_layers.div_ceil(n_threads).max(1);
+            let starts = (0..shape.n_layers).step_by(n_per_thread);
+            let workers: Vec<_> = starts
+                .map(|start| {
+                    scope.spawn(move || {
+                        let end = shape.n_layers.min(start + n_per_thread);
+                        (start..end)
+                            .map(|layer_idx| Layer::load(container, level, layer_idx))
+                            .collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            workers
+                .into_iter()
+                .flat_map(|worker| worker.join().expect("packing weights does not panic"))
+                .collect()
+        });
+        Ok(Encoder {
+            level,
+            shape,
+            words: container.tensor("emb.word", shape.vocabulary * hidden)?,
+            positions: container.tensor("emb.pos", shape.max_positions * hidden)?,
+            kind: container.vector("emb.type", hidden)?,
+            embedding_norm: Norm::load(container, "emb.ln", hidden)?,
+            layers: loaded.into_iter().collect::<Result<_>>()?,
+        })
+    }
+
+    /// Counts the bytes of the packed weights.
+    pub(crate) fn n_packed_bytes(&self) -> usize {
+        let layer = |layer: &Layer<T>| {
+            [&layer.projection, &layer.attention_out, &layer.feed_in, &layer.feed_out]
+                .map(|linear| linear.weights.n_bytes())
+                .iter()
+                .sum::<usize>()
+        };
+        self.layers.iter().map(layer).sum()
+    }
+
+    /// Computes the last hidden state of every token of every sequence, one row each, in order.
+    ///
+    /// Invariant: sequences are not longer than the model's positions, and hold known ids.
+    pub(crate) fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Space<T>) -> &'s [f32] {
+        let hidden = self.shape.hidden;
+        let n_rows: usize = sequences.iter().map(|ids| ids.len()).sum();
+        let n_padded = (n_rows + ROW_PADDING).next_multiple_of(ROW_PADDING);
+        space.hidden.resize(n_rows * hidden, 0.0);
+        space.operand.resize(n_padded * hidden, T::default());
+        space.projected.resize(n_padded * 3 * hidden, T::default());
+        space.context.resize(n_padded * hidden, T::default());
+        space.fed.resize(n_padded * self.shape.feed_forward, T::default());
+        self.embed(sequences, space);
+        for layer in &self.layers {
+            self.run_layer(layer, sequences, n_rows, space);
+        }
+        &space.hidden
+    }
+
+    fn embed(&self, sequences: &[&[u32]], space: &mut Space<T>) {
+        let hidden = self.shape.hidden;
+        let mut place = vec![0.0; hidden];
+        let mut rows = space.hidden.chunks_exact_mut(hidden);
+        for ids in sequences {
+            for (position, id) in ids.iter().enumerate() {
+                let row = rows.next().expect("there is a row for every token");
+                self.words.read_row(*id as usize, row);
+                self.positions.read_row(position, &mut place);
+                for at in 0..hidden {
+                    row[at] += place[at] + self.kind[at];
+                }
+            }
+        }
+        self.normalise(&self.embedding_norm, space);
+    }
+
+    fn run_layer(
+        &self,
+        layer: &Layer<T>,
+        sequences: &[&[u32]],
+        n_rows: usize,
+        space: &mut Space<T>,
+    ) {
+        let (level, hidden, feed) = (self.level, self.shape.hidden, self.shape.feed_forward);
+        let Space { projected, context, attention, .. } = space;
+        Product {
+            level,
+            left: &space.operand,
+            stride: hidden,
+            n_rows,
+            right: &layer.projection.weights,
+        }
+        .compute(StoreBiased {
+            bias: &layer.projection.bias,
+            out: projected,
+            stride: 3 * hidden,
+        });
+        let mut start = 0;
+        for ids in sequences {
+            let rows = Projected { rows: projected, stride: 3 * hidden, start, length: ids.len() };
+            for head in self.heads() {
+                attend(level, &rows, head, attention, context, hidden);
+            }
+            start += ids.len();
+        }
+        Product {
+            level,
+            left: context,
+            stride: hidden,
+            n_rows,
+            right: &layer.attention_out.weights,
+        }
+        .compute(AddBiased {
+            bias: &layer.attention_out.bias,
+            out: &mut space.hidden,
+            stride: hidden,
+        });
+        self.normalise(&layer.attention_norm, space);
+        Product {
+            level,
+            left: &space.operand,
+            stride: hidden,
+            n_rows,
+            right: &layer.feed_in.weights,
+        }
+        .compute(StoreGelu {
+            bias: &layer.feed_in.bias,
+            out: &mut space.fed,
+            stride: feed,
+        });
+        Product { level, left: &space.fed, stride: feed, n_rows, right: &layer.feed_out.weights }
+            .compute(AddBiased {
+                bias: &layer.feed_out.bias,
+                out: &mut space.hidden,
+                stride: hidden,
+            });
+        self.normalise(&layer.out_norm, space);
+    }
+
+    /// Normalises the rows, and leaves them as operands of the next product too.
+    fn normalise(&self, norm: &Norm, space: &mut Space<T>) {
+        kernels::run(
+            self.level,
+            LayerNorm {
+                rows: &mut space.hidden,
+                copy: &mut space.operand,
+                scale: &norm.scale,
+                shift: &norm.shift,
+                epsilon: self.shape.epsilon,
+            },
+        );
+    }
+
+    fn heads(&self) -> impl Iterator<Item = Head> + use<T> {
+        let Shape { hidden, n_heads, .. } = self.shape;
+        let size = hidden / n_heads;
+        (0..n_heads).map(move |head_idx| Head {
+            size,
+            query_column: head_idx * size,
+            key_column: hidden + head_idx * size,
+            value_column: 2 * hidden + head_idx * size,
+        })
+    }
+}
+
+impl<T: Operand> Layer<T> {
+    fn load(container: &Container, level: Level, layer_idx: usize) -> Result<Self> {
+        let Shape { hidden, feed_forward, n_heads, .. } = container.shape;
+        let name = |part: &str| format!("l{layer_idx}.{part}");
+        // Scores are divided by the root of the head size; dividing the queries does the same.
+        let scale = 1.0 / ((hidden / n_heads) as f32).sqrt();
+        let projection = Linear::load(
+            container,
+            level,
+            hidden,
+            hidden,
+            &[(&name("q"), scale), (&name("k"), 1.0), (&name("v"), 1.0)],
+        )?;
+        let plain = |part: &str, n_out, n_in| {
+            Linear::load(container, level, n_out, n_in, &[(&name(part), 1.0)])
+        };
+        Ok(Layer {
+            projection,
+            attention_out: plain("ao", hidden, hidden)?,
+            attention_norm: Norm::load(container, &name("aln"), hidden)?,
+            feed_in: plain("fi", feed_forward, hidden)?,
+            feed_out: plain("fo", hidden, feed_forward)?,
+            out_norm: Norm::load(container, &name("oln"), hidden)?,
+        })
+    }
+}
+
+impl<T: Operand> Linear<T> {
+    /// Stacks matrices of `n_out` rows each, multiplied by their factors.
+    fn load(
+        container: &Container,
+        level: Level,
+        n_out: usize,
+        n_in: usize,
+        parts: &[(&str, f32)],
+    ) -> Result<Self> {
+        let mut weights = Panels::zero(level, n_out * parts.len(), n_in);
+        let mut bias = Vec::with_capacity(n_out * parts.len());
+        let mut row = vec![0.0; n_in];
+        for (part_idx, (name, factor)) in parts.iter().enumerate() {
+            let matrix = container.tensor(&format!("{name}.w"), n_out * n_in)?;
+            for row_idx in 0..n_out {
+                matrix.read_row(row_idx, &mut row);
+                let column = row.iter().map(|value| T::from_f32(value * factor));
+                weights.set_column(part_idx * n_out + row_idx, column);
+            }
+            let shifts = container.vector(&format!("{name}.b"), n_out)?;
+            bias.extend(shifts.iter().map(|value| value * factor));
+        }
+        Ok(Linear { weights, bias })
+    }
+}
+
+impl Norm {
+    fn load(container: &Container, name: &str, width: usize) -> Result<Self> {
+        Ok(Norm {
+            scale: container.vector(&format!("{name}.w"), width)?,
+            shift: container.vector(&format!("{name}.b"), width)?,
+        })
+    }
+}

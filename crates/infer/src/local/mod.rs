@@ -1,0 +1,30 @@
+//! Models that run in this process.
+//!
+//! [`E5Embedder`] runs the default model on kernels of our own; [`OnnxEmbedder`] and
+//! [`CrossEncoder`] run folders with `model.onnx` and `tokenizer.json` through rten.
+
+mod cross_encoder;
+mod e5;
+mod onnx;
+
+mod attention;
+mod container;
+mod encoder;
+mod graph;
+mod unigram;
+
+mod kernels;
+mod product;
+mod vectorised;
+
+#[cfg(test)]
+mod tiny;
+
+pub use container::MAX_CONTAINER_BYTES;
+pub use cross_encoder::{CrossEncoder, MAX_PAIRS};
+pub use e5::{E5Embedder, MAX_THREADS, MAX_TOKENS};
+pub use graph::MAX_GRAPH_BYTES;
+pub use onnx::OnnxEmbedder;
+
+pub(crate) use cross_encoder::sigmoid;
+pub(crate) use e5::scale_to_one;

@@ -1,0 +1,22 @@
+//! The models on this machine: which there are, how to get one, whether it is whole.
+//!
+//! `list`, `pull` and `verify` are what `dowse models` does. Nothing here runs a model.
+
+mod catalogue;
+mod folder;
+
+mod hub;
+mod package;
+mod pull;
+
+mod progress;
+
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{DEFAULT_EMBEDDER, KNOWN_MODELS, KnownModel, known};
+pub use folder::{FileSum, ListedModel, Manifest, folder_of, list, read_manifest, state, verify};
+pub use progress::{Progress, Purpose, Step};
+pub use pull::{DEFAULT_HUB_URL, PullConfig, pull};
+
+pub(crate) use catalogue::{CONTAINER_FILE, GRAPH_FILE, TOKENIZER_FILE};

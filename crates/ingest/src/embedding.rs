@@ -1,0 +1,104 @@
+//! Vectors after words: passages without a vector get one, a few at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::Embedder;
+use model::{Deadline, NamespaceId, PassageId};
+use store::{PassageStore, StoredPassage, VectorSpace};
+
+use crate::{Error, Progress, Result, Stage, limits, pack_tokens};
+
+/// How long one step of the embedder may take.
+const STEP_TIME: Duration = Duration::from_secs(600);
+
+/// Makes the vectors of one namespace.
+pub struct Embedding {
+    /// Where the passages are.
+    pub store: Arc<dyn PassageStore>,
+    /// The namespace.
+    pub namespace: NamespaceId,
+    /// What makes the vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// The mean token vector, taken off before token vectors are cut to bits; nothing keeps no
+    /// token vectors.
+    pub token_mean: Option<Vec<f32>>,
+}
+
+/// What a run of [`Embedding`] did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Embedded {
+    /// Passages that got a vector.
+    pub n_embedded: usize,
+    /// Passages that are left without one, since the run was cancelled.
+    pub n_left: usize,
+}
+
+impl Embedding {
+    /// Gives the vector space of an embedder.
+    pub fn space_of(embedder: &dyn Embedder) -> VectorSpace {
+        VectorSpace { embedder: embedder.id().to_string(), dimensions: embedder.dimensions() }
+    }
+
+    /// Embeds until no passage waits, or the run is cancelled.
+    ///
+    /// Each step is durable when it is done, so a run that ends early loses nothing: the next
+    /// one goes on with what still waits. New passages that come in meanwhile are embedded too.
+    ///
+    /// # Errors
+    ///
+    /// When the store or the embedder fails; what was embedded before stays.
+    pub fn run(&self, progress: &Progress) -> Result<Embedded> {
+        let counts = self.store.counts(&self.namespace)?;
+        progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
+        let mut embedded = Embedded::default();
+        while !progress.is_cancelled() {
+            let waiting = self
+                .store
+                .passages_without_vectors(&self.namespace, limits::PASSAGES_PER_EMBEDDING)?;
+            if waiting.is_empty() {
+                return Ok(embedded);
+            }
+            let n_set = self.step(&waiting)?;
+            embedded.n_embedded += n_set;
+            progress.advance(Stage::Embedding, n_set);
+        }
+        let counts = self.store.counts(&self.namespace)?;
+        embedded.n_left = counts.n_passages - counts.n_vectors;
+        Ok(embedded)
+    }
+
+    fn step(&self, waiting: &[StoredPassage]) -> Result<usize> {
+        let deadline = Deadline::after(STEP_TIME);
+        let texts: Vec<String> = waiting.iter().map(text_of).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let ids = waiting.iter().map(|passage| passage.id().clone());
+        let wants_tokens = self.token_mean.as_ref().filter(|_| self.embedder.has_token_vectors());
+        let vectors: Vec<(PassageId, Vec<f32>)> = match wants_tokens {
+            Some(mean) => {
+                let embedded = self.embedder.embed_passages_with_tokens(&texts, &deadline)?;
+                let blobs: Vec<_> = ids
+                    .clone()
+                    .zip(&embedded)
+                    .map(|(id, text)| (id, pack_tokens(&text.tokens, mean)))
+                    .collect();
+                // The blob goes first: a passage that has a vector is never looked at again.
+                self.store.set_blobs(&self.namespace, &blobs)?;
+                ids.zip(embedded.into_iter().map(|text| text.pooled)).collect()
+            }
+            None => ids.zip(self.embedder.embed_passages(&texts, &deadline)?).collect(),
+        };
+        self.store.set_vectors(&self.namespace, &vectors).map_err(Error::from)
+    }
+}
+
+/// Gives what the vector of a passage is made of: its headings and its text.
+fn text_of(stored: &StoredPassage) -> String {
+    let mut text = String::new();
+    for heading in stored.passage.headings.iter() {
+        text.push_str(heading);
+        text.push('\n');
+    }
+    text.push_str(&stored.passage.text);
+    text
+}

@@ -1,0 +1,43 @@
+//! What can go wrong on the write path as a whole. A bad document is not an error: it is a
+//! warning in the report.
+
+/// The result of every call of this room.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // The caller can mend these.
+    /// No job has this id.
+    #[error("unknown job `{id}`")]
+    UnknownJob {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// No runner was given for this kind of job.
+    #[error("no runner for jobs of kind `{kind}`")]
+    UnknownKind {
+        /// The kind.
+        kind: String,
+    },
+    /// Too many jobs wait already.
+    #[error("`{allowed}` jobs wait already; try again when some are done")]
+    QueueFull {
+        /// The limit.
+        allowed: usize,
+    },
+    /// The work was stopped before its end.
+    #[error("cancelled")]
+    Cancelled,
+
+    // The operator can mend these.
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] store::Error),
+    /// The embedder failed.
+    #[error("the embedder failed")]
+    Embedder(#[from] infer::Error),
+    /// A thread could not be started.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
+}

@@ -1,0 +1,152 @@
+//! What a running job may know and say.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::job::{Job, JobProgress};
+use super::queue::JobQueue;
+use crate::{Error, Progress, Result};
+
+/// Progress is written to the catalogue at most this often.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
+
+/// Runs jobs of one kind.
+///
+/// It should look at [`Progress::is_cancelled`] between steps and return [`Error::Cancelled`]
+/// when it is set; whether the job was cancelled for good or only interrupted by a shutdown is
+/// not its business.
+pub trait Runner: Send + Sync {
+    /// Does the work and gives the job's result.
+    fn run(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure>;
+}
+
+impl<F> Runner for F
+where
+    F: Fn(&Job, &JobContext) -> std::result::Result<Value, JobFailure> + Send + Sync,
+{
+    fn run(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
+        self(job, context)
+    }
+}
+
+/// Why a job did not end well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobFailure {
+    /// Trying again cannot help.
+    Final(String),
+    /// Trying again may help: a server was down, a file was busy.
+    Passing(String),
+    /// It was asked to stop.
+    Cancelled,
+}
+
+impl From<Error> for JobFailure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Cancelled => JobFailure::Cancelled,
+            Error::Store(_) | Error::Embedder(_) | Error::QueueFull { .. } | Error::Thread(_) => {
+                JobFailure::Passing(with_causes(&error))
+            }
+            Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
+                JobFailure::Final(with_causes(&error))
+            }
+        }
+    }
+}
+
+impl From<store::Error> for JobFailure {
+    fn from(error: store::Error) -> Self {
+        JobFailure::from(Error::from(error))
+    }
+}
+
+/// The line from a running job to the queue.
+pub struct JobContext {
+    pub(super) queue: Arc<JobQueue>,
+    pub(super) job: Mutex<Job>,
+    progress: Progress,
+}
+
+impl JobContext {
+    pub(super) fn new(queue: Arc<JobQueue>, job: Job) -> Arc<Self> {
+        Arc::new_cyclic(|context: &std::sync::Weak<JobContext>| {
+            let context = context.clone();
+            let last_written = Mutex::new(None::<Instant>);
+            let progress = Progress::watched(move |stage, n_done, n_total| {
+                let Some(context) = context.upgrade() else { return };
+                let progress = JobProgress {
+                    stage: stage.as_str().to_owned(),
+                    n_done,
+                    n_total: (n_total > 0).then_some(n_total),
+                    ..JobProgress::default()
+                };
+                let is_due = {
+                    let mut last_written = last_written.lock();
+                    let is_due =
+                        last_written.is_none_or(|written| written.elapsed() >= PROGRESS_PERIOD);
+                    if is_due {
+                        *last_written = Some(Instant::now());
+                    }
+                    is_due
+                };
+                context.tell(progress, is_due);
+            });
+            JobContext { queue, job: Mutex::new(job), progress }
+        })
+    }
+
+    /// Gives the handle that stages report to and are stopped by.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Gives what an earlier attempt wrote down; null when there is nothing.
+    pub fn checkpoint(&self) -> Value {
+        self.job.lock().checkpoint.clone()
+    }
+
+    /// Writes down where to go on after a restart; durable when this returns.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn save_checkpoint(&self, checkpoint: Value) -> Result<()> {
+        let job = {
+            let mut job = self.job.lock();
+            job.checkpoint = checkpoint;
+            job.clone()
+        };
+        self.queue.keep(&job)
+    }
+
+    fn tell(&self, mut progress: JobProgress, is_due: bool) {
+        (progress.warnings, progress.n_warnings) = self.progress.warnings();
+        let job = {
+            let mut job = self.job.lock();
+            job.progress = progress;
+            job.clone()
+        };
+        self.queue.note(&job);
+        if is_due && let Err(error) = self.queue.keep(&job) {
+            tracing::warn!(
+                job = %job.id,
+                error = &error as &dyn std::error::Error,
+                "progress could not be written"
+            );
+        }
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

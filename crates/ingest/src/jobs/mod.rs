@@ -1,0 +1,14 @@
+//! Work that outlives a call: queued, run by a few threads, kept in the catalogue.
+
+mod context;
+mod job;
+mod queue;
+mod workers;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::{JobContext, JobFailure, Runner};
+pub use job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
+pub use queue::{JobQueue, QueueConfig};
+pub use workers::Workers;

@@ -1,0 +1,408 @@
+//! The queue: what waits, what runs, what is known of what is done.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use model::{Clock, Deadline};
+use parking_lot::{Condvar, Mutex};
+use serde_json::Value;
+use store::{Catalogue, Change, Lookup, ObjectKey, ObjectPage, TypedObject};
+
+use super::context::{JobContext, JobFailure, Runner};
+use super::job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
+use crate::{Error, Progress, Result, limits};
+
+/// The bounds of a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Threads that run jobs.
+    pub n_workers: usize,
+    /// Jobs that may wait.
+    pub max_queued: usize,
+    /// How often a job is begun before it counts as failed.
+    pub max_attempts: u32,
+    /// Finished jobs that are remembered.
+    pub max_finished: usize,
+}
+
+impl QueueConfig {
+    /// The bounds that suit one machine.
+    pub fn for_one_machine() -> Self {
+        QueueConfig {
+            n_workers: 2,
+            max_queued: limits::MAX_QUEUED_JOBS,
+            max_attempts: limits::MAX_ATTEMPTS,
+            max_finished: limits::MAX_FINISHED_JOBS,
+        }
+    }
+}
+
+/// Jobs of all kinds, kept in the catalogue.
+pub struct JobQueue {
+    catalogue: Arc<dyn Catalogue>,
+    clock: Clock,
+    pub(super) config: QueueConfig,
+    runners: HashMap<String, Arc<dyn Runner>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    next_order: u64,
+    /// Waiting jobs, the next one first.
+    waiting: BTreeMap<Turn, JobId>,
+    /// Running jobs with the handle that stops them.
+    running: HashMap<JobId, (Job, Progress)>,
+    is_closing: bool,
+}
+
+/// When a job's turn comes: higher priority first, then the order of arrival.
+type Turn = (std::cmp::Reverse<Priority>, u64);
+
+impl JobQueue {
+    /// Opens the queue of a catalogue with the runners for its kinds of job.
+    ///
+    /// A job that was running when the last process ended waits again and goes on from its
+    /// checkpoint; one that was begun too often has failed.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn open(
+        catalogue: Arc<dyn Catalogue>,
+        runners: HashMap<String, Arc<dyn Runner>>,
+        config: QueueConfig,
+        clock: Clock,
+    ) -> Result<Arc<Self>> {
+        let queue = JobQueue {
+            catalogue,
+            clock,
+            config,
+            runners,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        };
+        queue.take_up()?;
+        Ok(Arc::new(queue))
+    }
+
+    /// Adds a job; it is durable when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKind`] without a runner for it, [`Error::QueueFull`] when too many wait.
+    pub fn submit(&self, new: NewJob) -> Result<Job> {
+        if !self.runners.contains_key(&new.kind) {
+            return Err(Error::UnknownKind { kind: new.kind });
+        }
+        let order = {
+            let mut state = self.state.lock();
+            if state.waiting.len() >= self.config.max_queued {
+                return Err(Error::QueueFull { allowed: self.config.max_queued });
+            }
+            state.next_order += 1;
+            state.next_order
+        };
+        let job = Job {
+            id: JobId::random(),
+            kind: new.kind,
+            subject: new.subject,
+            tenant: new.tenant,
+            priority: new.priority,
+            arguments: new.arguments,
+            state: JobState::Queued,
+            progress: JobProgress::default(),
+            checkpoint: Value::Null,
+            result: Value::Null,
+            error: None,
+            is_cancelled: false,
+            n_attempts: 0,
+            order,
+            created_at: self.clock.now(),
+            started_at: None,
+            finished_at: None,
+        };
+        self.keep(&job)?;
+        self.state.lock().waiting.insert(turn_of(&job), job.id.clone());
+        self.changed.notify_all();
+        Ok(job)
+    }
+
+    /// Gives a job as it stands now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`].
+    pub fn get(&self, id: &JobId) -> Result<Job> {
+        if let Some((job, _)) = self.state.lock().running.get(id) {
+            return Ok(job.clone());
+        }
+        let kept = Job::load(&*self.catalogue, id.as_str())?;
+        kept.map(|(job, _)| job).ok_or_else(|| Error::UnknownJob { id: id.to_string() })
+    }
+
+    /// Gives the job of a kind that waits or runs on a subject, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn active(&self, kind: &str, subject: &str) -> Result<Option<Job>> {
+        let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
+        let found = self.catalogue.find(Job::KIND, &lookup)?;
+        match found.into_iter().next() {
+            Some(object) => Ok(Some(self.get(&Job::from_object(object)?.id)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Lists the jobs that are remembered, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn list(&self) -> Result<Vec<Job>> {
+        let mut jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
+        let state = self.state.lock();
+        for job in &mut jobs {
+            if let Some((running, _)) = state.running.get(&job.id) {
+                *job = running.clone();
+            }
+        }
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.order));
+        Ok(jobs)
+    }
+
+    /// Stops a job: a waiting one at once, a running one at its next step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`].
+    pub fn cancel(&self, id: &JobId) -> Result<Job> {
+        let mut job = self.get(id)?;
+        let is_waiting = {
+            let mut state = self.state.lock();
+            if let Some((running, progress)) = state.running.get_mut(id) {
+                running.is_cancelled = true;
+                progress.cancel();
+                return Ok(running.clone());
+            }
+            state.waiting.remove(&turn_of(&job)).is_some()
+        };
+        if is_waiting {
+            job.is_cancelled = true;
+            self.end(job.clone(), Err(JobFailure::Cancelled))?;
+            job = self.get(id)?;
+        }
+        Ok(job)
+    }
+
+    /// Lets a failed job wait again, with its checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`], [`Error::QueueFull`].
+    pub fn retry(&self, id: &JobId) -> Result<Job> {
+        let mut job = self.get(id)?;
+        if job.state != JobState::Failed {
+            return Ok(job);
+        }
+        if self.state.lock().waiting.len() >= self.config.max_queued {
+            return Err(Error::QueueFull { allowed: self.config.max_queued });
+        }
+        job.n_attempts = 0;
+        job.is_cancelled = false;
+        job.error = None;
+        job.finished_at = None;
+        self.wait_again(&mut job)?;
+        Ok(job)
+    }
+
+    /// Waits until a job ends or the deadline comes, and gives it as it stands then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`].
+    pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
+        loop {
+            // The look happens under the lock, so that an end between the look and the wait
+            // cannot be missed.
+            let mut state = self.state.lock();
+            let is_active = state.running.contains_key(id)
+                || state.waiting.values().any(|waiting| waiting == id);
+            if !is_active || deadline.is_over() {
+                drop(state);
+                return self.get(id);
+            }
+            self.changed.wait_for(&mut state, deadline.remaining());
+        }
+    }
+
+    /// Takes the next job, waiting for one; nothing when the queue closes.
+    pub(super) fn next(self: &Arc<Self>) -> Option<(Arc<JobContext>, Arc<dyn Runner>)> {
+        loop {
+            let id = {
+                let mut state = self.state.lock();
+                loop {
+                    if state.is_closing {
+                        return None;
+                    }
+                    if let Some((_, id)) = state.waiting.pop_first() {
+                        break id;
+                    }
+                    self.changed.wait(&mut state);
+                }
+            };
+            match self.begin(&id) {
+                Ok(Some(begun)) => return Some(begun),
+                Ok(None) => {}
+                Err(error) => tracing::error!(
+                    job = %id,
+                    error = &error as &dyn std::error::Error,
+                    "job could not be begun"
+                ),
+            }
+        }
+    }
+
+    fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<(Arc<JobContext>, Arc<dyn Runner>)>> {
+        let Some((mut job, version)) = Job::load(&*self.catalogue, id.as_str())? else {
+            return Ok(None);
+        };
+        let Some(runner) = self.runners.get(&job.kind).cloned() else { return Ok(None) };
+        if job.state != JobState::Queued {
+            return Ok(None);
+        }
+        job.state = JobState::Running;
+        job.n_attempts += 1;
+        job.started_at = Some(self.clock.now());
+        // With a shared catalogue another server may have taken it: then the version differs.
+        match self.catalogue.apply(&[Change::PutIfUnchanged(job.to_object(version)?)]) {
+            Err(store::Error::Conflict { .. }) => return Ok(None),
+            applied => applied?,
+        };
+        let context = JobContext::new(self.clone(), job.clone());
+        let progress = context.progress().clone();
+        self.state.lock().running.insert(id.clone(), (job, progress));
+        self.changed.notify_all();
+        Ok(Some((context, runner)))
+    }
+
+    /// Ends a job, or lets it wait again when trying again may help or the process is closing.
+    pub(super) fn end(
+        &self,
+        mut job: Job,
+        outcome: std::result::Result<Value, JobFailure>,
+    ) -> Result<()> {
+        let is_closing = self.state.lock().is_closing;
+        let is_interrupted =
+            is_closing && !job.is_cancelled && outcome == Err(JobFailure::Cancelled);
+        let may_try_again = matches!(outcome, Err(JobFailure::Passing(_)))
+            && job.n_attempts < self.config.max_attempts;
+        if is_interrupted || may_try_again {
+            if let Err(JobFailure::Passing(reason)) = outcome {
+                job.error = Some(reason);
+            }
+            if is_interrupted {
+                job.n_attempts = job.n_attempts.saturating_sub(1);
+            }
+            return self.wait_again(&mut job);
+        }
+        job.finished_at = Some(self.clock.now());
+        match outcome {
+            Ok(result) => {
+                job.state = JobState::Done;
+                job.result = result;
+                job.error = None;
+            }
+            Err(failure) => {
+                job.state = JobState::Failed;
+                job.error = Some(match failure {
+                    JobFailure::Final(reason) | JobFailure::Passing(reason) => reason,
+                    JobFailure::Cancelled => "cancelled".to_owned(),
+                });
+            }
+        }
+        let kept = self.keep(&job);
+        self.state.lock().running.remove(&job.id);
+        self.changed.notify_all();
+        kept?;
+        self.forget_old()
+    }
+
+    /// Tells running jobs to stop and lets no other begin.
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.is_closing = true;
+        state.running.values().for_each(|(_, progress)| progress.cancel());
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Notes how far a running job is, for those who ask.
+    pub(super) fn note(&self, job: &Job) {
+        if let Some((running, _)) = self.state.lock().running.get_mut(&job.id) {
+            running.progress = job.progress.clone();
+        }
+    }
+
+    /// Tells whether someone asked to stop a running job.
+    pub(super) fn is_cancelled(&self, id: &JobId) -> bool {
+        self.state.lock().running.get(id).is_some_and(|(job, _)| job.is_cancelled)
+    }
+
+    /// Writes a job to the catalogue.
+    pub(super) fn keep(&self, job: &Job) -> Result<()> {
+        job.save(&*self.catalogue)?;
+        Ok(())
+    }
+
+    fn wait_again(&self, job: &mut Job) -> Result<()> {
+        job.state = JobState::Queued;
+        self.keep(job)?;
+        let mut state = self.state.lock();
+        state.running.remove(&job.id);
+        state.waiting.insert(turn_of(job), job.id.clone());
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    fn take_up(&self) -> Result<()> {
+        for job_state in [JobState::Running, JobState::Queued] {
+            let found =
+                self.catalogue.find(Job::KIND, &Lookup::new("state", job_state.as_str()))?;
+            for object in found {
+                let mut job = Job::from_object(object)?;
+                if job.n_attempts >= self.config.max_attempts {
+                    let reason = "the process ended while the job ran, too often";
+                    self.end(job, Err(JobFailure::Final(reason.to_owned())))?;
+                } else {
+                    self.wait_again(&mut job)?;
+                }
+            }
+        }
+        let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
+        self.state.lock().next_order = jobs.iter().map(|job| job.order).max().unwrap_or(0);
+        Ok(())
+    }
+
+    fn forget_old(&self) -> Result<()> {
+        let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
+        let mut finished: Vec<_> = jobs.iter().filter(|job| job.state.is_final()).collect();
+        finished.sort_by_key(|job| std::cmp::Reverse(job.order));
+        let old: Vec<Change> = finished
+            .into_iter()
+            .skip(self.config.max_finished)
+            .map(|job| Change::Delete(ObjectKey::new(Job::KIND, job.id.as_str())))
+            .collect();
+        if !old.is_empty() {
+            self.catalogue.apply(&old)?;
+        }
+        Ok(())
+    }
+}
+
+fn turn_of(job: &Job) -> Turn {
+    (std::cmp::Reverse(job.priority), job.order)
+}

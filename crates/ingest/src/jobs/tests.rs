@@ -1,0 +1,148 @@
+//! Jobs run in order of priority, can be cancelled and tried again, and survive the process.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use model::{Deadline, TenantId, Timestamp};
+use serde_json::json;
+use store::{Config, EmbeddedStore};
+
+use super::*;
+use crate::Stage;
+
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(30))
+}
+
+fn new(subject: &str, priority: Priority) -> NewJob {
+    NewJob {
+        kind: "test".to_owned(),
+        subject: subject.to_owned(),
+        tenant: TenantId::local(),
+        priority,
+        arguments: json!({"subject": subject}),
+    }
+}
+
+fn open(
+    folder: &std::path::Path,
+    config: QueueConfig,
+    runner: impl Runner + 'static,
+) -> std::sync::Arc<JobQueue> {
+    let clock = model::Clock::fixed(Timestamp(7));
+    let store = EmbeddedStore::open(folder, &Config::for_one_machine(), clock.clone()).unwrap();
+    let runner: std::sync::Arc<dyn Runner> = std::sync::Arc::new(runner);
+    let runners = [("test".to_owned(), runner)].into();
+    // The catalogue outlives the store that it came from.
+    JobQueue::open(store.catalogue(), runners, config, clock).unwrap()
+}
+
+fn one_worker() -> QueueConfig {
+    QueueConfig { n_workers: 1, max_queued: 3, max_attempts: 2, max_finished: 100 }
+}
+
+#[test]
+fn jobs_run_by_priority_and_give_their_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |job: &Job, context: &JobContext| {
+        context.progress().begin(Stage::Writing, Some(2));
+        context.progress().advance(Stage::Writing, 2);
+        sender.send(job.subject.clone()).unwrap();
+        Ok(json!({"was": job.subject}))
+    });
+    let low = queue.submit(new("low", Priority::Low)).unwrap();
+    queue.submit(new("first", Priority::Normal)).unwrap();
+    queue.submit(new("high", Priority::High)).unwrap();
+    let error = queue.submit(new("full", Priority::High)).unwrap_err();
+    assert!(matches!(error, crate::Error::QueueFull { allowed: 3 }));
+    assert_eq!(queue.active("test", "low").unwrap().unwrap().id, low.id);
+    let workers = Workers::start(&queue).unwrap();
+    let done = queue.wait(&low.id, &soon()).unwrap();
+    assert_eq!((done.state, &done.result), (JobState::Done, &json!({"was": "low"})));
+    assert_eq!((done.progress.n_done, done.progress.n_total), (2, Some(2)));
+    assert_eq!(queue.active("test", "low").unwrap(), None);
+    assert_eq!(receiver.iter().take(3).collect::<Vec<_>>(), ["high", "first", "low"]);
+    assert_eq!(queue.list().unwrap().len(), 3);
+    drop(workers);
+}
+
+#[test]
+fn waiting_and_running_jobs_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |_: &Job, context: &JobContext| {
+        sender.send(()).unwrap();
+        while !context.progress().is_cancelled() {
+            std::thread::yield_now();
+        }
+        Err(JobFailure::Cancelled)
+    });
+    let running = queue.submit(new("running", Priority::Normal)).unwrap();
+    let waiting = queue.submit(new("waiting", Priority::Low)).unwrap();
+    let _workers = Workers::start(&queue).unwrap();
+    receiver.recv().unwrap();
+    let cancelled = queue.cancel(&waiting.id).unwrap();
+    assert_eq!(
+        (cancelled.state, cancelled.error.as_deref()),
+        (JobState::Failed, Some("cancelled"))
+    );
+    assert!(queue.cancel(&running.id).unwrap().is_cancelled);
+    let ended = queue.wait(&running.id, &soon()).unwrap();
+    assert_eq!((ended.state, ended.is_cancelled), (JobState::Failed, true));
+}
+
+#[test]
+fn passing_failures_are_tried_again_and_final_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = open(folder.path(), one_worker(), |job: &Job, _: &JobContext| {
+        match (job.subject.as_str(), job.n_attempts) {
+            ("flaky", 1) => Err(JobFailure::Passing("busy".to_owned())),
+            ("flaky", _) => Ok(json!(job.n_attempts)),
+            ("down", _) => Err(JobFailure::Passing("down".to_owned())),
+            ("panics", _) => panic!("on purpose"),
+            _ => Err(JobFailure::Final("bad".to_owned())),
+        }
+    });
+    let _workers = Workers::start(&queue).unwrap();
+    let end = |subject: &str| {
+        let job = queue.submit(new(subject, Priority::Normal)).unwrap();
+        queue.wait(&job.id, &soon()).unwrap()
+    };
+    assert_eq!(end("flaky").result, json!(2));
+    let down = end("down");
+    assert_eq!((down.state, down.n_attempts), (JobState::Failed, 2));
+    let bad = end("bad");
+    assert_eq!(
+        (bad.state, bad.n_attempts, bad.error.as_deref()),
+        (JobState::Failed, 1, Some("bad"))
+    );
+    assert_eq!(end("panics").state, JobState::Failed);
+    let again = queue.retry(&bad.id).unwrap();
+    assert_eq!(queue.wait(&again.id, &soon()).unwrap().state, JobState::Failed);
+}
+
+#[test]
+fn an_interrupted_job_goes_on_from_its_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |_: &Job, context: &JobContext| {
+        context.save_checkpoint(json!({"at": 41})).unwrap();
+        sender.send(()).unwrap();
+        while !context.progress().is_cancelled() {
+            std::thread::yield_now();
+        }
+        Err(JobFailure::Cancelled)
+    });
+    let job = queue.submit(new("long", Priority::Normal)).unwrap();
+    let workers = Workers::start(&queue).unwrap();
+    receiver.recv().unwrap();
+    drop(workers);
+    drop(queue);
+
+    let queue =
+        open(folder.path(), one_worker(), |_: &Job, context: &JobContext| Ok(context.checkpoint()));
+    assert_eq!(queue.get(&job.id).unwrap().state, JobState::Queued);
+    let _workers = Workers::start(&queue).unwrap();
+    assert_eq!(queue.wait(&job.id, &soon()).unwrap().result, json!({"at": 41}));
+}

@@ -1,0 +1,68 @@
+//! The threads that run jobs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use super::context::JobFailure;
+use super::queue::JobQueue;
+use crate::{Error, Result};
+
+/// Threads that run the jobs of a queue until this is dropped.
+///
+/// Dropping it asks running jobs to stop and waits for them; they wait in the catalogue and go
+/// on from their checkpoints the next time.
+pub struct Workers {
+    queue: Arc<JobQueue>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread.
+    pub fn start(queue: &Arc<JobQueue>) -> Result<Self> {
+        let mut workers = Workers { queue: queue.clone(), threads: vec![] };
+        for number in 0..queue.config.n_workers.max(1) {
+            let queue = queue.clone();
+            let thread = Builder::new()
+                .name(format!("job-{number}"))
+                .spawn(move || work(&queue))
+                .map_err(Error::Thread)?;
+            workers.threads.push(thread);
+        }
+        Ok(workers)
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.queue.close();
+        for thread in self.threads.drain(..) {
+            // A thread only panics where a job's panic was not caught, which is logged already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(queue: &Arc<JobQueue>) {
+    while let Some((context, runner)) = queue.next() {
+        let job = context.job.lock().clone();
+        // One bad job must not take the thread, and with it the queue, down.
+        let outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&job, &context)));
+        let outcome = outcome.unwrap_or_else(|_| {
+            Err(JobFailure::Final("the job ran into a fault of the program".to_owned()))
+        });
+        let mut job = context.job.lock().clone();
+        job.is_cancelled = queue.is_cancelled(&job.id);
+        (job.progress.warnings, job.progress.n_warnings) = context.progress().warnings();
+        if let Err(error) = queue.end(job, outcome) {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the end of a job could not be written"
+            );
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How far a run is, told to whoever wants to know, and the way to stop it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use model::Warning;
+use parking_lot::Mutex;
+
+use crate::limits;
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Documents are read, cut and written.
+    Writing,
+    /// Vectors are made for passages that have none.
+    Embedding,
+}
+
+impl Stage {
+    /// Gives the word that answers and logs use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Writing => "writing",
+            Stage::Embedding => "embedding",
+        }
+    }
+}
+
+/// A handle on a run, shared between the one who runs and the one who watches. Cheap to clone.
+#[derive(Clone)]
+pub struct Progress(Arc<Inner>);
+
+struct Inner {
+    n_done: AtomicUsize,
+    n_total: AtomicUsize,
+    n_warnings: AtomicUsize,
+    is_cancelled: AtomicBool,
+    warnings: Mutex<Vec<Warning>>,
+    watch: Box<dyn Fn(Stage, usize, usize) + Send + Sync>,
+}
+
+impl Progress {
+    /// Tells nobody.
+    pub fn silent() -> Self {
+        Progress::watched(|_, _, _| {})
+    }
+
+    /// Calls `watch` with the stage, what is done and what there is, after each step. A total
+    /// of 0 is unknown. The call comes from worker threads and has to be quick.
+    pub fn watched(watch: impl Fn(Stage, usize, usize) + Send + Sync + 'static) -> Self {
+        Progress(Arc::new(Inner {
+            n_done: AtomicUsize::new(0),
+            n_total: AtomicUsize::new(0),
+            n_warnings: AtomicUsize::new(0),
+            is_cancelled: AtomicBool::new(false),
+            warnings: Mutex::default(),
+            watch: Box::new(watch),
+        }))
+    }
+
+    /// Draws a bar on the terminal (stderr); draws nothing where stderr is not a terminal.
+    pub fn on_terminal() -> Self {
+        let bar = indicatif::ProgressBar::new(0);
+        let style = indicatif::ProgressStyle::with_template(
+            "{msg:>10} [{bar:30}] {human_pos}/{human_len} {eta}",
+        );
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress::watched(move |stage, n_done, n_total| {
+            bar.set_message(stage.as_str());
+            bar.set_length(n_total.max(n_done) as u64);
+            bar.set_position(n_done as u64);
+        })
+    }
+
+    /// Begins a stage that has so many steps, as far as is known.
+    pub fn begin(&self, stage: Stage, n_total: Option<usize>) {
+        self.0.n_done.store(0, Ordering::Relaxed);
+        self.0.n_total.store(n_total.unwrap_or(0), Ordering::Relaxed);
+        self.tell(stage);
+    }
+
+    /// Tells that some steps are done.
+    pub fn advance(&self, stage: Stage, n_steps: usize) {
+        self.0.n_done.fetch_add(n_steps, Ordering::Relaxed);
+        self.tell(stage);
+    }
+
+    /// Keeps a warning; beyond [`limits::MAX_KEPT_WARNINGS`] they are only counted.
+    pub fn warn(&self, warning: Warning) {
+        self.0.n_warnings.fetch_add(1, Ordering::Relaxed);
+        let mut warnings = self.0.warnings.lock();
+        if warnings.len() < limits::MAX_KEPT_WARNINGS {
+            warnings.push(warning);
+        }
+    }
+
+    /// Gives the warnings that were kept, and how many there were.
+    pub fn warnings(&self) -> (Vec<Warning>, usize) {
+        (self.0.warnings.lock().clone(), self.0.n_warnings.load(Ordering::Relaxed))
+    }
+
+    /// Asks the run to stop at the next step.
+    pub fn cancel(&self) {
+        self.0.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether the run was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, stage: Stage) {
+        let n_done = self.0.n_done.load(Ordering::Relaxed);
+        (self.0.watch)(stage, n_done, self.0.n_total.load(Ordering::Relaxed));
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("n_done", &self.0.n_done)
+            .field("n_total", &self.0.n_total)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! Where documents come from.
+
+use std::path::PathBuf;
+
+use model::{Attributes, Block, DocumentId, Warning};
+
+/// What is known of a document before it is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Unique in the namespace.
+    pub id: DocumentId,
+    /// The title or name; the title that extraction finds replaces an empty one.
+    pub title: String,
+    /// What the document can be filtered by.
+    pub attributes: Attributes,
+    /// Whatever the owner wants back.
+    pub metadata: serde_json::Value,
+    /// Compared with the kept one: equal means unchanged. Empty means unknown.
+    pub fingerprint: String,
+}
+
+impl Item {
+    /// Describes a document by its id and title.
+    pub fn new(id: DocumentId, title: impl Into<String>) -> Self {
+        Item {
+            id,
+            title: title.into(),
+            attributes: Attributes::new(),
+            metadata: serde_json::Value::Null,
+            fingerprint: String::new(),
+        }
+    }
+}
+
+/// What a document holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ItemContent {
+    /// A file on disk, read by the extractor.
+    File(PathBuf),
+    /// Bytes, whose name helps where the content leaves a choice.
+    Bytes {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// A file name.
+        name: String,
+    },
+    /// Text that is already in blocks.
+    Blocks(Vec<Block>),
+}
+
+impl ItemContent {
+    /// Takes bytes under a file name.
+    pub fn bytes(bytes: impl Into<Vec<u8>>, name: impl Into<String>) -> Self {
+        ItemContent::Bytes { bytes: bytes.into(), name: name.into() }
+    }
+}
+
+/// Gives documents one after another.
+///
+/// The pipeline calls [`Source::next_item`] until it gives nothing, and [`Source::content`] for
+/// an item only when it is new or changed, right after the item came. Both may block on reading;
+/// neither is called after the run was cancelled. What cannot be read is a warning, and the run
+/// goes on with the next item.
+pub trait Source: Send {
+    /// Gives the next item, or nothing at the end.
+    fn next_item(&mut self) -> Option<Result<Item, Warning>>;
+
+    /// Gives what the item that came last holds.
+    fn content(&mut self, item: &Item) -> Result<ItemContent, Warning>;
+
+    /// Gives how many items there will be, where that is known.
+    fn n_items(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A source of documents that are all at hand.
+#[derive(Debug, Clone, Default)]
+pub struct ListSource {
+    items: std::collections::VecDeque<(Item, ItemContent)>,
+    last: Option<ItemContent>,
+    n_items: usize,
+}
+
+impl ListSource {
+    /// Takes the documents.
+    pub fn new(items: Vec<(Item, ItemContent)>) -> Self {
+        ListSource { n_items: items.len(), items: items.into(), last: None }
+    }
+}
+
+impl Source for ListSource {
+    fn next_item(&mut self) -> Option<Result<Item, Warning>> {
+        let (item, content) = self.items.pop_front()?;
+        self.last = Some(content);
+        Some(Ok(item))
+    }
+
+    fn content(&mut self, item: &Item) -> Result<ItemContent, Warning> {
+        self.last.take().ok_or_else(|| {
+            Warning::new("unreadable", format!("document `{}` was read already", item.id))
+        })
+    }
+
+    fn n_items(&self) -> Option<usize> {
+        Some(self.n_items)
+    }
+}

@@ -1,0 +1,73 @@
+//! What is answered.
+
+use std::time::Duration;
+
+use model::{Hit, Span, Warning};
+use serde::Serialize;
+use store::StoredPassage;
+
+/// The best window of a passage for the query, sentence-aligned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Snippet {
+    /// The text of the window, unredacted.
+    pub text: String,
+    /// Where the window stands in the passage, in characters.
+    pub span: Span,
+    /// Where words of the query stand in the window, in characters.
+    pub matches: Vec<Span>,
+}
+
+/// One ranked passage with everything needed to show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Ids, score and explanation.
+    pub hit: Hit,
+    /// The passage itself.
+    pub passage: StoredPassage,
+    /// The window to show.
+    pub snippet: Snippet,
+}
+
+/// How many hits there are in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// The number.
+    pub n: usize,
+    /// Whether it is exact, or at least this many.
+    pub is_exact: bool,
+}
+
+/// What a stage took, or why it did not run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageTiming {
+    /// The stage.
+    pub stage: &'static str,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it was skipped, where it was.
+    pub skipped: Option<String>,
+}
+
+/// What part of the passages can be found by vector.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Passages that can be found by words.
+    pub n_passages: usize,
+    /// Passages that can be found by vector too.
+    pub n_vectors: usize,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// Hits, best first.
+    pub hits: Vec<Ranked>,
+    /// How many there are in all.
+    pub total: Total,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+    /// What each stage took, in order.
+    pub timings: Vec<StageTiming>,
+    /// What part has vectors.
+    pub coverage: Coverage,
+}

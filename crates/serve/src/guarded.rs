@@ -1,0 +1,179 @@
+//! What stands around every call, whatever is called: the rate, a slot, a deadline, a thread that
+//! may block, and the record of how it ended.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use guard::{Entry, Metrics, Outcome};
+use model::{Caller, Deadline, Timestamp};
+use tokio_util::sync::CancellationToken;
+use tools::{Code, ToolError};
+
+use crate::App;
+
+/// How long a call waits for a free slot before it is turned away.
+const SLOT_WAIT: Duration = Duration::from_secs(5);
+
+/// Queries are written to the audit up to this many characters.
+const AUDITED_QUERY_CHARS: usize = 500;
+
+/// A call as the guard sees it.
+pub(crate) struct Ticket {
+    /// Who calls.
+    pub(crate) caller: Arc<Caller>,
+    /// What is called, for rates, audit and metrics.
+    pub(crate) name: String,
+    /// The request's id.
+    pub(crate) id: String,
+    /// Cancelled when the client goes away.
+    pub(crate) cancelled: CancellationToken,
+}
+
+/// What an answer held, for the record.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) n_results: u64,
+    pub(crate) n_redacted: usize,
+}
+
+/// A call in progress. It counts as such until it is dropped, also when nobody waits any more.
+pub(crate) struct Visitor {
+    metrics: Arc<Metrics>,
+    begun: Instant,
+    at: Timestamp,
+}
+
+impl Visitor {
+    /// Begins a call.
+    pub(crate) fn enter(app: &App) -> Self {
+        app.metrics.begin();
+        let metrics = Arc::clone(&app.metrics);
+        Visitor { metrics, begun: Instant::now(), at: app.clock.now() }
+    }
+
+    /// Writes down how the call ended.
+    pub(crate) fn leave(
+        self,
+        app: &App,
+        ticket: Ticket,
+        query: Option<&str>,
+        ended: Result<Counts, &ToolError>,
+    ) {
+        let took = self.begun.elapsed();
+        let (outcome, code, counts) = match ended {
+            Ok(counts) => (Outcome::Ok, None, counts),
+            Err(error) => {
+                (outcome_of(error.code), Some(error.code.as_str().to_owned()), Counts::default())
+            }
+        };
+        self.metrics.called(&ticket.name, outcome, took, counts.n_redacted);
+        let query = query
+            .filter(|_| !app.audit_config.omit_queries)
+            .map(|query| query.chars().take(AUDITED_QUERY_CHARS).collect());
+        app.audit.record(&Entry {
+            at: self.at,
+            request: ticket.id,
+            tool: ticket.name,
+            tenant: ticket.caller.tenant.to_string(),
+            caller: ticket.caller.subject.clone(),
+            outcome,
+            code,
+            results: counts.n_results,
+            redacted: counts.n_redacted as u64,
+            latency_ms: took.as_secs_f64() * 1000.0,
+            query,
+        });
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        self.metrics.end();
+    }
+}
+
+/// Refuses a caller who calls too often.
+pub(crate) fn admit(app: &App, ticket: &Ticket) -> Result<(), ToolError> {
+    let Err(refused) = app.limiter.admit(&ticket.caller.client_key(), &ticket.name) else {
+        return Ok(());
+    };
+    app.metrics.rate_limited(&ticket.name);
+    let seconds = refused.retry_after.as_secs_f64().ceil().max(1.0) as u64;
+    Err(ToolError::new(Code::RateLimited, refused.to_string())
+        .with_detail("retry_after_seconds", seconds)
+        .with_detail("limit_per_minute", refused.per_minute)
+        .with_hint(format!("call `{}` again in {seconds} s", ticket.name)))
+}
+
+/// Does the work in a slot, on a thread that may block, until its deadline is over or the client
+/// goes away. The work is told through its deadline; its slot is free when it has really ended.
+pub(crate) async fn run<T: Send + 'static>(
+    app: &App,
+    ticket: &Ticket,
+    work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let slot = match Arc::clone(&app.slots).try_acquire_owned() {
+        Ok(slot) => slot,
+        Err(_) => wait_for_slot(app).await?,
+    };
+    let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
+    let work = {
+        let deadline = deadline.clone();
+        let span = tracing::Span::current();
+        tokio::task::spawn_blocking(move || {
+            let _entered = span.enter();
+            let _slot = slot;
+            work(&deadline)
+        })
+    };
+    tokio::select! {
+        biased;
+        joined = work => joined.map_err(|error| {
+            ToolError::internal(format!("`{}` stopped unexpectedly: {error}", ticket.name))
+        })?,
+        () = ticket.cancelled.cancelled() => {
+            deadline.cancel();
+            Err(ToolError::new(Code::DeadlineExceeded, "the caller went away"))
+        }
+        () = tokio::time::sleep(deadline.remaining()) => {
+            deadline.cancel();
+            let limit = app.limits.call_seconds;
+            let message = format!("the call took longer than {limit} s");
+            Err(ToolError::new(Code::DeadlineExceeded, message)
+                .with_hint("ask for less at once, or raise `limits.call_seconds`"))
+        }
+    }
+}
+
+/// The cause of a mistake of ours goes to the log; the caller gets the id that finds it there.
+pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolError {
+    if error.code != Code::InternalError {
+        return error;
+    }
+    tracing::error!(tool = name, request_id = id, cause = %error.message, "a call failed");
+    ToolError::new(Code::InternalError, "internal error")
+        .with_detail("id", id)
+        .with_hint("the server's log has the cause under this id")
+}
+
+async fn wait_for_slot(app: &App) -> Result<tokio::sync::OwnedSemaphorePermit, ToolError> {
+    match tokio::time::timeout(SLOT_WAIT, Arc::clone(&app.slots).acquire_owned()).await {
+        Ok(Ok(slot)) => Ok(slot),
+        Ok(Err(_)) | Err(_) => Err(ToolError::new(Code::Unavailable, "the server is busy")
+            .with_hint("call again in a few seconds")),
+    }
+}
+
+fn outcome_of(code: Code) -> Outcome {
+    match code {
+        Code::BadRequest
+        | Code::Unauthorized
+        | Code::Forbidden
+        | Code::NotFound
+        | Code::Conflict
+        | Code::TooLarge
+        | Code::RateLimited => Outcome::Refused,
+        Code::DeadlineExceeded => Outcome::Cancelled,
+        Code::InternalError | Code::LlmUpstream | Code::Unavailable => Outcome::Failed,
+    }
+}

@@ -1,0 +1,69 @@
+//! What goes into a store and what comes back.
+
+use model::{Attributes, DocumentId, Passage, PassageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// One version of a document with all its passages, as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Unique in its namespace; writing it again replaces the earlier version.
+    pub id: DocumentId,
+    /// The title or name, searched with a weight of its own.
+    pub title: String,
+    /// What the document can be filtered by.
+    pub attributes: Attributes,
+    /// Whatever the owner wants back; not searched, not filtered.
+    pub metadata: serde_json::Value,
+    /// What the owner compares to see that nothing changed: a hash, or size and time.
+    pub fingerprint: String,
+    /// The passages, in order.
+    pub passages: Vec<Passage>,
+}
+
+/// A document in a list, without its passages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DocumentInfo {
+    /// Unique in its namespace.
+    pub id: DocumentId,
+    /// The title or name.
+    pub title: String,
+    /// What the document can be filtered by.
+    pub attributes: Attributes,
+    /// Whatever the owner gave.
+    pub metadata: serde_json::Value,
+    /// What the owner compares to see that nothing changed.
+    pub fingerprint: String,
+    /// How many passages it has.
+    pub n_passages: usize,
+    /// When this version was written.
+    pub updated_at: Timestamp,
+}
+
+/// Which part of a listing is asked for. Documents are listed in the order of their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DocumentPage {
+    /// Only documents whose id starts with this.
+    pub prefix: String,
+    /// Only documents whose id comes after this one.
+    pub after: Option<DocumentId>,
+    /// At most this many; at most [`crate::limits::MAX_PAGE`].
+    pub limit: usize,
+}
+
+/// A passage together with the document that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredPassage {
+    /// The document.
+    pub document: DocumentId,
+    /// The document's title.
+    pub title: String,
+    /// The passage.
+    pub passage: Passage,
+}
+
+impl StoredPassage {
+    /// Gives the passage's id.
+    pub fn id(&self) -> &PassageId {
+        &self.passage.id
+    }
+}

@@ -1,0 +1,214 @@
+//! The SQLite file: its tables, one connection that writes and a few that read.
+
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::Config;
+use crate::{Error, FORMAT, Result, failpoint};
+
+/// Statements that each connection keeps compiled.
+const MAX_CACHED_STATEMENTS: usize = 64;
+/// A write-ahead log longer than this many pages is folded back into the file.
+const CHECKPOINT_PAGES: u32 = 4_000;
+
+/// Passages and documents have rows of `namespace << 32 | number`, so that a namespace lies
+/// together and a passage is found by its number without another index.
+pub(super) const ROW_BITS: u32 = 32;
+
+const TABLES: &str = "
+CREATE TABLE namespaces (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    manifest TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    next_passage INTEGER NOT NULL DEFAULT 0,
+    next_document INTEGER NOT NULL DEFAULT 0,
+    n_documents INTEGER NOT NULL DEFAULT 0,
+    n_passages INTEGER NOT NULL DEFAULT 0,
+    n_vectors INTEGER NOT NULL DEFAULT 0,
+    log_starts_after INTEGER NOT NULL DEFAULT 0,
+    languages INTEGER NOT NULL DEFAULT 0,
+    is_dropped INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX namespaces_by_id ON namespaces (id) WHERE is_dropped = 0;
+CREATE TABLE documents (
+    row INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    attributes TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    language TEXT NOT NULL,
+    first_passage INTEGER NOT NULL,
+    n_passages INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX documents_by_id ON documents (namespace, id);
+CREATE TABLE passages (
+    row INTEGER PRIMARY KEY,
+    document INTEGER NOT NULL,
+    id_hash INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    span_start INTEGER NOT NULL,
+    span_end INTEGER NOT NULL,
+    pointer TEXT,
+    headings TEXT,
+    text TEXT NOT NULL
+);
+CREATE INDEX passages_by_id ON passages (id_hash);
+CREATE TABLE vectors (row INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE awaiting_vectors (row INTEGER PRIMARY KEY);
+CREATE TABLE blobs (row INTEGER PRIMARY KEY, blob BLOB NOT NULL);
+CREATE TABLE log (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL
+);
+CREATE INDEX log_by_namespace ON log (namespace, sequence);
+CREATE TABLE objects (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    parent TEXT,
+    body TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE INDEX objects_by_parent ON objects (parent, kind, id);
+CREATE TABLE lookups (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (kind, name, value, id)
+) WITHOUT ROWID;
+CREATE INDEX lookups_by_id ON lookups (kind, id);
+";
+
+/// The catalogue's file.
+pub(crate) struct Database {
+    path: PathBuf,
+    cache_bytes: usize,
+    max_readers: usize,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl Database {
+    /// Opens the file, or makes one with empty tables.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FormatTooNew`] when a later program wrote it.
+    pub(crate) fn open(path: &Path, config: &Config) -> Result<Self> {
+        let mut writer = Connection::open(path)?;
+        prepare(&writer, config.catalogue_cache_bytes)?;
+        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        writer.pragma_update(None, "journal_mode", "WAL")?;
+        writer.pragma_update(None, "synchronous", "FULL")?;
+        writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        let found: u32 = writer.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found > FORMAT {
+            return Err(Error::FormatTooNew { path: path.to_owned(), found, known: FORMAT });
+        }
+        if found == 0 {
+            let transaction = writer.transaction()?;
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            transaction.commit()?;
+        }
+        Ok(Database {
+            path: path.to_owned(),
+            cache_bytes: config.catalogue_cache_bytes,
+            max_readers: config.max_readers,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+        })
+    }
+
+    /// Reads; what is read belongs to one moment, and no writer is waited for.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let pooled = self.readers.lock().pop();
+        let mut connection = match pooled {
+            Some(connection) => connection,
+            None => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                let connection = Connection::open_with_flags(&self.path, flags)?;
+                prepare(&connection, self.cache_bytes)?;
+                connection
+            }
+        };
+        let transaction = connection.transaction()?;
+        let result = read(&transaction);
+        drop(transaction);
+        let mut readers = self.readers.lock();
+        if readers.len() < self.max_readers {
+            readers.push(connection);
+        }
+        result
+    }
+
+    /// Writes in one transaction, which is durable when this returns `Ok`.
+    pub(crate) fn write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let mut connection = self.writer.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        failpoint::reach("catalogue begun")?;
+        let result = write(&transaction)?;
+        failpoint::reach("catalogue written")?;
+        transaction.commit()?;
+        failpoint::reach("catalogue committed")?;
+        Ok(result)
+    }
+
+    /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
+    pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
+        let connection = self.writer.lock();
+        connection.execute_batch(&format!("PRAGMA incremental_vacuum({max_free_pages})"))?;
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        connection.execute_batch("PRAGMA optimize")?;
+        Ok(())
+    }
+
+    /// Checks the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] says what is wrong.
+    pub(crate) fn verify(&self) -> Result<()> {
+        self.read(|connection| {
+            let reason: String =
+                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if reason == "ok" {
+                return Ok(());
+            }
+            Err(Error::Damaged { path: self.path.clone(), reason })
+        })
+    }
+
+    /// Copies the file while it is in use; the copy belongs to one moment.
+    pub(crate) fn copy_to(&self, target: &Path) -> Result<()> {
+        self.read(|connection| {
+            let mut copy = Connection::open(target)?;
+            let backup = rusqlite::backup::Backup::new(connection, &mut copy)?;
+            backup.run_to_completion(1_024, std::time::Duration::ZERO, None)?;
+            drop(backup);
+            copy.pragma_update(None, "journal_mode", "DELETE")?;
+            Ok(())
+        })
+    }
+}
+
+fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
+    connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
+    connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "secure_delete", "FAST")?;
+    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    Ok(())
+}

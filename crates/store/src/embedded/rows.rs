@@ -1,0 +1,308 @@
+//! Reading and writing the rows of namespaces, documents and passages.
+
+use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use text::{Language, LanguageSet};
+
+use super::database::ROW_BITS;
+use crate::{Counts, DocumentInfo, Error, Manifest, NamespaceInfo, Result, StoredPassage};
+
+/// A namespace as the catalogue knows it.
+#[derive(Debug, Clone)]
+pub(super) struct NamespaceRow {
+    pub(super) number: u32,
+    pub(super) info: NamespaceInfo,
+    pub(super) counts: Counts,
+    pub(super) next_passage: u32,
+    pub(super) next_document: u32,
+    /// The languages of the documents ever written.
+    pub(super) languages: LanguageSet,
+}
+
+/// A document's place in the catalogue.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentRow {
+    pub(super) row: i64,
+    pub(super) first_passage: u32,
+    pub(super) n_passages: u32,
+    pub(super) title: String,
+    pub(super) attributes: Attributes,
+    pub(super) id: DocumentId,
+    pub(super) language: Language,
+}
+
+/// A change that the derived indexes have to follow, over passage numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LogEntry {
+    pub(super) sequence: u64,
+    pub(super) kind: LogKind,
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+/// What happened to the passages of a log entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogKind {
+    /// A document's version came in with these passages.
+    Added,
+    /// A document's version went with these passages.
+    Removed,
+    /// Some of these passages got vectors.
+    Vectors,
+}
+
+impl LogKind {
+    fn from_code(code: u8) -> Option<Self> {
+        [LogKind::Added, LogKind::Removed, LogKind::Vectors].get(usize::from(code)).copied()
+    }
+}
+
+/// Gives the row of a passage or document by its number.
+pub(super) fn row_of(namespace: u32, number: u32) -> i64 {
+    i64::from(namespace) << ROW_BITS | i64::from(number)
+}
+
+/// Gives the number of a passage or document by its row.
+pub(super) fn number_of(row: i64) -> u32 {
+    (row & i64::from(u32::MAX)) as u32
+}
+
+/// Gives the first and the last possible row of a namespace.
+pub(super) fn rows_of(namespace: u32) -> (i64, i64) {
+    (row_of(namespace, 0), row_of(namespace, u32::MAX))
+}
+
+/// Gives the number under which passages are found by id; two ids may share one.
+pub(super) fn id_hash(namespace: u32, id: &str) -> i64 {
+    let bytes = namespace.to_le_bytes().into_iter().chain(id.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    hash as i64
+}
+
+const NAMESPACE: &str =
+    "SELECT number, id, manifest, created_at, n_documents, n_passages, n_vectors,
+    next_passage, next_document, languages FROM namespaces WHERE is_dropped = 0";
+
+pub(super) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
+    let mut statement = connection.prepare_cached(&format!("{NAMESPACE} AND id = ?"))?;
+    let found = statement.query_row([id.as_str()], read_namespace).optional()?;
+    found.map(|found| finish_namespace(found)).transpose()
+}
+
+pub(super) fn namespaces(connection: &Connection) -> Result<Vec<NamespaceRow>> {
+    let mut statement = connection.prepare_cached(&format!("{NAMESPACE} ORDER BY id"))?;
+    let rows = statement.query_map([], read_namespace)?;
+    rows.map(|row| finish_namespace(row?)).collect()
+}
+
+fn read_namespace(row: &Row<'_>) -> rusqlite::Result<(NamespaceRow, String)> {
+    let manifest = Manifest::current(None);
+    let info = NamespaceInfo {
+        id: NamespaceId::new(row.get::<_, String>(1)?),
+        manifest,
+        created_at: Timestamp(row.get(3)?),
+    };
+    let counts =
+        Counts { n_documents: row.get(4)?, n_passages: row.get(5)?, n_vectors: row.get(6)? };
+    let found = NamespaceRow {
+        number: row.get(0)?,
+        info,
+        counts,
+        next_passage: row.get(7)?,
+        next_document: row.get(8)?,
+        languages: LanguageSet::from_bits(row.get::<_, i64>(9)? as u64),
+    };
+    Ok((found, row.get(2)?))
+}
+
+fn finish_namespace((mut row, manifest): (NamespaceRow, String)) -> Result<NamespaceRow> {
+    row.info.manifest = parse("namespace", row.info.id.as_str(), &manifest)?;
+    Ok(row)
+}
+
+pub(super) fn document_row(
+    connection: &Connection,
+    namespace: u32,
+    id: &str,
+) -> Result<Option<DocumentRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT row, first_passage, n_passages, title, attributes, id, language FROM documents
+         WHERE namespace = ? AND id = ?",
+    )?;
+    let found = statement.query_row(params![namespace, id], read_document_row).optional()?;
+    found.map(finish_document_row).transpose()
+}
+
+pub(super) fn document_row_at(connection: &Connection, row: i64) -> Result<Option<DocumentRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT row, first_passage, n_passages, title, attributes, id, language FROM documents WHERE row = ?",
+    )?;
+    let found = statement.query_row([row], read_document_row).optional()?;
+    found.map(finish_document_row).transpose()
+}
+
+fn read_document_row(row: &Row<'_>) -> rusqlite::Result<(DocumentRow, String)> {
+    let found = DocumentRow {
+        row: row.get(0)?,
+        first_passage: row.get(1)?,
+        n_passages: row.get(2)?,
+        title: row.get(3)?,
+        attributes: Attributes::new(),
+        id: DocumentId::new(row.get::<_, String>(5)?),
+        language: row.get::<_, String>(6)?.parse().unwrap_or(Language::Unknown),
+    };
+    Ok((found, row.get(4)?))
+}
+
+fn finish_document_row((mut row, attributes): (DocumentRow, String)) -> Result<DocumentRow> {
+    row.attributes = parse("document", row.id.as_str(), &attributes)?;
+    Ok(row)
+}
+
+pub(super) const DOCUMENT_INFO: &str =
+    "SELECT id, title, attributes, metadata, fingerprint, n_passages, updated_at FROM documents";
+
+pub(super) fn read_document_info(
+    row: &Row<'_>,
+) -> rusqlite::Result<(DocumentInfo, String, String)> {
+    let info = DocumentInfo {
+        id: DocumentId::new(row.get::<_, String>(0)?),
+        title: row.get(1)?,
+        attributes: Attributes::new(),
+        metadata: serde_json::Value::Null,
+        fingerprint: row.get(4)?,
+        n_passages: row.get(5)?,
+        updated_at: Timestamp(row.get(6)?),
+    };
+    Ok((info, row.get(2)?, row.get(3)?))
+}
+
+pub(super) fn finish_document_info(
+    (mut info, attributes, metadata): (DocumentInfo, String, String),
+) -> Result<DocumentInfo> {
+    info.attributes = parse("document", info.id.as_str(), &attributes)?;
+    info.metadata = parse("document", info.id.as_str(), &metadata)?;
+    Ok(info)
+}
+
+pub(super) const PASSAGE: &str = "passages.id, passages.ordinal, passages.span_start,
+    passages.span_end, passages.pointer, passages.headings, passages.text";
+
+/// Reads the columns of [`PASSAGE`], which stand first in the row.
+pub(super) fn read_passage(
+    row: &Row<'_>,
+) -> rusqlite::Result<(Passage, Option<String>, Option<String>)> {
+    let passage = Passage {
+        id: PassageId::new(row.get::<_, String>(0)?),
+        ordinal: row.get(1)?,
+        text: row.get(6)?,
+        span: Span { start: row.get(2)?, end: row.get(3)? },
+        pointer: Pointer::Whole,
+        headings: vec![],
+    };
+    Ok((passage, row.get(4)?, row.get(5)?))
+}
+
+pub(super) fn finish_passage(
+    (mut passage, pointer, headings): (Passage, Option<String>, Option<String>),
+) -> Result<Passage> {
+    if let Some(pointer) = pointer {
+        // A pointer whose text does not read back is kept as a place inside a file: it still
+        // prints the same.
+        passage.pointer = pointer.parse().unwrap_or(Pointer::Json(pointer));
+    }
+    if let Some(headings) = headings {
+        passage.headings = parse("passage", passage.id.as_str(), &headings)?;
+    }
+    Ok(passage)
+}
+
+/// Gives a living passage by id.
+pub(super) fn living_row(
+    connection: &Connection,
+    namespace: u32,
+    id: &PassageId,
+) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT passages.row FROM passages JOIN documents ON documents.row = passages.document
+         WHERE id_hash = ? AND passages.id = ? AND documents.namespace = ?
+         AND passages.row - (documents.namespace << 32) - documents.first_passage
+             BETWEEN 0 AND documents.n_passages - 1",
+    )?;
+    let hash = id_hash(namespace, id.as_str());
+    Ok(statement.query_row(params![hash, id.as_str(), namespace], |row| row.get(0)).optional()?)
+}
+
+/// Gives a passage with its document by row.
+pub(super) fn stored_passage(connection: &Connection, row: i64) -> Result<Option<StoredPassage>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {PASSAGE}, documents.id, documents.title
+         FROM passages JOIN documents ON documents.row = passages.document
+         WHERE passages.row = ?"
+    ))?;
+    let found = statement
+        .query_row([row], |row| {
+            Ok((read_passage(row)?, row.get::<_, String>(7)?, row.get::<_, String>(8)?))
+        })
+        .optional()?;
+    let Some((passage, document, title)) = found else { return Ok(None) };
+    Ok(Some(StoredPassage {
+        document: DocumentId::new(document),
+        title,
+        passage: finish_passage(passage)?,
+    }))
+}
+
+pub(super) fn append_log(
+    connection: &Connection,
+    namespace: u32,
+    kind: LogKind,
+    first: u32,
+    count: u32,
+) -> Result<u64> {
+    connection
+        .prepare_cached("INSERT INTO log (namespace, kind, first, count) VALUES (?, ?, ?, ?)")?
+        .execute(params![namespace, kind as u8, first, count])?;
+    Ok(connection.last_insert_rowid() as u64)
+}
+
+pub(super) fn log_after(
+    connection: &Connection,
+    namespace: u32,
+    sequence: u64,
+) -> Result<Vec<LogEntry>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sequence, kind, first, count FROM log WHERE namespace = ? AND sequence > ?
+         ORDER BY sequence",
+    )?;
+    let rows = statement.query_map(params![namespace, sequence], |row| {
+        Ok((row.get(0)?, row.get::<_, u8>(1)?, row.get(2)?, row.get(3)?))
+    })?;
+    let mut entries = vec![];
+    for row in rows {
+        let (sequence, code, first, count) = row?;
+        if let Some(kind) = LogKind::from_code(code) {
+            entries.push(LogEntry { sequence, kind, first, count });
+        }
+    }
+    Ok(entries)
+}
+
+/// Gives the sequence number of the last change to a namespace.
+pub(super) fn last_sequence(connection: &Connection, namespace: u32) -> Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT max(ifnull((SELECT max(sequence) FROM log WHERE namespace = ?1), 0),
+                    ifnull((SELECT log_starts_after FROM namespaces WHERE number = ?1), 0))",
+    )?;
+    Ok(statement.query_row([namespace], |row| row.get(0))?)
+}
+
+pub(super) fn parse<T: serde::de::DeserializeOwned>(kind: &str, id: &str, json: &str) -> Result<T> {
+    serde_json::from_str(json).map_err(|source| Error::BadObject {
+        kind: kind.to_owned(),
+        id: id.to_owned(),
+        source,
+    })
+}

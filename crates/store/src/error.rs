@@ -1,0 +1,211 @@
+//! What can go wrong in the store, sorted by who can mend it.
+
+use std::path::PathBuf;
+
+use model::{DocumentId, NamespaceId, PassageId};
+
+use crate::Manifest;
+
+/// The result of every call of this room.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // The caller can mend these.
+    /// No namespace has this id.
+    #[error("unknown namespace `{namespace}`")]
+    UnknownNamespace {
+        /// The id that was asked for.
+        namespace: NamespaceId,
+    },
+    /// The namespace was made with another analyser, embedder or format.
+    #[error(
+        "namespace `{namespace}` was indexed with {kept} but {wanted} is configured; re-index it, or configure what it was made with"
+    )]
+    ManifestMismatch {
+        /// The namespace.
+        namespace: NamespaceId,
+        /// What the namespace was made with.
+        kept: Box<Manifest>,
+        /// What the caller has.
+        wanted: Box<Manifest>,
+    },
+    /// Vectors were given or asked for where the namespace has no vector space.
+    #[error("namespace `{namespace}` keeps no vectors; name an embedder in its manifest first")]
+    NoVectorSpace {
+        /// The namespace.
+        namespace: NamespaceId,
+    },
+    /// A vector does not have the length that the namespace keeps.
+    #[error("a vector has `{received}` dimensions, namespace `{namespace}` keeps `{expected}`")]
+    WrongDimensions {
+        /// The namespace.
+        namespace: NamespaceId,
+        /// The length that was given.
+        received: usize,
+        /// The length that fits.
+        expected: usize,
+    },
+    /// A vector holds something that is not a finite number, or nothing but zeros.
+    #[error(
+        "the vector of passage `{passage}` has no direction: it holds NaN, infinity or only zeros"
+    )]
+    BadVector {
+        /// The passage, or `query`.
+        passage: PassageId,
+    },
+    /// Two passages of one namespace have the same id.
+    #[error(
+        "passage id `{passage}` of document `{document}` is taken by another passage of the namespace"
+    )]
+    DuplicatePassage {
+        /// The document that was being written.
+        document: DocumentId,
+        /// The id that occurs twice.
+        passage: PassageId,
+    },
+    /// Something is larger than a named limit.
+    #[error("{what} is `{received}`, the limit is `{allowed}`")]
+    TooLarge {
+        /// What was measured.
+        what: &'static str,
+        /// Its size.
+        received: usize,
+        /// The limit.
+        allowed: usize,
+    },
+    /// A row was changed by someone else since it was read, or exists though it should not.
+    #[error("`{kind}` `{id}` changed meanwhile: expected version `{expected}`, found `{found}`")]
+    Conflict {
+        /// The kind of the object.
+        kind: String,
+        /// Its id.
+        id: String,
+        /// The version that the caller had; 0 means that it should not exist.
+        expected: u64,
+        /// The version that is there; 0 means that it does not exist.
+        found: u64,
+    },
+    /// A row of the catalogue cannot be read as the type that was asked for.
+    #[error("`{kind}` `{id}` does not have the expected shape")]
+    BadObject {
+        /// The kind of the object.
+        kind: String,
+        /// Its id.
+        id: String,
+        /// What the reader said.
+        #[source]
+        source: serde_json::Error,
+    },
+
+    // The operator can mend these.
+    /// Another process has the folder open.
+    #[error(
+        "`{}` is in use by another process; stop it, or give this one its own `data_dir`",
+        path.display()
+    )]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// Something would be overwritten.
+    #[error("`{}` exists already; name a path that is free", path.display())]
+    AlreadyThere {
+        /// What exists.
+        path: PathBuf,
+    },
+    /// The folder cannot be written.
+    #[error("`{}` cannot be written", path.display())]
+    ReadOnly {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The folder was written by a later version of the program.
+    #[error("`{}` has format `{found}`, this program knows up to `{known}`; use a newer program", path.display())]
+    FormatTooNew {
+        /// The file that says so.
+        path: PathBuf,
+        /// The format of the folder.
+        found: u32,
+        /// The newest format known here.
+        known: u32,
+    },
+    /// The disk is full; what was acknowledged before is safe.
+    #[error("no space left while writing `{what}`")]
+    DiskFull {
+        /// What was being written.
+        what: &'static str,
+        /// What the system said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The change is in the catalogue, but a derived index could not follow yet.
+    ///
+    /// Nothing is lost: the next write or the next start catches up.
+    #[error(
+        "namespace `{namespace}` is stored but not searchable yet: its index could not be written"
+    )]
+    IndexBehind {
+        /// The namespace.
+        namespace: NamespaceId,
+        /// Why the index could not follow.
+        #[source]
+        source: Box<Error>,
+    },
+    /// The operating system refused a file operation.
+    #[error("cannot read or write the store")]
+    Io(#[from] std::io::Error),
+
+    // We have to mend these.
+    /// The catalogue refused a statement.
+    #[error("the catalogue failed")]
+    Catalogue(#[source] rusqlite::Error),
+    /// The full-text index failed.
+    #[error("the full-text index failed")]
+    Lexical(#[source] tantivy::TantivyError),
+    /// A file of a derived index is damaged; it can be rebuilt from the catalogue.
+    #[error("`{}` is damaged: {reason}; run a check with repair to rebuild it", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A failpoint of a test fired.
+    #[error("failpoint `{name}` fired")]
+    Failpoint {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+impl Error {
+    /// Tells whether a derived index is damaged, so that a rebuild from the catalogue helps.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Error::Damaged { .. } | Error::Lexical(_))
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+            return Error::DiskFull { what: "the catalogue", source: Box::new(error) };
+        }
+        Error::Catalogue(error)
+    }
+}
+
+impl From<tantivy::TantivyError> for Error {
+    fn from(error: tantivy::TantivyError) -> Self {
+        if let tantivy::TantivyError::IoError(cause) = &error
+            && cause.kind() == std::io::ErrorKind::StorageFull
+        {
+            return Error::DiskFull { what: "the full-text index", source: Box::new(error) };
+        }
+        Error::Lexical(error)
+    }
+}

@@ -1,0 +1,91 @@
+//! Places where a test can make a commit fail or the process die.
+//!
+//! Without the feature `testing` a failpoint is nothing at all.
+
+/// What happens when a failpoint is reached.
+#[cfg(feature = "testing")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The step fails with [`crate::Error::Failpoint`].
+    Error,
+    /// The step fails as on a full disk.
+    DiskFull,
+    /// The process ends at once, without unwinding or flushing anything.
+    Abort,
+}
+
+#[cfg(feature = "testing")]
+mod armed {
+    use std::collections::HashMap;
+
+    use parking_lot::Mutex;
+
+    use super::Failure;
+
+    static ARMED: Mutex<Option<HashMap<String, (u32, Failure)>>> = Mutex::new(None);
+
+    /// Arms a failpoint: after being passed `skip` times it fails once.
+    pub fn arm(name: &str, skip: u32, failure: Failure) {
+        ARMED.lock().get_or_insert_default().insert(name.to_owned(), (skip, failure));
+    }
+
+    /// Disarms a failpoint that has not fired.
+    pub fn disarm(name: &str) {
+        if let Some(armed) = ARMED.lock().as_mut() {
+            armed.remove(name);
+        }
+    }
+
+    pub(crate) fn reach(name: &'static str) -> crate::Result<()> {
+        let failure = {
+            let mut armed = ARMED.lock();
+            let Some((skip, failure)) = armed.as_mut().and_then(|armed| armed.get_mut(name)) else {
+                return Ok(());
+            };
+            if *skip > 0 {
+                *skip -= 1;
+                return Ok(());
+            }
+            let failure = *failure;
+            if let Some(armed) = armed.as_mut() {
+                armed.remove(name);
+            }
+            failure
+        };
+        match failure {
+            Failure::Error => Err(crate::Error::Failpoint { name }),
+            Failure::DiskFull => Err(crate::Error::DiskFull {
+                what: name,
+                source: Box::new(std::io::Error::from(std::io::ErrorKind::StorageFull)),
+            }),
+            Failure::Abort => std::process::abort(),
+        }
+    }
+}
+
+#[cfg(feature = "testing")]
+pub(crate) use armed::reach;
+#[cfg(feature = "testing")]
+pub use armed::{arm, disarm};
+
+/// Passes a step of a commit.
+#[cfg(not(feature = "testing"))]
+#[expect(clippy::unnecessary_wraps, reason = "the armed form can fail")]
+pub(crate) fn reach(_name: &'static str) -> crate::Result<()> {
+    Ok(())
+}
+
+/// Every failpoint, in the order a commit passes them.
+#[cfg(feature = "testing")]
+pub const ALL: &[&str] = &[
+    "catalogue begun",
+    "catalogue written",
+    "catalogue committed",
+    "words prepared",
+    "words committed",
+    "vectors appended",
+    "vectors synced",
+    "vectors committed",
+    "snapshot published",
+    "removed purged",
+];

@@ -1,0 +1,258 @@
+//! Opening, writing and viewing the full-text index of one namespace.
+//!
+//! The index is derived: its commits carry the sequence number of the catalogue that they have
+//! seen, and whatever is lost can be made again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{Attributes, DocumentId, Passage};
+use tantivy::columnar::ColumnValues;
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+use text::Language;
+
+use super::packed::{PACKED, Unpacker};
+use super::schema::{EntryMaker, Fields, NUMBER};
+use crate::{Error, Result, failpoint};
+
+/// The engine's smallest budget for words that are not on disk yet.
+const MIN_WRITER_BYTES: usize = 15_000_000;
+/// Segments with more entries than this are not merged any more.
+const MAX_MERGED_ENTRIES: usize = 4_000_000;
+
+/// A passage on its way into the index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    /// The passage's number in its namespace.
+    pub(crate) number: u32,
+    /// The number of the first passage of its document.
+    pub(crate) version: u32,
+    /// The document's id.
+    pub(crate) document: &'a DocumentId,
+    /// The document's title.
+    pub(crate) title: &'a str,
+    /// The document's attributes.
+    pub(crate) attributes: &'a Attributes,
+    /// The language that the whole document is cut in.
+    pub(crate) language: Language,
+    /// The passage.
+    pub(crate) passage: &'a Passage,
+}
+
+/// The full-text index of one namespace.
+pub(crate) struct LexicalIndex {
+    folder: PathBuf,
+    index: Index,
+    fields: Fields,
+    reader: IndexReader,
+    writer: Option<IndexWriter<TantivyDocument>>,
+    writer_bytes: usize,
+    maker: EntryMaker,
+}
+
+impl LexicalIndex {
+    /// Opens the index in a folder, or makes an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the folder holds something that is not an index of this format.
+    pub(crate) fn open(folder: &Path, writer_bytes: usize) -> Result<Self> {
+        fs_err::create_dir_all(folder)?;
+        let (schema, fields) = Fields::schema();
+        let damaged = |reason: String| Error::Damaged { path: folder.to_owned(), reason };
+        let opening = |error: &(dyn std::error::Error + 'static)| match lack_of_resources(error) {
+            Some(lack) => Error::Io(lack),
+            None => damaged(error.to_string()),
+        };
+        let directory = MmapDirectory::open(folder).map_err(|error| opening(&error))?;
+        let exists = Index::exists(&directory).map_err(|error| opening(&error))?;
+        let mut index = if exists {
+            Index::open(directory).map_err(|error| opening(&error))?
+        } else {
+            Index::create(directory, schema.clone(), tantivy::IndexSettings::default())?
+        };
+        if index.schema() != schema {
+            return Err(damaged("its fields are not those of this format".to_owned()));
+        }
+        let tokenizers = TokenizerManager::default();
+        tokenizers.register(PACKED, TextAnalyzer::from(Unpacker::default()));
+        index.set_tokenizers(tokenizers);
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(0)
+            .try_into()
+            .map_err(|error: tantivy::TantivyError| opening(&error))?;
+        Ok(LexicalIndex {
+            folder: folder.to_owned(),
+            index,
+            fields,
+            reader,
+            writer: None,
+            writer_bytes: writer_bytes.max(MIN_WRITER_BYTES),
+            maker: EntryMaker::default(),
+        })
+    }
+
+    /// Gives the sequence number of the catalogue that the last commit had seen.
+    pub(crate) fn sequence(&self) -> Result<u64> {
+        let payload = self.index.load_metas()?.payload;
+        Ok(payload.and_then(|payload| payload.parse().ok()).unwrap_or(0))
+    }
+
+    /// Adds a passage; it can be found after the next commit.
+    pub(crate) fn add(&mut self, entry: &Entry<'_>) -> Result<()> {
+        let document = self.maker.make(&self.fields, entry);
+        self.writer()?.add_document(document)?;
+        Ok(())
+    }
+
+    /// Removes every passage of a version; they are gone after the next commit.
+    pub(crate) fn remove_version(&mut self, version: u32) -> Result<()> {
+        let term = Term::from_field_u64(self.fields.version, u64::from(version));
+        self.writer()?.delete_term(term);
+        Ok(())
+    }
+
+    /// Makes everything since the last commit durable and visible to new views.
+    pub(crate) fn commit(&mut self, sequence: u64) -> Result<()> {
+        let writer = self.writer()?;
+        let mut prepared = writer.prepare_commit()?;
+        failpoint::reach("words prepared")?;
+        prepared.set_payload(&sequence.to_string());
+        prepared.commit()?;
+        failpoint::reach("words committed")?;
+        self.reader.reload()?;
+        Ok(())
+    }
+
+    /// Forgets everything since the last commit, after a failure.
+    ///
+    /// The engine's writer may be broken by then, so it is simply let go: it never wrote its
+    /// list of segments, and the next one starts from the last commit.
+    pub(crate) fn abandon(&mut self) {
+        self.writer = None;
+    }
+
+    /// Lets go of the writer and its memory; the next write makes another.
+    pub(crate) fn rest(&mut self) -> Result<()> {
+        match self.writer.take() {
+            Some(writer) => Ok(writer.wait_merging_threads()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells whether a writer with its memory and threads is open.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Merges all segments into one and drops the files that nothing needs any more.
+    pub(crate) fn merge(&mut self) -> Result<()> {
+        let segments = self.index.searchable_segment_metas()?;
+        let has_deletes = segments.iter().any(|segment| segment.num_deleted_docs() > 0);
+        if segments.len() > 1 || has_deletes {
+            let ids: Vec<_> = segments.iter().map(|segment| segment.id()).collect();
+            self.writer()?.merge(&ids).wait()?;
+        }
+        self.writer()?.garbage_collect_files().wait()?;
+        self.reader.reload()?;
+        Ok(())
+    }
+
+    /// Gives the present state to search in; later commits do not change it.
+    pub(crate) fn view(&self) -> Result<LexicalView> {
+        LexicalView::new(self.reader.searcher(), self.fields)
+    }
+
+    /// Reads every file of the index and compares its checksum.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] names the first file that differs.
+    pub(crate) fn verify(&self) -> Result<()> {
+        let damaged = self
+            .index
+            .validate_checksum()
+            .map_err(|error| Error::Damaged {
+                path: self.folder.clone(),
+                reason: error.to_string(),
+            })?
+            .into_iter()
+            .min();
+        match damaged {
+            Some(file) => Err(Error::Damaged {
+                path: self.folder.join(file),
+                reason: "its checksum does not fit its content".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn writer(&mut self) -> Result<&mut IndexWriter<TantivyDocument>> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => {
+                let options = IndexWriterOptions::builder()
+                    .num_worker_threads(1)
+                    .num_merge_threads(1)
+                    .memory_budget_per_thread(self.writer_bytes)
+                    .build();
+                let writer = self.index.writer_with_options(options)?;
+                let mut policy = LogMergePolicy::default();
+                policy.set_max_docs_before_merge(MAX_MERGED_ENTRIES);
+                writer.set_merge_policy(Box::new(policy));
+                writer
+            }
+        };
+        Ok(self.writer.insert(writer))
+    }
+}
+
+/// Finds out whether an index could not be opened because the system lacks something, which says
+/// nothing against the index itself.
+fn lack_of_resources(error: &(dyn std::error::Error + 'static)) -> Option<std::io::Error> {
+    const TOO_MANY_OPEN_FILES: [i32; 2] = [23, 24];
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            let is_lack =
+                matches!(
+                    io.kind(),
+                    std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::PermissionDenied
+                ) || io.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code));
+            if is_lack {
+                return Some(std::io::Error::new(io.kind(), io.to_string()));
+            }
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// One commit of the index, searched by any number of threads.
+#[derive(Clone)]
+pub(crate) struct LexicalView {
+    pub(super) searcher: Searcher,
+    pub(super) fields: Fields,
+    pub(super) numbers: Vec<Arc<dyn ColumnValues<u64>>>,
+}
+
+impl LexicalView {
+    fn new(searcher: Searcher, fields: Fields) -> Result<Self> {
+        let numbers = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| Ok(segment.fast_fields().u64(NUMBER)?.first_or_default_col(0)))
+            .collect::<Result<_>>()?;
+        Ok(LexicalView { searcher, fields, numbers })
+    }
+
+    /// Counts the passages that can be found.
+    pub(crate) fn n_passages(&self) -> usize {
+        self.searcher.num_docs() as usize
+    }
+}

@@ -1,0 +1,23 @@
+//! The embedded store keeps every law of the contract.
+
+use model::{Clock, Timestamp};
+use store::{Config, EmbeddedStore, conformance};
+
+fn open(folder: &std::path::Path) -> EmbeddedStore {
+    let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+    EmbeddedStore::open(folder, &Config::for_one_machine(), clock).unwrap()
+}
+
+#[test]
+fn the_embedded_store_keeps_every_law() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    conformance::check_all(&store);
+}
+
+#[test]
+fn the_embedded_catalogue_keeps_every_law() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    conformance::check_catalogue(&*store.catalogue());
+}

@@ -1,0 +1,253 @@
+//! Kinds of files: `.pdf`, "in ppt or docx", "PowerPoint files", `docx格式`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::cut_out;
+
+/// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
+const KINDS: &[(&str, &[&str])] = &[
+    ("pdf", &["pdf"]),
+    ("pdfs", &["pdf"]),
+    ("doc", &["doc", "docx"]),
+    ("docs", &["doc", "docx"]),
+    ("docx", &["docx"]),
+    ("word", &["doc", "docx"]),
+    ("ppt", &["ppt", "pptx"]),
+    ("ppts", &["ppt", "pptx"]),
+    ("pptx", &["pptx"]),
+    ("powerpoint", &["ppt", "pptx"]),
+    ("power point", &["ppt", "pptx"]),
+    ("powerpoints", &["ppt", "pptx"]),
+    ("パワーポイント", &["ppt", "pptx"]),
+    ("パワポ", &["ppt", "pptx"]),
+    ("幻灯片", &["ppt", "pptx"]),
+    ("演示文稿", &["ppt", "pptx"]),
+    ("xls", &["xls", "xlsx"]),
+    ("xlsx", &["xlsx"]),
+    ("excel", &["xls", "xlsx"]),
+    ("エクセル", &["xls", "xlsx"]),
+    ("ワード", &["doc", "docx"]),
+    ("odt", &["odt"]),
+    ("ods", &["ods"]),
+    ("odp", &["odp"]),
+    ("csv", &["csv"]),
+    ("csvs", &["csv"]),
+    ("tsv", &["tsv"]),
+    ("txt", &["txt"]),
+    ("md", &["md"]),
+    ("markdown", &["md"]),
+    ("htm", &["htm", "html"]),
+    ("html", &["htm", "html"]),
+    ("xml", &["xml"]),
+    ("json", &["json"]),
+    ("yml", &["yaml", "yml"]),
+    ("yaml", &["yaml", "yml"]),
+    ("eml", &["eml"]),
+    ("msg", &["msg"]),
+    ("epub", &["epub"]),
+    ("rtf", &["rtf"]),
+    ("zip", &["zip"]),
+];
+
+/// An extension written with a point may also be one of code.
+const CODE: &[&str] =
+    &["rs", "py", "js", "ts", "java", "c", "h", "cpp", "go", "sql", "sh", "toml", "ini", "log"];
+
+struct Patterns {
+    dotted: Regex,
+    cued: Regex,
+    named: Regex,
+    last: Regex,
+    beside_ideograph: Regex,
+}
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    // Longer names first: the first alternative that fits wins.
+    let mut names: Vec<String> = KINDS.iter().map(|(name, _)| regex::escape(name)).collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let kind = format!(r"\*?\.?(?:{})", names.join("|"));
+    let dotted_kind = format!(r"(?:{}|{})", names.join("|"), CODE.join("|"));
+    // Formats that nobody says without meaning the format.
+    let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
+    let joint = r"\s*(?:,\s*or\b|,\s*and\b|,\s*sau\b|,|/|\||&|\bor\b|\band\b|\bsau\b|\bori\b|și|şi|\bsi\b|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*";
+    let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
+    let plain_list = format!(r"(?:{plain})(?:{joint}(?:{plain}))*");
+    // What may stand before and after ASCII words beside Han and kana.
+    let edge = r"(?-u:\b)";
+    let before = r"(?:in|as|only|type|format|formats|filetype|ext|extension|în|in format(?:ul)?|în format(?:ul)?|format(?:ul)?|ca|doar|numai|tip(?:ul)?|de tip|extensi[ae]|fi[sșş]iere(?:le)?|documente(?:le)?|files?|documents?)";
+    let after = r"(?:files?|documents?|docs|formats?|presentations?|slides?|decks?|spreadsheets?|workbooks?|sheets?|attachments?|fi[sșş]iere(?:le)?|documente(?:le)?|prezent[aă]ri(?:le)?|foi)";
+    let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件)(?:の|的|で|中)?";
+    let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
+    Patterns {
+        dotted: build(format!(r"(?i)(?:^|[\s,(（、])(\*?\.{dotted_kind})(?:$|[\s,;)）、。])")),
+        cued: build(format!(
+            r"(?i)(?:^|[\s,(])({before}\s*[:=]?\s+(?:the\s+)?|(?:filetype|ext|type|format)[:=])({list}){edge}(?:\s+(?:{after}|format(?:ul)?)(?:$|[\s,]))?"
+        )),
+        named: build(format!(
+            r"(?i)(?:{edge}({list}){edge}\s+{after}(?:$|[\s,.;?])|({list})\s*{after_wide})"
+        )),
+        last: build(format!(r"(?i)(?:^|[\s,(])({plain_list})\)?\s*[.?!]?\s*$")),
+        beside_ideograph: build(format!(
+            r"(?i){edge}({plain_list}){edge}(?:の|的|で|\p{{Han}}|\p{{Katakana}})|[\p{{Han}}の的](?:\s*)({plain_list}){edge}"
+        )),
+    }
+});
+
+/// Takes the kinds of files out of a query.
+pub(super) fn take(query: &mut String) -> Vec<String> {
+    let mut found = Vec::new();
+    let patterns = &*PATTERNS;
+    while let Some(range) = first_of(&patterns.dotted, query, &[1]) {
+        found.extend(extensions_in(query.get(range.clone()).unwrap_or_default()));
+        cut_out(query, range);
+    }
+    while let Some((whole, list)) = cued(query) {
+        found.extend(extensions_in(query.get(list).unwrap_or_default()));
+        cut_out(query, whole);
+    }
+    while let Some(captures) = patterns.named.captures(query) {
+        let Some((whole, list)) = list_of(&captures, &[1, 2]) else { break };
+        let list_text = query.get(list.clone()).unwrap_or_default();
+        if is_talk(query, whole.start)
+            || is_weak_name(list_text) && !is_naming(query, whole.clone())
+        {
+            break;
+        }
+        found.extend(extensions_in(list_text));
+        cut_out(query, whole);
+    }
+    if let Some(range) = first_of(&patterns.last, query, &[1])
+        && !is_talk(query, range.start)
+    {
+        found.extend(extensions_in(query.get(range.clone()).unwrap_or_default()));
+        cut_out(query, range);
+    }
+    if let Some(range) = first_of(&patterns.beside_ideograph, query, &[1, 2]) {
+        found.extend(extensions_in(query.get(range.clone()).unwrap_or_default()));
+        cut_out(query, range);
+    }
+    found
+}
+
+/// Finds a list after a word such as "in"; gives the stretch to cut and the list.
+fn cued(query: &str) -> Option<(Range<usize>, Range<usize>)> {
+    PATTERNS.cued.captures_iter(query).find_map(|captures| {
+        let cue = captures.get(1)?;
+        let list = captures.get(2)?;
+        let whole = captures.get(0)?;
+        let words = list.as_str();
+        // "in word embeddings", "in doc strings": the name of a program alone is not enough.
+        let next = query.get(whole.end()..).unwrap_or_default();
+        let ends =
+            whole.end() > list.end() || next.trim().is_empty() || !next.starts_with([' ', '-']);
+        let is_sure = ends || !is_weak_name(words);
+        let is_cue = !is_talk(query, cue.start());
+        (is_sure && is_cue).then(|| (cue.start()..whole.end(), list.range()))
+    })
+}
+
+fn first_of(pattern: &Regex, query: &str, groups: &[usize]) -> Option<Range<usize>> {
+    let captures = pattern.captures(query)?;
+    groups.iter().find_map(|group| captures.get(*group)).map(|found| found.range())
+}
+
+fn list_of(captures: &Captures<'_>, groups: &[usize]) -> Option<(Range<usize>, Range<usize>)> {
+    let list = groups.iter().find_map(|group| captures.get(*group))?;
+    Some((captures.get(0)?.range(), list.range()))
+}
+
+/// Words that are also plain words of prose.
+fn is_weak_name(list: &str) -> bool {
+    let list = list.trim().to_lowercase();
+    matches!(
+        list.as_str(),
+        "word"
+            | "excel"
+            | "doc"
+            | "docs"
+            | "md"
+            | "json"
+            | "xml"
+            | "html"
+            | "txt"
+            | "zip"
+            | "msg"
+            | "markdown"
+            | "yaml"
+            | "yml"
+    )
+}
+
+/// `Word documents` names files; `json format` names a format that is talked about.
+fn is_naming(query: &str, whole: Range<usize>) -> bool {
+    let words = query.get(whole).unwrap_or_default().to_lowercase();
+    !words.contains("format") && !words.starts_with("docs ")
+}
+
+/// Tells whether the query talks about a format instead of asking for it: "convert … to pdf".
+fn is_talk(query: &str, at: usize) -> bool {
+    const TALK: &[&str] = &[
+        "to",
+        "into",
+        "convert",
+        "converting",
+        "parse",
+        "parsing",
+        "export",
+        "import",
+        "generate",
+        "create",
+        "render",
+        "a",
+        "an",
+        "the",
+        "what",
+        "is",
+        "read",
+        "reading",
+        "write",
+        "edit",
+        "open",
+        "converti",
+        "convertesc",
+        "exporta",
+        "genera",
+        "citesc",
+        "scriu",
+        "un",
+        "despre",
+        "about",
+        "vs",
+    ];
+    let head = query.get(..at).unwrap_or_default();
+    let last = head.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    TALK.contains(&last.as_str())
+}
+
+fn extensions_in(list: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = list.to_lowercase();
+    // Longest names first, so that `pptx` is not read as `ppt`.
+    let mut names: Vec<(&str, &[&str])> = KINDS.to_vec();
+    let code: Vec<[&str; 1]> = CODE.iter().map(|name| [*name]).collect();
+    names.extend(code.iter().map(|name| (name[0], &name[..])).filter(|_| list.contains('.')));
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    for (name, extensions) in names {
+        while let Some(at) = find_word(&rest, name) {
+            found.extend(extensions.iter().map(|extension| (*extension).to_owned()));
+            rest.replace_range(at..at + name.len(), &" ".repeat(name.len()));
+        }
+    }
+    found
+}
+
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    text.match_indices(word).map(|(at, _)| at).find(|at| {
+        let touches = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+        !touches(before) && !touches(text.as_bytes().get(at + word.len()))
+    })
+}

@@ -1,0 +1,127 @@
+//! Filters that people say in the words of a query: "contracts from 2021 in ppt or docx".
+//!
+//! English, Romanian, Japanese and Chinese are understood. [`extensions`] finds kinds of files,
+//! [`years`] finds years, ranges and words such as "last year"; what they take is cut out of the
+//! query together with the small words that belong to it, and the rest is left as it was typed.
+//!
+//! A word is taken only where it is said as a filter. `how to convert pdf to docx` is about
+//! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
+
+mod extensions;
+mod years;
+
+#[cfg(test)]
+mod tests;
+
+use model::Clock;
+
+/// What was said in a query, and what is left of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueryFilters {
+    /// The query without the words that became filters.
+    pub text: String,
+    /// File extensions without the point, in lower case, sorted; empty when none was said.
+    pub extensions: Vec<String>,
+    /// Years, sorted; empty when none was said.
+    pub years: Vec<i32>,
+}
+
+/// Most characters of a query that are looked at; the rest is left as it is.
+pub const MAX_FILTERED_QUERY_CHARS: usize = 2000;
+
+/// Reads the filters out of a query; the clock says which year it is.
+///
+/// ```
+/// use model::{Clock, Timestamp};
+///
+/// let clock = Clock::fixed(Timestamp(1_700_000_000_000)); // November 2023
+/// let filters = text::query_filters("contracts from 2021 in ppt or docx", &clock);
+/// assert_eq!(filters.text, "contracts");
+/// assert_eq!(filters.extensions, ["docx", "ppt", "pptx"]);
+/// assert_eq!(filters.years, [2021]);
+/// assert_eq!(text::query_filters("去年的合同", &clock).years, [2022]);
+/// ```
+pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
+    let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
+    let (head, tail) = query.split_at(cut);
+    let mut rest = head.to_owned();
+    let mut extensions = extensions::take(&mut rest);
+    let mut years = years::take(&mut rest, year_of(clock.now().seconds()));
+    extensions.sort();
+    extensions.dedup();
+    years.sort_unstable();
+    years.dedup();
+    if extensions.is_empty() && years.is_empty() {
+        return QueryFilters { text: query.to_owned(), extensions, years };
+    }
+    rest.push_str(tail);
+    QueryFilters { text: clean(&rest), extensions, years }
+}
+
+/// Stands where something was cut out, so that what stood around it does not grow together.
+const HOLE: char = '\u{1}';
+
+/// Cuts a stretch out of a text.
+fn cut_out(text: &mut String, range: std::ops::Range<usize>) {
+    text.replace_range(range, &HOLE.to_string());
+}
+
+/// Closes the holes: blank space, and signs and small words that now hold nothing together.
+fn clean(text: &str) -> String {
+    const LOOSE_WORDS: &[&str] = &[
+        "or", "and", "in", "from", "for", "of", "as", "the", "with", "since", "during", "only",
+        "sau", "și", "si", "şi", "din", "în", "de", "cu", "pentru", "la", "pe", "ca", "format",
+    ];
+    const LOOSE_SIGNS: &[char] = &[
+        ',', ';', ':', '-', '–', '|', '/', '、', '，', 'の', '的', 'と', 'か', 'は', '或', '和',
+        '(', ')', '（', '）',
+    ];
+    let pieces: Vec<&str> = text.split(HOLE).collect();
+    let n_pieces = pieces.len();
+    let mut cleaned: Vec<String> = Vec::new();
+    for (piece_idx, piece) in pieces.into_iter().enumerate() {
+        let mut piece = piece.trim();
+        // Only what touches a hole can have lost its partner.
+        let (after_hole, before_hole) = (piece_idx > 0, piece_idx + 1 < n_pieces);
+        loop {
+            let before = piece;
+            if after_hole {
+                piece = piece.trim_start_matches(LOOSE_SIGNS).trim_start();
+                let word = piece.split_whitespace().next().unwrap_or_default();
+                let is_joint = matches!(word, "or" | "and" | "sau" | "și" | "si" | "şi");
+                if is_joint {
+                    piece = piece.get(word.len()..).unwrap_or_default().trim_start();
+                }
+            }
+            if before_hole {
+                piece = piece.trim_end_matches(LOOSE_SIGNS).trim_end();
+                let word = piece.split_whitespace().next_back().unwrap_or_default();
+                if LOOSE_WORDS.contains(&word.to_lowercase().as_str()) {
+                    piece = piece.get(..piece.len() - word.len()).unwrap_or_default().trim_end();
+                }
+            }
+            if piece == before {
+                break;
+            }
+        }
+        if !piece.is_empty() {
+            cleaned.push(piece.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+    cleaned.join(" ")
+}
+
+/// Gives the year of a moment, in UTC.
+fn year_of(seconds: i64) -> i32 {
+    // Days are counted from the first of March of the year 0, so that leap days come last; 146,097
+    // days make 400 years.
+    let days = seconds.div_euclid(86_400) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let is_after_december = day_of_year >= 306;
+    let year = era * 400 + year_of_era + i64::from(is_after_december);
+    i32::try_from(year).unwrap_or(i32::MAX)
+}

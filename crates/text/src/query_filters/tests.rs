@@ -1,0 +1,144 @@
+//! Proves what is read as a filter in four languages, what is not, and what is left.
+
+use model::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Mid-November 2023.
+fn clock() -> Clock {
+    Clock::fixed(Timestamp(1_700_000_000_000))
+}
+
+#[track_caller]
+fn check(query: &str, text: &str, extensions: &[&str], years: &[i32]) {
+    let filters = query_filters(query, &clock());
+    assert_eq!(
+        (filters.text.as_str(), filters.extensions.as_slice(), filters.years.as_slice()),
+        (
+            text,
+            extensions.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().as_slice(),
+            years
+        ),
+        "filters of `{query}`"
+    );
+}
+
+#[track_caller]
+fn check_untouched(query: &str) {
+    check(query, query, &[], &[]);
+}
+
+#[test]
+fn english() {
+    check("contracts from 2021 in ppt or docx", "contracts", &["docx", "ppt", "pptx"], &[2021]);
+    check("budget 2019-2021", "budget", &[], &[2019, 2020, 2021]);
+    check("reports between 2019 and 2021", "reports", &[], &[2019, 2020, 2021]);
+    check("reports from 2019 to 2020 about roads", "reports about roads", &[], &[2019, 2020]);
+    check("reports from 2019 and 2021", "reports", &[], &[2019, 2021]);
+    check("contracts from last year", "contracts", &[], &[2022]);
+    check("this year's budget", "budget", &[], &[2023]);
+    check("minutes of the last 3 years", "minutes", &[], &[2020, 2021, 2022, 2023]);
+    check("plans since 2021", "plans", &[], &[2021, 2022, 2023]);
+    check("plans after 2021", "plans", &[], &[2022, 2023]);
+    check("annual report pdf", "annual report", &["pdf"], &[]);
+    check("annual report .pdf", "annual report", &["pdf"], &[]);
+    check("*.xlsx budget", "budget", &["xlsx"], &[]);
+    check("PowerPoint presentations about roads", "about roads", &["ppt", "pptx"], &[]);
+    check("Word documents on housing 2020", "on housing", &["doc", "docx"], &[2020]);
+    check("budget in Excel", "budget", &["xls", "xlsx"], &[]);
+    check("filetype:pdf water quality", "water quality", &["pdf"], &[]);
+    check("pdf, docx and xlsx files about water", "about water", &["docx", "pdf", "xlsx"], &[]);
+    check("budget 2024 draft", "budget draft", &[], &[2024]);
+    check("config.toml .toml", "config.toml", &["toml"], &[]);
+}
+
+#[test]
+fn romanian() {
+    check("contracte din 2021 în ppt sau docx", "contracte", &["docx", "ppt", "pptx"], &[2021]);
+    check("contracte din anul 2021", "contracte", &[], &[2021]);
+    check("buget între 2019 și 2021", "buget", &[], &[2019, 2020, 2021]);
+    check("buget intre 2019 si 2021", "buget", &[], &[2019, 2020, 2021]);
+    check("rapoarte de anul trecut", "rapoarte", &[], &[2022]);
+    check("rapoarte din anul acesta", "rapoarte", &[], &[2023]);
+    check("hotărâri din ultimii trei ani", "hotărâri", &[], &[2020, 2021, 2022, 2023]);
+    check("planuri începând cu 2022", "planuri", &[], &[2022, 2023]);
+    check("fișiere pdf despre drumuri", "despre drumuri", &["pdf"], &[]);
+    check("rapoarte în format pdf", "rapoarte", &["pdf"], &[]);
+}
+
+#[test]
+fn japanese() {
+    check("2021年のpptまたはdocxの契約書", "契約書", &["docx", "ppt", "pptx"], &[2021]);
+    check("2019年から2021年までの契約", "契約", &[], &[2019, 2020, 2021]);
+    check("昨年の報告書", "報告書", &[], &[2022]);
+    check("今年度の予算", "予算", &[], &[2023]);
+    check("過去3年間の議事録", "議事録", &[], &[2020, 2021, 2022, 2023]);
+    check("令和3年の予算", "予算", &[], &[2021]);
+    check("PDFファイル 水質", "水質", &["pdf"], &[]);
+    check("2020年以降の計画", "計画", &[], &[2020, 2021, 2022, 2023]);
+    check("エクセルの資料 予算", "予算", &["xls", "xlsx"], &[]);
+}
+
+#[test]
+fn chinese() {
+    check("2021年的ppt或docx合同", "合同", &["docx", "ppt", "pptx"], &[2021]);
+    check("去年的合同", "合同", &[], &[2022]);
+    check("今年的预算", "预算", &[], &[2023]);
+    check("2019到2021年的报告", "报告", &[], &[2019, 2020, 2021]);
+    check("2019至2021年报告", "报告", &[], &[2019, 2020, 2021]);
+    check("过去三年的会议纪要", "会议纪要", &[], &[2020, 2021, 2022, 2023]);
+    check("docx格式的合同", "合同", &["docx"], &[]);
+    check("前年的计划", "计划", &[], &[2021]);
+}
+
+#[test]
+fn what_is_no_filter_stays() {
+    for query in [
+        "how to convert pdf to docx",
+        "Legea 273/2006",
+        "Windows 2000 drivers",
+        "2000 lei amendă",
+        "ISO 2015 norms",
+        "word frequency analysis",
+        "excel at sports",
+        "in word embeddings",
+        "phone 0722 2021123",
+        "model 2020x",
+        "2021-05-01 meeting",
+        "plans before 2020",
+        "what is a pdf",
+        "docs site",
+        "12.2021",
+        "",
+        "   ",
+        "no filters here",
+    ] {
+        check_untouched(query);
+    }
+}
+
+#[test]
+fn the_year_of_a_moment() {
+    assert_eq!(year_of(0), 1970);
+    assert_eq!(year_of(-1), 1969);
+    assert_eq!(year_of(1_704_067_199), 2023);
+    assert_eq!(year_of(1_704_067_200), 2024);
+    assert_eq!(year_of(951_782_400), 2000);
+    assert_eq!(year_of(4_102_444_800), 2100);
+}
+
+proptest! {
+    #[test]
+    fn years_are_sorted_and_words_are_not_invented(query in "[a-z0-9 .,/年の去在inpdfdocx-]{0,60}|\\PC{0,40}") {
+        let filters = query_filters(&query, &clock());
+        prop_assert!(filters.years.windows(2).all(|pair| pair[0] < pair[1]));
+        prop_assert!(filters.extensions.windows(2).all(|pair| pair[0] < pair[1]));
+        for word in filters.text.split_whitespace() {
+            prop_assert!(query.contains(word), "`{}` is not in `{}`", word, query);
+        }
+        if filters.years.is_empty() && filters.extensions.is_empty() {
+            prop_assert_eq!(filters.text, query);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Years: `2021`, `2019-2021`, "since 2019", "last year", `令和3年`, `过去三年`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::cut_out;
+
+/// The first year that is read as one where a word says that it is.
+const FIRST_YEAR: i32 = 1900;
+/// The first year that is read as one when it stands alone.
+const FIRST_BARE_YEAR: i32 = 1950;
+/// How far ahead of the present a year may be: plans and budgets look ahead.
+const N_YEARS_AHEAD: i32 = 10;
+/// The longest range that is spelled out.
+const MAX_RANGE_YEARS: i32 = 200;
+
+/// Takes the years out of a query.
+pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
+    let mut years = Vec::new();
+    take_relative(query, now, &mut years);
+    take_eras(query, &mut years);
+    take_numbers(query, now, &mut years);
+    years
+}
+
+/// What a pattern of words means, given the present year and the number it holds.
+type Meaning = fn(i32, i32) -> Range<i32>;
+
+static RELATIVE: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
+    let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
+    let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
+    let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
+    let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
+    vec![
+        (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+{number}\s+years\b")), recent),
+        (build(format!(r"(?i){lead_ro}\bultimii\s+{number}\s+ani\b")), recent),
+        (
+            build(format!(
+                r"(?:過去|直近|ここ|最近|过去|最近的?|近){number}(?:カ|ヶ|か)?年(?:間|来|间)?(?:の|的|で)?"
+            )),
+            recent,
+        ),
+        (build(format!(r"(?i){lead}\byear before last\b")), |now, _| now - 2..now - 1),
+        (build(format!(r"(?i){lead}\b(?:last|previous|past)\s+year(?:'s)?\b")), |now, _| {
+            now - 1..now
+        }),
+        (build(format!(r"(?i){lead}\b(?:this|current)\s+year(?:'s)?\b")), |now, _| now..now + 1),
+        (build(format!(r"(?i){lead}\bnext\s+year(?:'s)?\b")), |now, _| now + 1..now + 2),
+        (
+            build(format!(r"(?i){lead_ro}\banul(?:ui)?\s+(?:trecut|precedent|anterior)\b")),
+            |now, _| now - 1..now,
+        ),
+        (build(format!(r"(?i){lead_ro}\bultimul(?:ui)?\s+an\b")), |now, _| now - 1..now + 1),
+        (
+            build(format!(r"(?i){lead_ro}\banul(?:ui)?\s+(?:acesta|[aă]sta|curent|[iî]n curs)")),
+            |now, _| now..now + 1,
+        ),
+        (build(format!(r"(?i){lead_ro}\banul(?:ui)?\s+(?:viitor|urm[aă]tor)\b")), |now, _| {
+            now + 1..now + 2
+        }),
+        (build(r"(?:一昨年|おととし)度?(?:の|に|で)?".to_owned()), |now, _| {
+            now - 2..now - 1
+        }),
+        (build(r"(?:昨年|去年|上一年|上年)度?(?:の|に|で|的)?".to_owned()), |now, _| now - 1..now),
+        (build(r"(?:今年|本年|当年|当年度)度?(?:の|に|で|的)?".to_owned()), |now, _| now..now + 1),
+        (build(r"(?:来年|明年)度?(?:の|に|で|的)?".to_owned()), |now, _| now + 1..now + 2),
+    ]
+});
+
+/// "The last three years" are this one and the three before it: nobody counts the months.
+fn recent(now: i32, n_years: i32) -> Range<i32> {
+    now - n_years..now + 1
+}
+
+fn take_relative(query: &mut String, now: i32, years: &mut Vec<i32>) {
+    for (pattern, meaning) in RELATIVE.iter() {
+        while let Some(captures) = pattern.captures(query) {
+            let n_years = captures.get(1).map_or(1, |number| read_number(number.as_str()));
+            let range = captures.get(0).map_or(0..0, |whole| whole.range());
+            years.extend(meaning(now, n_years));
+            cut_out(query, range);
+        }
+    }
+    // The same two characters are last year in Japanese and the year before it in Chinese.
+    while let Some(at) = query.find("前年") {
+        let is_japanese = query.chars().any(|char| matches!(char, '\u{3041}'..='\u{30ff}'));
+        years.push(if is_japanese { now - 1 } else { now - 2 });
+        cut_out(query, at..at + "前年".len());
+    }
+}
+
+fn read_number(word: &str) -> i32 {
+    const NUMBERS: &[(&[&str], i32)] = &[
+        (&["one", "一"], 1),
+        (&["two", "doi", "doua", "două", "二", "两"], 2),
+        (&["three", "trei", "三"], 3),
+        (&["four", "patru", "四"], 4),
+        (&["five", "cinci", "五"], 5),
+        (&["six", "sase", "șase", "şase", "六"], 6),
+        (&["seven", "sapte", "șapte", "şapte", "七"], 7),
+        (&["eight", "opt", "八"], 8),
+        (&["nine", "noua", "nouă", "九"], 9),
+        (&["ten", "zece", "十"], 10),
+    ];
+    let word = word.to_lowercase();
+    let named = NUMBERS.iter().find(|(names, _)| names.contains(&word.as_str()));
+    word.parse().ok().or(named.map(|(_, number)| *number)).unwrap_or(1)
+}
+
+static ERA: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(令和|平成|昭和)(元|\d{1,2})年度?(?:の|に)?")
+        .expect("the pattern is constant and tested")
+});
+
+fn take_eras(query: &mut String, years: &mut Vec<i32>) {
+    while let Some(captures) = ERA.captures(query) {
+        let era = captures.get(1).map_or("", |era| era.as_str());
+        let before_first = match era {
+            "令和" => 2018,
+            "平成" => 1988,
+            _ => 1925,
+        };
+        let year = captures.get(2).and_then(|year| year.as_str().parse::<i32>().ok()).unwrap_or(1);
+        let range = captures.get(0).map_or(0..0, |whole| whole.range());
+        years.push(before_first + year);
+        cut_out(query, range);
+    }
+}
+
+struct Patterns {
+    number: Regex,
+    between: Regex,
+    joined: Regex,
+    cue: Regex,
+    since: Regex,
+    after: Regex,
+    until: Regex,
+    tail: Regex,
+    open_tail: Regex,
+    until_tail: Regex,
+}
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let build = |pattern: &str| Regex::new(pattern).expect("the pattern is constant and tested");
+    Patterns {
+        number: build(r"(?:19|20)\d\d"),
+        between: build(
+            r"(?i)\b(?:between|[iî]ntre)\s+(?:anii\s+|the years\s+)?$|(?:^|\s)între\s+(?:anii\s+)?$",
+        ),
+        joined: build(
+            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|to|through|thru|until|till|and|[sșş]i|la|p[aâ]n[aă](?:\s+(?:[iî]n|la))?|から|至|到|ー)\s*$",
+        ),
+        cue: build(
+            r"(?i)(?:^|[\s,(])(?:from|in|during|for|of|year|years|dated|din|[iî]n|pe|pentru|anul|anului|anii|anilor)(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$",
+        ),
+        since: build(
+            r"(?i)(?:^|\s)(?:since|starting(?:\s+(?:in|from))?|[iî]ncep[aâ]nd\s+(?:cu|din)(?:\s+anul)?)\s*$",
+        ),
+        after: build(r"(?i)(?:^|\s)(?:after|later than|dup[aă]|ulterior(?:\s+anului)?)\s*$"),
+        until: build(
+            r"(?i)(?:^|\s)(?:before|until|till|up to|by|[iî]nainte de|p[aâ]n[aă]\s+(?:[iî]n|la))\s*$",
+        ),
+        tail: build(r"^\s*(?:年度|年)?(?:の間|まで|の|的|に|で)*"),
+        open_tail: build(
+            r"(?i)^\s*(?:年度?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|onwards?|and later|[iî]ncoace)(?:の|的)?",
+        ),
+        until_tail: build(r"^\s*(?:年度?)?(?:以前|より前|之前)"),
+    }
+});
+
+fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
+    let mut from = 0;
+    while let Some((at, year)) = next_year(query, from) {
+        let last_year = now + N_YEARS_AHEAD;
+        let head = query.get(..at).unwrap_or_default();
+        let after_first = at + 4;
+        let second = next_year(query, after_first).filter(|(second_at, second)| {
+            let joint = query.get(after_first..*second_at).unwrap_or_default();
+            PATTERNS.joined.is_match(joint) && *second > year && *second <= last_year.max(now)
+        });
+        let is_and = |joint: &str| {
+            let joint = joint.trim().to_lowercase();
+            matches!(joint.as_str(), "and" | "și" | "si" | "şi" | "la")
+        };
+        let taken = match second {
+            Some((second_at, second)) if year >= FIRST_YEAR => {
+                let joint = query.get(after_first..second_at).unwrap_or_default();
+                let between = PATTERNS.between.find(head);
+                let is_range = !is_and(joint) || between.is_some();
+                let last = if second - year > MAX_RANGE_YEARS { year } else { second };
+                let found = if is_range { (year..=last).collect() } else { vec![year, second] };
+                let start =
+                    between.or_else(|| PATTERNS.cue.find(head)).map_or(at, |cue| cue.start());
+                Some((start..second_at + 4, found))
+            }
+            _ => single(query, at, year, now),
+        };
+        let Some((range, found)) = taken else {
+            from = after_first;
+            continue;
+        };
+        let tail = query.get(range.end..).unwrap_or_default();
+        let tail_len = PATTERNS.tail.find(tail).map_or(0, |tail| tail.end());
+        let end = range.end
+            + if tail.get(..tail_len).is_some_and(|tail| tail.trim().is_empty()) {
+                0
+            } else {
+                tail_len
+            };
+        years.extend(found);
+        from = range.start + super::HOLE.len_utf8();
+        cut_out(query, range.start..end);
+    }
+}
+
+/// Reads a year that is not the first of a range.
+fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, Vec<i32>)> {
+    let head = query.get(..at).unwrap_or_default();
+    let tail = query.get(at + 4..).unwrap_or_default();
+    let last_year = now + N_YEARS_AHEAD;
+    // An open range to the past has no list of years; the words stay in the query.
+    if PATTERNS.until.is_match(head) || PATTERNS.until_tail.is_match(tail) {
+        return None;
+    }
+    if !(FIRST_YEAR..=last_year).contains(&year) {
+        return None;
+    }
+    if let Some(open) = PATTERNS.open_tail.find(tail) {
+        let start = PATTERNS.cue.find(head).map_or(at, |cue| cue.start());
+        return Some((start..at + 4 + open.end(), (year..=now.max(year)).collect()));
+    }
+    if let Some(cue) = PATTERNS.since.find(head) {
+        return Some((cue.start()..at + 4, (year..=now.max(year)).collect()));
+    }
+    if let Some(cue) = PATTERNS.after.find(head) {
+        return Some((cue.start()..at + 4, (year + 1..=now.max(year + 1)).collect()));
+    }
+    if counts_something(tail) {
+        return None;
+    }
+    if let Some(cue) = PATTERNS.cue.find(head) {
+        return Some((cue.start()..at + 4, vec![year]));
+    }
+    let is_marked = tail.trim_start().starts_with('年');
+    let stands_alone = year >= FIRST_BARE_YEAR && !is_part_of_name(head);
+    (is_marked || stands_alone).then(|| (at..at + 4, vec![year]))
+}
+
+/// Finds the next four digits that can be a year: no letter, digit or sign of a code beside them.
+fn next_year(query: &str, from: usize) -> Option<(usize, i32)> {
+    let rest = query.get(from..)?;
+    PATTERNS.number.find_iter(rest).find_map(|found| {
+        let at = from + found.start();
+        let before = query.get(..at)?.chars().next_back();
+        let mut after = query.get(at + 4..)?.chars();
+        let next = after.next();
+        let is_code = |char: char| {
+            char.is_ascii_alphanumeric() || matches!(char, '_' | '/' | '#' | '$' | '€')
+        };
+        // A point, a comma or a hyphen is part of a number only with a digit behind it.
+        let sign_then_digit = matches!(next, Some('.' | ',' | ':'))
+            && after.next().is_some_and(|char| char.is_ascii_digit());
+        let date_follows = next == Some('-')
+            && !is_year_ahead(query.get(at + 5..)?)
+            && query.get(at + 5..)?.starts_with(|char: char| char.is_ascii_digit());
+        let before_joined = before == Some('-') && !is_year_behind(query.get(..at - 1)?);
+        let decimal_before = matches!(before, Some('.' | ','))
+            && query.get(..at - 1)?.ends_with(|char: char| char.is_ascii_digit());
+        let fits = !before.is_some_and(is_code)
+            && !next.is_some_and(is_code)
+            && !sign_then_digit
+            && !date_follows
+            && !before_joined
+            && !decimal_before;
+        fits.then(|| Some((at, found.as_str().parse().ok()?))).flatten()
+    })
+}
+
+fn is_year_ahead(text: &str) -> bool {
+    PATTERNS.number.find(text).is_some_and(|found| found.start() == 0)
+        && !text.get(4..).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
+}
+
+fn is_year_behind(text: &str) -> bool {
+    text.ends_with(super::HOLE)
+        || text
+            .get(text.len().saturating_sub(4)..)
+            .is_some_and(|year| PATTERNS.number.is_match(year))
+}
+
+/// Products, laws and rooms have numbers that look like years.
+fn is_part_of_name(head: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "nr",
+        "nr.",
+        "no",
+        "no.",
+        "art",
+        "art.",
+        "law",
+        "legea",
+        "lege",
+        "hg",
+        "oug",
+        "og",
+        "ordinul",
+        "room",
+        "model",
+        "iso",
+        "rfc",
+        "version",
+        "windows",
+        "office",
+        "server",
+        "studio",
+        "exchange",
+        "sharepoint",
+        "page",
+        "pagina",
+        "pag.",
+        "euro",
+        "agenda",
+        "horizon",
+        "number",
+        "camera",
+        "sala",
+    ];
+    let last = head.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    NAMES.contains(&last.as_str())
+}
+
+fn counts_something(tail: &str) -> bool {
+    const UNITS: &[&str] = &[
+        "lei", "ron", "euro", "eur", "usd", "dollars", "m", "mm", "km", "kg", "mb", "gb", "people",
+        "persons", "words", "pages", "ani", "years", "persoane", "pagini", "oameni", "rows",
+        "files",
+    ];
+    const WIDE_UNITS: &[char] = &['円', '元', '人', '米', '个', '個', '万', '件', '頁', '%'];
+    let next = tail.split_whitespace().next().unwrap_or_default();
+    let next = next.trim_end_matches([',', '.', ';', '?']).to_lowercase();
+    let separated = tail.starts_with(' ');
+    (separated && UNITS.contains(&next.as_str())) || tail.trim_start().starts_with(WIDE_UNITS)
+}

@@ -1,0 +1,66 @@
+//! `query_table`: filtered, faceted and sorted rows.
+
+use std::sync::Arc;
+
+use model::Caller;
+use serde_json::Value;
+use tables::{QueryRequest, Service, query_input_schema, query_output_schema};
+
+use super::answer::{ADVICE, error, names, schemas};
+use crate::per_caller::PerCaller;
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The tool.
+pub struct QueryTable {
+    service: Service,
+    specs: PerCaller,
+}
+
+impl QueryTable {
+    /// Queries the tables of a service.
+    pub fn new(service: Service) -> Self {
+        QueryTable { service, specs: PerCaller::default() }
+    }
+}
+
+impl Tool for QueryTable {
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
+        self.specs.get(names(&self.service, caller), |names| spec(&self.service, names))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let arguments = Value::Object(call.arguments.clone());
+        let request = QueryRequest::from_json(&arguments).map_err(|cause| error(&cause))?;
+        let response = self
+            .service
+            .query(call.caller, &request, call.deadline)
+            .map_err(|cause| error(&cause))?;
+        let n_rows = response.rows.len();
+        Ok(Answer::of(&response.to_json())?.with_n_results(n_rows))
+    }
+}
+
+fn spec(service: &Service, names: &[String]) -> Spec {
+    let schemas = schemas(service, names);
+    let what = match schemas.as_slice() {
+        [schema] => match &schema.description {
+            Some(description) => format!("Query `{}`: {description}.", schema.name),
+            None => format!("Query `{}`.", schema.name),
+        },
+        schemas => format!("Query one of {} tables.", schemas.len()),
+    };
+    let mut spec = Spec::read_only(
+        "query_table",
+        "Query table",
+        &format!(
+            "{what} Filters, sorting, pages; format `stats` adds exact facet counts over all \
+             matching rows. Call describe_schema first."
+        ),
+    )
+    .with_input(query_input_schema(&schemas))
+    .with_output(query_output_schema())
+    .with_source_text(&["/rows/*/*", "/markdown", "/csv"])
+    .with_list("/rows");
+    spec.advice = Some(ADVICE.to_owned());
+    spec
+}

@@ -1,1 +1,0 @@
-//! Reference pages under docs/reference, written from the sources so that they cannot drift.
