@@ -155,6 +155,6 @@ mod tests {
                 None => "no warning".to_owned(),
             })
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex};
@@ -36,6 +37,9 @@ impl QueueConfig {
         }
     }
 }
+
+/// How long a waiting caller goes without looking at its job.
+const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// Jobs of all kinds, kept in the catalogue.
 pub struct JobQueue {
@@ -225,16 +229,13 @@ impl JobQueue {
     /// [`Error::UnknownJob`].
     pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
         loop {
-            // The look happens under the lock, so that an end between the look and the wait
-            // cannot be missed.
-            let mut state = self.state.lock();
-            let is_active = state.running.contains_key(id)
-                || state.waiting.values().any(|waiting| waiting == id);
-            if !is_active || deadline.is_over() {
-                drop(state);
-                return self.get(id);
+            let job = self.get(id)?;
+            if job.state.is_final() || deadline.is_over() {
+                return Ok(job);
             }
-            self.changed.wait_for(&mut state, deadline.remaining());
+            // The job may have ended since it was looked at, so no wait is longer than a step.
+            let mut state = self.state.lock();
+            self.changed.wait_for(&mut state, deadline.remaining().min(WAIT_STEP));
         }
     }
 
