@@ -139,10 +139,7 @@ fn refuse_invisible(collection: &Collection, caller: &Caller) -> Result<()> {
         return Ok(());
     }
     let problem = if collection.clearance > caller.clearance {
-        format!(
-            "`clearance` `{}` is above your own, `{}`",
-            collection.clearance, caller.clearance
-        )
+        format!("`clearance` `{}` is above your own, `{}`", collection.clearance, caller.clearance)
     } else {
         "`department` must be your own, or absent".to_owned()
     };

@@ -86,8 +86,7 @@ fn candidates<'a>(passages: impl IntoIterator<Item = &'a str>) -> Vec<(String, L
         let language = detect_language(passage);
         for range in sentences(passage) {
             let sentence = passage[range].split_whitespace().collect::<Vec<_>>().join(" ");
-            if SENTENCE_CHARS.contains(&sentence.chars().count()) && seen.insert(sentence.clone())
-            {
+            if SENTENCE_CHARS.contains(&sentence.chars().count()) && seen.insert(sentence.clone()) {
                 all.push((sentence, language));
             }
         }

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use extract::{Caps, extract};
 use ingest::{Cut, Embedding, JobFailure, Progress, Stage};
-use model::{
-    Attributes, Block, BlockKind, Deadline, DocumentId, NamespaceId, Pointer, Warning,
-};
+use model::{Attributes, Block, BlockKind, Deadline, DocumentId, NamespaceId, Pointer, Warning};
 use serde_json::{Value, json};
 use store::{Change, DocumentPage, Manifest, TypedObject};
 
@@ -53,8 +51,11 @@ impl Service {
                 return Err(JobFailure::Cancelled);
             }
             batch.extend(self.read(additions, addition, progress).map_err(failure)?);
-            let n_bytes: usize =
-                batch.iter().flat_map(|read| &read.passages).map(|passage| passage.text.len()).sum();
+            let n_bytes: usize = batch
+                .iter()
+                .flat_map(|read| &read.passages)
+                .map(|passage| passage.text.len())
+                .sum();
             let is_full = batch.len() >= limits::DOCUMENTS_PER_COMMIT || n_bytes >= BATCH_BYTES;
             if is_full || waiting.peek().is_none() {
                 let n_batch = batch.len();
@@ -127,7 +128,8 @@ impl Service {
             true => found_title.unwrap_or_else(|| first_words(&blocks)),
             false => document.title.clone(),
         };
-        let cut = Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
+        let cut =
+            Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
         let store_id = DocumentId::new(format!("{}/{}", additions.collection, document.id));
         let passages = cut.passages(&store_id, &blocks);
         Ok(Some(Read { addition: addition.clone(), title, passages }))
@@ -298,8 +300,7 @@ impl Service {
         prefix: &str,
         mut work: impl FnMut(Vec<DocumentId>) -> Result<()>,
     ) -> Result<()> {
-        let mut page =
-            DocumentPage { prefix: prefix.to_owned(), after: None, limit: LIST_PAGE };
+        let mut page = DocumentPage { prefix: prefix.to_owned(), after: None, limit: LIST_PAGE };
         loop {
             let documents = match self.0.store.documents(namespace, &page) {
                 Err(store::Error::UnknownNamespace { .. }) => return Ok(()),
@@ -324,8 +325,7 @@ fn count(collection: &mut Collection, document: &mut Document, read: &Read) {
     if read.passages.is_empty() {
         document.error = Some("no text could be read".to_owned());
         // A content that cannot be read does not take the old one away.
-        document.state =
-            if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
+        document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
         return;
     }
     if was_indexed {

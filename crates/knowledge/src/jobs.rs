@@ -68,11 +68,7 @@ pub(crate) struct Purge {
 
 impl Purge {
     pub(crate) fn namespaces(base: &str, prefix: String) -> Self {
-        Purge {
-            knowledge_base: base.to_owned(),
-            namespaces: Some(prefix),
-            ..Purge::default()
-        }
+        Purge { knowledge_base: base.to_owned(), namespaces: Some(prefix), ..Purge::default() }
     }
 
     pub(crate) fn collection(collection: &Collection) -> Self {

@@ -72,7 +72,19 @@ fn differs_in_hyphens_alone(before: &str, after: &str) -> bool {
 fn is_stroke(c: char) -> bool {
     matches!(
         c,
-        '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | '－' | 'ｰ' | '─' | '━' | '一' | 'ー'
+        '-' | '‐'
+            | '‑'
+            | '‒'
+            | '–'
+            | '—'
+            | '―'
+            | '−'
+            | '－'
+            | 'ｰ'
+            | '─'
+            | '━'
+            | '一'
+            | 'ー'
     )
 }
 

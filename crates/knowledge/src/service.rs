@@ -132,8 +132,7 @@ impl Service {
     ) -> Result<Collection> {
         for _ in 0..limits::MAX_TRIES {
             let found = Collection::load(&*self.0.catalogue, id)?;
-            let (mut collection, version) =
-                found.ok_or(Error::NotFound { what: "Collection" })?;
+            let (mut collection, version) = found.ok_or(Error::NotFound { what: "Collection" })?;
             let mut changes = change(&mut collection)?;
             collection.updated_at = self.0.clock.now();
             let row: Object = collection.to_object(version)?;

@@ -9,7 +9,7 @@ use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
 use tools::filters::{SearchFilters, SearchFiltersBatch};
-use tools::knowledge::NormalizeOcrText;
+use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, Tool};
 
@@ -31,6 +31,7 @@ pub(crate) struct Families {
     pub(crate) filters: Option<filters::Service>,
     pub(crate) tables: Option<tables::Service>,
     pub(crate) files: Option<files::Service>,
+    pub(crate) knowledge: knowledge::Service,
 }
 
 impl Families {
@@ -53,7 +54,12 @@ impl Families {
                 cache_folder: config.data_dir.join("tables"),
             })?),
         };
-        Ok(Families { filters, tables, files: files_service(config, lasting)? })
+        Ok(Families {
+            filters,
+            tables,
+            files: files_service(config, lasting)?,
+            knowledge: knowledge_service(config, lasting)?,
+        })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -82,7 +88,9 @@ impl Families {
             tools.push(Box::new(SearchFilters::new(service.clone())));
             tools.push(Box::new(SearchFiltersBatch::new(service.clone())));
         }
-        tools.push(Box::new(NormalizeOcrText::by_rules()));
+        tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
+        tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
+        tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
         Registry::new(tools)
     }
 
@@ -122,6 +130,23 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         clock: lasting.clock.clone(),
         index_wait: INDEX_WAIT,
     })))
+}
+
+fn knowledge_service(config: &Config, lasting: &Lasting) -> anyhow::Result<knowledge::Service> {
+    let kept = lasting.kept()?;
+    let service = knowledge::Service::new(knowledge::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.store.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
+        llm: models::llm(config)?,
+        uploads: lasting.data_dir().join("uploads"),
+        clock: lasting.clock.clone(),
+    });
+    lasting.knowledge.set(service.clone());
+    Ok(service)
 }
 
 fn retriever(lasting: &Lasting) -> anyhow::Result<Retriever> {

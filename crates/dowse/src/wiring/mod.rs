@@ -50,6 +50,8 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         resources: ResourceSet::default(),
         first_table: families.first_table(),
         endpoints: None,
+        knowledge: Some(families.knowledge.clone()),
+        queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
         readiness: Arc::new(|| Ok(())),
     };

@@ -28,11 +28,7 @@ struct Answer {
 }
 
 /// Asks the model; says what is wrong when its second answer has no right form either.
-pub(super) fn choose(
-    llm: &dyn Llm,
-    query: &str,
-    deadline: &Deadline,
-) -> Result<ToolName, String> {
+pub(super) fn choose(llm: &dyn Llm, query: &str, deadline: &Deadline) -> Result<ToolName, String> {
     let question = format!("<query>{}</query>", unforgeable(query));
     let mut messages = vec![Message::system(RULES), Message::user(question)];
     let mut problem = String::new();

@@ -75,7 +75,10 @@ const QUESTIONS: &[(&str, ToolName)] = &[
     ("Please describe this KB.", GetKnowledgeBaseSummary),
     // Text to be repaired.
     ("OCRテキストを正規化して: サ-ビス（service）のガイドライン", NormalizeOcrText),
-    ("次のOCRテキストを修正してください\nマイナビキャリ-では、ユ-ザ-登録ができます。", NormalizeOcrText),
+    (
+        "次のOCRテキストを修正してください\nマイナビキャリ-では、ユ-ザ-登録ができます。",
+        NormalizeOcrText,
+    ),
     ("「ユ-ザ-マニュアル」を正規化して", NormalizeOcrText),
     ("Normalize this OCR text: コンピュ-タ-", NormalizeOcrText),
     ("Fix the hyphens in this OCR output: マネ-ジャ-", NormalizeOcrText),
@@ -95,7 +98,11 @@ fn rules_choose_the_right_tool() {
         .map(|(question, _)| (question, choose_by_rules(question)))
         .collect();
     let accuracy = 1.0 - wrong.len() as f64 / QUESTIONS.len() as f64;
-    assert!(accuracy >= LEAST_ACCURACY, "accuracy {accuracy:.3} over {}: {wrong:#?}", QUESTIONS.len());
+    assert!(
+        accuracy >= LEAST_ACCURACY,
+        "accuracy {accuracy:.3} over {}: {wrong:#?}",
+        QUESTIONS.len()
+    );
 }
 
 #[test]

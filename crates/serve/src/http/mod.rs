@@ -9,3 +9,6 @@ mod routes;
 mod wellknown;
 
 pub use connections::{RunError, run};
+pub(crate) use door::{RequestId, identify};
+pub(crate) use errors::coded;
+pub(crate) use routes::Doors;
