@@ -12,7 +12,7 @@ use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
 use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
-use tools::knowledge::NormalizeOcrText;
+use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, Tool};
 
@@ -36,6 +36,7 @@ pub(crate) struct Families {
     pub(crate) files: Option<files::Service>,
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
+    pub(crate) knowledge: knowledge::Service,
 }
 
 impl Families {
@@ -68,7 +69,14 @@ impl Families {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
         let charts = charts_service(config, lasting, filters.as_ref())?;
-        Ok(Families { filters, tables, files, across: across::Service::new(sources), charts })
+        Ok(Families {
+            filters,
+            tables,
+            files,
+            across: across::Service::new(sources),
+            charts,
+            knowledge: knowledge_service(config, lasting)?,
+        })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -103,7 +111,9 @@ impl Families {
         if let Some(charts) = &self.charts {
             tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
-        tools.push(Box::new(NormalizeOcrText::by_rules()));
+        tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
+        tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
+        tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
         Registry::new(tools)
     }
 
@@ -163,6 +173,23 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         clock: lasting.clock.clone(),
         index_wait: INDEX_WAIT,
     })))
+}
+
+fn knowledge_service(config: &Config, lasting: &Lasting) -> anyhow::Result<knowledge::Service> {
+    let kept = lasting.kept()?;
+    let service = knowledge::Service::new(knowledge::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.store.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
+        llm: models::llm(config)?,
+        uploads: lasting.data_dir().join("uploads"),
+        clock: lasting.clock.clone(),
+    });
+    lasting.knowledge.set(service.clone());
+    Ok(service)
 }
 
 fn retriever(lasting: &Lasting) -> anyhow::Result<Retriever> {

@@ -10,6 +10,7 @@ use files::{INDEX_JOB, Indexer, VECTORS_JOB};
 use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
+use knowledge::ServiceSlot;
 use model::Clock;
 use store::EmbeddedStore;
 
@@ -27,6 +28,7 @@ pub(crate) struct Lasting {
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) knowledge: ServiceSlot,
 }
 
 /// What is opened when a family first needs it.
@@ -50,7 +52,13 @@ impl Lasting {
             kept: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
+            knowledge: ServiceSlot::default(),
         })
+    }
+
+    /// Gives the folder that holds everything that is kept.
+    pub(crate) fn data_dir(&self) -> &std::path::Path {
+        &self.data_dir
     }
 
     /// Gives the store and the queue, opening them when that has not happened.
@@ -81,9 +89,11 @@ impl Lasting {
                 None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
             })
         };
-        HashMap::from([
+        let mut runners = HashMap::from([
             (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
             (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
-        ])
+        ]);
+        runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
+        runners
     }
 }

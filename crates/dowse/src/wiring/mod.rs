@@ -51,6 +51,8 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         across: families.across.clone(),
         charts: families.charts.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
+        knowledge: Some(families.knowledge.clone()),
+        queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
         readiness: Arc::new(|| Ok(())),
     };
