@@ -32,9 +32,9 @@ pub(crate) struct Facts {
 /// Where facts are summed.
 enum Engine {
     /// In columns, following their file when it changes.
-    Columns(LiveTable),
+    Columns(Box<LiveTable>),
     /// In the database that holds them.
-    Postgres { database: Database, table: String, names: ChartColumns },
+    Postgres { database: Database, table: String, names: Box<ChartColumns> },
 }
 
 /// Sums by period, and what could not be counted.
@@ -77,13 +77,13 @@ impl Facts {
                 let database = Database::open(url)?;
                 let origin = database.origin.clone();
                 let (table, names) = (table.to_owned(), named.clone());
-                (Engine::Postgres { database, table, names }, origin)
+                (Engine::Postgres { database, table, names: Box::new(names) }, origin)
             }
             Some(_) | None => {
                 let path = folder.join(&config.source);
                 let table = LiveTable::open(&path, TableSpec::of(specs), cache_folder)
                     .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
-                (Engine::Columns(table), config.source.clone())
+                (Engine::Columns(Box::new(table)), config.source.clone())
             }
         };
         Ok(Facts { engine, origin, columns })
