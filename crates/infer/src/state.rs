@@ -155,6 +155,15 @@ mod tests {
                 None => "no warning".to_owned(),
             })
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r"
+    no warning
+    no warning
+    model_pulling: model `multilingual-e5-small` is still being pulled (50 %); search goes on with words alone
+    model_pulling: model `multilingual-e5-small` is still being pulled (45 MB so far); search goes on with words alone
+    model_loading: model `multilingual-e5-small` is still being loaded; search goes on with words alone
+    model_missing: model `multilingual-e5-small` is not there; search goes on with words alone; hint: run `dowse models pull multilingual-e5-small`
+    model_broken: model `multilingual-e5-small` cannot be used (it ends at byte 7); search goes on with words alone; hint: run `dowse models verify multilingual-e5-small`
+    provider_down: `tei/bge-m3` does not answer (cannot talk to `http://127.0.0.1:1/`); search goes on with words alone; hint: check that it runs and that its `base_url` is right
+    ");
     }
 }

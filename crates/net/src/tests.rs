@@ -181,8 +181,7 @@ fn a_redirect_cannot_lead_inside() {
     let inside = Loopback::start(|_| Reply::ok("secret"));
     // The same server by another name: only `localhost` is allowed, the redirect goes elsewhere.
     let target = inside.url("/");
-    let outside =
-        Loopback::start(move |_| Reply::status(302, "").with_header("location", &target));
+    let outside = Loopback::start(move |_| Reply::status(302, "").with_header("location", &target));
     let url = outside.url("/").replace("127.0.0.1", "localhost");
     let client = Client::new(Config { reach: Reach::public_and_host_of(&url), ..quick() });
     let error = client.send(&Request::get(&url).unwrap(), &soon()).unwrap_err();
@@ -234,10 +233,15 @@ fn no_error_shows_a_key() {
     let server = Loopback::start(|seen| {
         Reply::status(401, format!("wrong key {}", seen.header("authorization").unwrap()))
     });
-    let request = Request::get(&server.url("/?key=sk-hidden")).unwrap().bearer(&Secret::new("sk-hidden"));
+    let request =
+        Request::get(&server.url("/?key=sk-hidden")).unwrap().bearer(&Secret::new("sk-hidden"));
     let error = Client::new(quick()).send(&request, &soon()).unwrap_err();
     assert!(error.to_string().contains("wrong key Bearer [secret]"), "{error}");
-    assert!(!format!("{error:?} {error} {request:?}").replace("key=sk-hidden", "").contains("sk-hidden"));
+    assert!(
+        !format!("{error:?} {error} {request:?}")
+            .replace("key=sk-hidden", "")
+            .contains("sk-hidden")
+    );
 
     let bad = Request::get(&server.url("/")).unwrap().bearer(&Secret::new("sk-\nhidden"));
     let error = Client::new(quick()).send(&bad, &soon()).unwrap_err();

@@ -129,7 +129,15 @@ fn nonsense_is_refused_in_words() {
             error.to_string()
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @r"
+    `tei/bge` gave an unusable answer: 2 vectors for 1 texts
+    `tei/bge` gave an unusable answer: vectors of 0 dimensions, allowed are 1 to 16384
+    provider `tei/bge` failed
+    `ollama/bge` gave an unusable answer: 0 vectors for 1 texts
+    `openai/bge` gave an unusable answer: vector 7 of 1
+    `openai/bge` gave an unusable answer: a vector is not a list of numbers
+    `openai/bge` gave an unusable answer: a vector with a number that is not finite
+    ");
 }
 
 #[test]
