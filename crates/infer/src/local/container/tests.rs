@@ -48,7 +48,7 @@ fn what_is_wrong_is_said_in_words() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn a_cut_file_is_refused(end in 0usize..1_000_000) {
