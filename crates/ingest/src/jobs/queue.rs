@@ -61,6 +61,9 @@ struct State {
     is_closing: bool,
 }
 
+/// A job that was begun, and what runs it.
+type Begun = (Arc<JobContext>, Arc<dyn Runner>);
+
 /// When a job's turn comes: higher priority first, then the order of arrival.
 type Turn = (std::cmp::Reverse<Priority>, u64);
 
@@ -240,7 +243,7 @@ impl JobQueue {
     }
 
     /// Takes the next job, waiting for one; nothing when the queue closes.
-    pub(super) fn next(self: &Arc<Self>) -> Option<(Arc<JobContext>, Arc<dyn Runner>)> {
+    pub(super) fn next(self: &Arc<Self>) -> Option<Begun> {
         loop {
             let id = {
                 let mut state = self.state.lock();
@@ -266,7 +269,7 @@ impl JobQueue {
         }
     }
 
-    fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<(Arc<JobContext>, Arc<dyn Runner>)>> {
+    fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<Begun>> {
         let Some((mut job, version)) = Job::load(&*self.catalogue, id.as_str())? else {
             return Ok(None);
         };
