@@ -136,7 +136,7 @@ fn packed_objects_and_tables_are_read() {
     let first = objects.find("<<").unwrap();
     let mut file = b"%PDF-1.5\n".to_vec();
     let content_at = file.len();
-    write!(file, "4 0 obj <</Filter/FlateDecode/Length {}>> stream\n", content.len()).unwrap();
+    writeln!(file, "4 0 obj <</Filter/FlateDecode/Length {}>> stream", content.len()).unwrap();
     file.extend_from_slice(&content);
     file.extend_from_slice(b"\nendstream endobj\n");
     let container_at = file.len();
@@ -153,9 +153,9 @@ fn packed_objects_and_tables_are_read() {
     {
         table.extend_from_slice(&[kind, (place >> 8) as u8, place as u8, 0]);
     }
-    write!(
+    writeln!(
         file,
-        "7 0 obj <</Type/XRef/Size 8/W[1 2 1]/Root 1 0 R/Length {}>> stream\n",
+        "7 0 obj <</Type/XRef/Size 8/W[1 2 1]/Root 1 0 R/Length {}>> stream",
         table.len()
     )
     .unwrap();
