@@ -4,6 +4,7 @@ mod audit;
 mod bench;
 mod check;
 mod demo;
+mod kb;
 mod mcp;
 mod serve;
 mod tools;
@@ -20,6 +21,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Tools(args) => tools::run(&args),
+        Command::Kb(args) => kb::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
     }
