@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Check(ConfigArgs),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
+<<<<<<< HEAD
     /// Index folders
     Index(IndexArgs),
     /// Search indexed folders
@@ -59,6 +60,10 @@ pub(crate) enum Command {
     /// List, get and check models
     #[command(subcommand)]
     Models(ModelsCommand),
+=======
+    /// Make, fill, search and delete knowledge bases of this machine
+    Kb(KbArgs),
+>>>>>>> room-knowledge
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -100,6 +105,7 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: Option<SocketAddr>,
 }
 
+<<<<<<< HEAD
 /// Which folders a command works on.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FilesArgs {
@@ -190,6 +196,79 @@ pub(crate) struct ModelArgs {
     /// A known name, or a repository of the hub such as `org/model`
     #[arg(default_value = "multilingual-e5-small")]
     pub(crate) model: String,
+=======
+/// Flags of `dowse kb`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KbArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The tenant that owns the knowledge bases
+    #[arg(long, global = true, default_value = "local")]
+    pub(crate) tenant: String,
+    #[command(subcommand)]
+    pub(crate) command: KbCommand,
+}
+
+/// What to do with knowledge bases. KB is an id, or a name that only one has.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum KbCommand {
+    /// Make a knowledge base and print its id
+    Create {
+        /// What people call it
+        name: String,
+        /// What it is about
+        #[arg(long, default_value = "")]
+        description: String,
+        /// Let everyone in the tenant read it
+        #[arg(long)]
+        public: bool,
+    },
+    /// List knowledge bases
+    List,
+    /// Add files, and wait until they can be found
+    Add {
+        /// The knowledge base
+        kb: String,
+        /// Files in any format that can be read
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The collection; it is made when there is none with this name
+        #[arg(long, default_value = "documents")]
+        collection: String,
+        /// The clearance of a collection that is made
+        #[arg(long, default_value = "internal")]
+        clearance: model::Clearance,
+        /// The department of a collection that is made
+        #[arg(long)]
+        department: Option<String>,
+        /// Repair hyphens that OCR read for long vowel marks
+        #[arg(long)]
+        normalize_ocr: bool,
+    },
+    /// Search a knowledge base
+    Search {
+        /// The knowledge base
+        kb: String,
+        /// What to look for
+        query: String,
+        /// The least relevance, 0 to 1
+        #[arg(long, default_value_t = 0.6)]
+        threshold: f64,
+        /// How many results
+        #[arg(long, default_value_t = 10)]
+        max_results: usize,
+    },
+    /// Print what a knowledge base is about and how much is in it
+    Summary {
+        /// The knowledge base
+        kb: String,
+    },
+    /// Delete a knowledge base with all that is in it
+    Delete {
+        /// The knowledge base
+        kb: String,
+    },
+>>>>>>> room-knowledge
 }
 
 /// Flags of `dowse audit`.

@@ -175,7 +175,11 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
     })))
 }
 
-fn knowledge_service(config: &Config, lasting: &Lasting) -> anyhow::Result<knowledge::Service> {
+/// Opens the knowledge bases alone, for commands.
+pub(crate) fn knowledge_service(
+    config: &Config,
+    lasting: &Lasting,
+) -> anyhow::Result<knowledge::Service> {
     let kept = lasting.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),

@@ -12,7 +12,7 @@ use serve::App;
 use tokio::sync::Semaphore;
 use tools::ResourceSet;
 
-pub(crate) use families::Families;
+pub(crate) use families::{Families, knowledge_service};
 pub(crate) use lasting::Lasting;
 pub(crate) use models::models_dir;
 pub(crate) use watch::watch_folders;
