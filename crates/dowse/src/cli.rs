@@ -48,7 +48,6 @@ pub(crate) enum Command {
     Check(ConfigArgs),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
-<<<<<<< HEAD
     /// Index folders
     Index(IndexArgs),
     /// Search indexed folders
@@ -60,10 +59,8 @@ pub(crate) enum Command {
     /// List, get and check models
     #[command(subcommand)]
     Models(ModelsCommand),
-=======
     /// Make, fill, search and delete knowledge bases of this machine
     Kb(KbArgs),
->>>>>>> room-knowledge
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -105,7 +102,6 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: Option<SocketAddr>,
 }
 
-<<<<<<< HEAD
 /// Which folders a command works on.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FilesArgs {
@@ -196,7 +192,8 @@ pub(crate) struct ModelArgs {
     /// A known name, or a repository of the hub such as `org/model`
     #[arg(default_value = "multilingual-e5-small")]
     pub(crate) model: String,
-=======
+}
+
 /// Flags of `dowse kb`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KbArgs {
@@ -268,7 +265,6 @@ pub(crate) enum KbCommand {
         /// The knowledge base
         kb: String,
     },
->>>>>>> room-knowledge
 }
 
 /// Flags of `dowse audit`.

@@ -4,12 +4,9 @@ mod audit;
 mod bench;
 mod check;
 mod demo;
-<<<<<<< HEAD
 mod extract;
 mod files;
-=======
 mod kb;
->>>>>>> room-knowledge
 mod mcp;
 mod models;
 mod serve;
@@ -27,15 +24,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Tools(args) => tools::run(&args),
-<<<<<<< HEAD
         Command::Index(args) => files::index(&args),
         Command::Search(args) => files::search(&args),
         Command::Open(args) => files::open_file(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),
-=======
         Command::Kb(args) => kb::run(&args),
->>>>>>> room-knowledge
         Command::Audit(args) => audit::run(&args),
         Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
     }
