@@ -44,8 +44,15 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Serve one MCP client over stdin and stdout
     Mcp(ConfigArgs),
-    /// Validate a configuration and say what it would serve
-    Check(ConfigArgs),
+    /// Validate a configuration, say what it would serve, and check what is kept
+    Check(CheckArgs),
+    /// Copy everything that is kept into one file, while the server runs or not
+    Backup(BackupArgs),
+    /// Make a data folder from a backup
+    Restore(BackupArgs),
+    /// Draft the configuration of a table
+    #[command(subcommand)]
+    Tables(TablesCommand),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
     /// Index folders
@@ -74,6 +81,35 @@ pub(crate) struct ConfigArgs {
     /// The configuration; `dowse.toml` in this folder when it is there
     #[arg(long, value_name = "FILE", env = "DOWSE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
+}
+
+/// Flags of `dowse check`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Check what is kept, too, and rebuild damaged indexes from the catalogue
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+/// Flags of `dowse backup` and `dowse restore`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The backup
+    pub(crate) file: PathBuf,
+}
+
+/// What to do with tables.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TablesCommand {
+    /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
+    Infer {
+        /// The file
+        file: PathBuf,
+    },
 }
 
 /// Flags of `dowse demo`.
@@ -291,6 +327,36 @@ pub(crate) struct AuditArgs {
 pub(crate) enum BenchCommand {
     /// What the guard adds to a call, beside a bare MCP server in the same run
     Overhead(OverheadArgs),
+    /// The analyser and redaction, in MB/s for each script
+    Text,
+    /// Extraction over a folder of files, and its words against expected ones where there are some
+    Extract(FolderArgs),
+    /// Search and ingest of passages, beside SQLite and a flat scan in the same run
+    Store(StoreBenchArgs),
+    /// The default model, beside Python's onnxruntime where it is there
+    Infer(ConfigArgs),
+    /// Lookups of names and codes over a folder of registers
+    Lookup(FolderArgs),
+    /// Tables over a folder of data sets, beside DuckDB and polars where they are there
+    Tables(FolderArgs),
+}
+
+/// A folder to measure on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FolderArgs {
+    /// The folder
+    pub(crate) folder: PathBuf,
+}
+
+/// Flags of `dowse bench store`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreBenchArgs {
+    /// How many passages; may be given more than once
+    #[arg(long, default_values_t = [10_000, 100_000])]
+    pub(crate) passages: Vec<usize>,
+    /// A corpus whose text is used, in BEIR layout; generated text otherwise
+    #[arg(long)]
+    pub(crate) corpus: Option<PathBuf>,
 }
 
 /// Flags of `dowse bench overhead`.

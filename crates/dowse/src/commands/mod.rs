@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod audit;
+mod backup;
 mod bench;
 mod check;
 mod demo;
@@ -14,7 +15,8 @@ mod tools;
 
 use std::process::ExitCode;
 
-use crate::cli::{BenchCommand, Command};
+use crate::cli::{Command, TablesCommand};
+use crate::print;
 
 /// Does what was typed.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -23,6 +25,11 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Backup(args) => backup::backup(&args),
+        Command::Restore(args) => backup::restore(&args),
+        Command::Tables(TablesCommand::Infer { file }) => {
+            ::tables::infer(&file).map(print::line).map_err(Into::into)
+        }
         Command::Tools(args) => tools::run(&args),
         Command::Index(args) => files::index(&args),
         Command::Search(args) => files::search(&args),
@@ -31,7 +38,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Models(command) => models::run(&command),
         Command::Kb(args) => kb::run(&args),
         Command::Audit(args) => audit::run(&args),
-        Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
+        Command::Bench(command) => bench::run(&command),
     }
     .map(|()| ExitCode::SUCCESS)
 }

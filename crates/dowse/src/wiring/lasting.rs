@@ -17,6 +17,11 @@ use store::EmbeddedStore;
 use super::models;
 use crate::config::Config;
 
+/// Gives the folder of the store inside the data folder.
+pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join("store")
+}
+
 /// What outlives a change of the configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Lasting {
@@ -66,7 +71,7 @@ impl Lasting {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let folder = self.data_dir.join("store");
+        let folder = store_folder(&self.data_dir);
         let store =
             EmbeddedStore::open(&folder, &store::Config::for_one_machine(), self.clock.clone())?;
         let store = Arc::new(store);

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tools::ResourceSet;
 
 pub(crate) use families::{Families, knowledge_service};
-pub(crate) use lasting::Lasting;
+pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::models_dir;
 pub(crate) use watch::watch_folders;
 
