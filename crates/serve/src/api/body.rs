@@ -26,7 +26,7 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ToolError> {
     serde_json::from_slice(body).map_err(|error| {
         let problem = match error.classify() {
             serde_json::error::Category::Data => format!("the body does not fit: {error}"),
-            _ => format!("the body is not JSON: {error}"),
+            Category::Io | Category::Syntax | Category::Eof => format!("the body is not JSON: {error}"),
         };
         ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
     })
