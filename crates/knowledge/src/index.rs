@@ -289,7 +289,7 @@ impl Service {
             set => set?,
         }
         let store = self.0.store.clone();
-        let embedding = Embedding { store, namespace, embedder, token_mean: None };
+        let embedding = Embedding { store, namespace, embedder };
         Ok(json!({ "vectors": embedding.run(progress)?.n_embedded }))
     }
 

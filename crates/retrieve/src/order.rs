@@ -21,10 +21,13 @@ pub(crate) struct Weights {
 pub(crate) const WEIGHTS: Weights =
     Weights { bm25: 0.40, cosine: 0.20, late: 0.40, proximity: 0.05, coverage: 0.05, title: 0.0 };
 
+/// Picks one feature; nothing where its stage did not run.
+type Feature = dyn Fn(&Features) -> Option<f64>;
+
 /// Scores candidates for their order; only differences inside one result mean something.
 pub(crate) fn blend(candidates: &[Features], weights: &Weights) -> Vec<f64> {
     let mut blended = vec![0.0; candidates.len()];
-    let kinds: [(f64, &dyn Fn(&Features) -> Option<f64>); 6] = [
+    let kinds: [(f64, &Feature); 6] = [
         (weights.bm25, &|features| Some(features.bm25)),
         (weights.cosine, &|features| features.cosine),
         (weights.late, &|features| features.late),

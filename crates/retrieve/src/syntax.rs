@@ -97,7 +97,7 @@ fn pieces(query: &str) -> Option<Vec<Piece<'_>>> {
             if !before.is_empty() {
                 pieces.push(Piece { before, quoted: None });
             }
-            let skip = after.starts_with('"').into();
+            let skip = after.starts_with('"');
             if skip && after[1..].starts_with(|char: char| !char.is_whitespace()) {
                 return None;
             }

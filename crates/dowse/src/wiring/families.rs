@@ -159,7 +159,6 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
         embedder: Arc::clone(&lasting.embedder),
-        token_mean: None,
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
         n_extractors: N_EXTRACTORS,
