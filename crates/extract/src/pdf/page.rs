@@ -24,6 +24,9 @@ const RAISED_BASELINE: f64 = 0.55;
 /// The same character closer than this part of the size is drawn twice to look bold.
 const SAME_PLACE: f64 = 0.1;
 
+/// What is drawn further out than this is on no paper.
+const MAX_COORDINATE: f64 = 1e7;
+
 /// More characters than this on one page are not text for readers.
 const MAX_GLYPHS: usize = 2_000_000;
 
@@ -75,7 +78,9 @@ impl Page {
         size: f64,
     ) {
         self.n_glyphs += 1;
-        if self.n_glyphs > MAX_GLYPHS || !place.0.is_finite() || !place.1.is_finite() {
+        let is_on_paper = |value: f64| value.abs() < MAX_COORDINATE;
+        let is_sane = [place.0, place.1, length, size].into_iter().all(is_on_paper);
+        if self.n_glyphs > MAX_GLYPHS || !is_sane {
             return;
         }
         let angle = if direction.1 == 0.0 && direction.0 > 0.0 {
