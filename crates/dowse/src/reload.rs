@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How often the file is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watches the configuration until `shutdown`, and puts what `build` makes of it in place.
 pub(crate) fn watch(
@@ -21,17 +21,21 @@ pub(crate) fn watch(
     let mut hangup = signal(SignalKind::hangup())?;
     let build = std::sync::Arc::new(build);
     tokio::spawn(async move {
-        let mut seen = stamp(&path);
+        let mut taken = stamp(&path);
+        let mut last = taken;
         loop {
             tokio::select! {
-                _ = hangup.recv() => seen = stamp(&path),
+                _ = hangup.recv() => taken = stamp(&path),
                 () = tokio::time::sleep(LOOK_EVERY) => {
                     let now = stamp(&path);
-                    // A file that is gone for a moment is being replaced by an editor.
-                    if now == seen || now.is_none() {
+                    // A file that is gone or still changing is being written: an empty file on
+                    // its way to its content would be a configuration, and not the one meant.
+                    let is_settled = now == last && now.is_some();
+                    last = now;
+                    if !is_settled || now == taken {
                         continue;
                     }
-                    seen = now;
+                    taken = now;
                 }
                 () = shutdown.cancelled() => return,
             }
