@@ -57,7 +57,7 @@ impl Source for Dimensions {
                 explanation: Value::Null,
             })
             .collect();
-        hits.sort_by(|one, other| other.score.cmp(&one.score));
+        hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         hits.truncate(limit);
         FoundIn { hits, warnings: Vec::new() }
     }

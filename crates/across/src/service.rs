@@ -74,7 +74,7 @@ impl Service {
             }));
         }
         // The sort is stable, so equal scores keep the order of the sources.
-        merged.sort_by(|one, other| other.hit.score.cmp(&one.hit.score));
+        merged.sort_by_key(|merged| std::cmp::Reverse(merged.hit.score));
         let mut seen = HashSet::new();
         merged.retain(|merged| seen.insert(fingerprint(&merged.hit)));
         merged.truncate(limit.min(MAX_RESULTS));

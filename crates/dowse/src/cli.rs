@@ -44,8 +44,15 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Serve one MCP client over stdin and stdout
     Mcp(ConfigArgs),
-    /// Validate a configuration and say what it would serve
-    Check(ConfigArgs),
+    /// Validate a configuration, say what it would serve, and check what is kept
+    Check(CheckArgs),
+    /// Copy everything that is kept into one file, while the server runs or not
+    Backup(BackupArgs),
+    /// Make a data folder from a backup
+    Restore(BackupArgs),
+    /// Draft the configuration of a table
+    #[command(subcommand)]
+    Tables(TablesCommand),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
     /// Index folders
@@ -59,6 +66,8 @@ pub(crate) enum Command {
     /// List, get and check models
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Make, fill, search and delete knowledge bases of this machine
+    Kb(KbArgs),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -72,6 +81,35 @@ pub(crate) struct ConfigArgs {
     /// The configuration; `dowse.toml` in this folder when it is there
     #[arg(long, value_name = "FILE", env = "DOWSE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
+}
+
+/// Flags of `dowse check`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Check what is kept, too, and rebuild damaged indexes from the catalogue
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+/// Flags of `dowse backup` and `dowse restore`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The backup
+    pub(crate) file: PathBuf,
+}
+
+/// What to do with tables.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TablesCommand {
+    /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
+    Infer {
+        /// The file
+        file: PathBuf,
+    },
 }
 
 /// Flags of `dowse demo`.
@@ -192,6 +230,79 @@ pub(crate) struct ModelArgs {
     pub(crate) model: String,
 }
 
+/// Flags of `dowse kb`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KbArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The tenant that owns the knowledge bases
+    #[arg(long, global = true, default_value = "local")]
+    pub(crate) tenant: String,
+    #[command(subcommand)]
+    pub(crate) command: KbCommand,
+}
+
+/// What to do with knowledge bases. KB is an id, or a name that only one has.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum KbCommand {
+    /// Make a knowledge base and print its id
+    Create {
+        /// What people call it
+        name: String,
+        /// What it is about
+        #[arg(long, default_value = "")]
+        description: String,
+        /// Let everyone in the tenant read it
+        #[arg(long)]
+        public: bool,
+    },
+    /// List knowledge bases
+    List,
+    /// Add files, and wait until they can be found
+    Add {
+        /// The knowledge base
+        kb: String,
+        /// Files in any format that can be read
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The collection; it is made when there is none with this name
+        #[arg(long, default_value = "documents")]
+        collection: String,
+        /// The clearance of a collection that is made
+        #[arg(long, default_value = "internal")]
+        clearance: model::Clearance,
+        /// The department of a collection that is made
+        #[arg(long)]
+        department: Option<String>,
+        /// Repair hyphens that OCR read for long vowel marks
+        #[arg(long)]
+        normalize_ocr: bool,
+    },
+    /// Search a knowledge base
+    Search {
+        /// The knowledge base
+        kb: String,
+        /// What to look for
+        query: String,
+        /// The least relevance, 0 to 1
+        #[arg(long, default_value_t = 0.6)]
+        threshold: f64,
+        /// How many results
+        #[arg(long, default_value_t = 10)]
+        max_results: usize,
+    },
+    /// Print what a knowledge base is about and how much is in it
+    Summary {
+        /// The knowledge base
+        kb: String,
+    },
+    /// Delete a knowledge base with all that is in it
+    Delete {
+        /// The knowledge base
+        kb: String,
+    },
+}
+
 /// Flags of `dowse audit`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AuditArgs {
@@ -216,6 +327,36 @@ pub(crate) struct AuditArgs {
 pub(crate) enum BenchCommand {
     /// What the guard adds to a call, beside a bare MCP server in the same run
     Overhead(OverheadArgs),
+    /// The analyser and redaction, in MB/s for each script
+    Text,
+    /// Extraction over a folder of files, and its words against expected ones where there are some
+    Extract(FolderArgs),
+    /// Search and ingest of passages, beside SQLite and a flat scan in the same run
+    Store(StoreBenchArgs),
+    /// The default model, beside Python's onnxruntime where it is there
+    Infer(ConfigArgs),
+    /// Lookups of names and codes over a folder of registers
+    Lookup(FolderArgs),
+    /// Tables over a folder of data sets, beside DuckDB and polars where they are there
+    Tables(FolderArgs),
+}
+
+/// A folder to measure on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FolderArgs {
+    /// The folder
+    pub(crate) folder: PathBuf,
+}
+
+/// Flags of `dowse bench store`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreBenchArgs {
+    /// How many passages; may be given more than once
+    #[arg(long, default_values_t = [10_000, 100_000])]
+    pub(crate) passages: Vec<usize>,
+    /// A corpus whose text is used, in BEIR layout; generated text otherwise
+    #[arg(long)]
+    pub(crate) corpus: Option<PathBuf>,
 }
 
 /// Flags of `dowse bench overhead`.

@@ -28,9 +28,9 @@ fn main() -> std::io::Result<()> {
     let (mut n_runs, mut n_bad, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
     std::panic::set_hook(Box::new(|_| {}));
     while started.elapsed() < limit {
+        let seed = random.0;
         let path = &files[random.below(files.len())];
         let other = &files[random.below(files.len())];
-        let seed = random.0;
         let bytes = damaged(fs_err::read(path)?, &fs_err::read(other)?, &mut random);
         let began = Instant::now();
         let (document, warnings) = extract(&bytes, &path.to_string_lossy(), &caps);

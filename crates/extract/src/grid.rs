@@ -30,6 +30,9 @@ pub(crate) fn one_line(cell: &str) -> String {
 /// A cell that stands over several columns or rows is repeated in at most this many of each.
 const MAX_SPAN: usize = 64;
 
+/// A longer text is not repeated: it is prose that was laid out in a cell.
+const MAX_REPEATED_BYTES: usize = 256;
+
 /// A table of a text document. A cell over several columns or rows is repeated in each, so that
 /// every row can be read alone.
 #[derive(Debug, Default)]
@@ -54,8 +57,10 @@ impl TextTable {
         self.fill_reached();
         let text = one_line(text);
         self.n_own += 1;
-        for _ in 0..n_columns.clamp(1, MAX_SPAN) {
-            if n_rows > 1 {
+        let is_repeated = text.len() <= MAX_REPEATED_BYTES;
+        let n_columns = if is_repeated { n_columns.clamp(1, MAX_SPAN) } else { 1 };
+        for _ in 0..n_columns {
+            if n_rows > 1 && is_repeated {
                 let column = self.row.len();
                 if self.reaching.len() <= column {
                     self.reaching.resize(column + 1, (0, String::new()));
@@ -71,15 +76,16 @@ impl TextTable {
     /// Adds a cell that goes on from the row above.
     pub(crate) fn continued_from_above(&mut self, n_columns: usize) {
         for _ in 0..n_columns.clamp(1, MAX_SPAN) {
-            let above = self.last_row.get(self.row.len()).cloned().unwrap_or_default();
-            self.row.push(above);
+            let above = self.last_row.get(self.row.len());
+            let above = above.filter(|above| above.len() <= MAX_REPEATED_BYTES);
+            self.row.push(above.cloned().unwrap_or_default());
         }
     }
 
     /// Adds a cell that goes on from the one before it.
     pub(crate) fn continued_from_left(&mut self) {
-        let left = self.row.last().cloned().unwrap_or_default();
-        self.row.push(left);
+        let left = self.row.last().filter(|left| left.len() <= MAX_REPEATED_BYTES);
+        self.row.push(left.cloned().unwrap_or_default());
     }
 
     /// Ends a row; gives the text so far when it is long enough for a block.
@@ -287,6 +293,26 @@ mod tests {
     fn check(row: u32, column: u32, name: &str) {
         assert_eq!(cell_name(row, column), name);
         assert_eq!(parse_cell_name(name), Some((row, column)));
+    }
+
+    #[test]
+    fn cells_over_others_are_repeated() {
+        let mut table = TextTable::default();
+        table.cell_over("A title over all", 3, 1);
+        table.finish_row();
+        table.cell_over("both", 2, 1);
+        table.cell_over("down", 1, 2);
+        table.finish_row();
+        table.cell("1");
+        table.cell("2");
+        table.finish_row();
+        table.continued_from_above(1);
+        table.cell("3");
+        table.continued_from_left();
+        assert_eq!(
+            table.finish(),
+            "A title over all\nboth | both | down\n1 | 2 | down\n1 | 3 | 3\n"
+        );
     }
 
     #[test]

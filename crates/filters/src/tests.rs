@@ -137,6 +137,7 @@ fn open(folder: &TempDir, dimensions: Vec<DimensionConfig>) -> Result<Service> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
 fn search(arguments: Value) -> Value {
     let (_folder, service) = world();
     service.call(&Caller::local_admin(), &arguments).unwrap_or_else(|error| error.to_json())

@@ -57,6 +57,7 @@ impl ModelState {
     }
 
     /// Says what a failed call means for the model.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "everything else means a broken model")]
     pub fn from_error(model: &str, error: &Error) -> Self {
         match error {
             Error::Provider { provider, source } => {
@@ -155,6 +156,6 @@ mod tests {
                 None => "no warning".to_owned(),
             })
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"));
     }
 }

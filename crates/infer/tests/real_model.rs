@@ -39,7 +39,8 @@ fn vectors_and_tokens_are_those_of_the_reference() {
             (embedder.passage_ids(&text), vectors[0].clone())
         };
         assert_eq!(own_ids, ids, "`{text}`");
-        let dot = |one: &[f32], other: &[f32]| -> f32 { one.iter().zip(other).map(|(a, b)| a * b).sum() };
+        let dot =
+            |one: &[f32], other: &[f32]| -> f32 { one.iter().zip(other).map(|(a, b)| a * b).sum() };
         let cosine = dot(&own, &vector) / (dot(&own, &own) * dot(&vector, &vector)).sqrt();
         assert!(cosine > 0.9995, "`{text}`: {cosine}");
     }

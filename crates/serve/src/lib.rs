@@ -15,6 +15,7 @@ pub mod call;
 mod guarded;
 pub mod read;
 
+mod api;
 mod http;
 mod mcp;
 mod pages;

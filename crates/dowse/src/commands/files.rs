@@ -25,7 +25,7 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     for root in &roots {
         loop {
             let deadline = Deadline::after(STEP);
-            match service.index(&caller, root, args.full, Priority::High, &deadline)? {
+            match service.index(&caller, root, args.full, Priority::High, &deadline, &|_| {})? {
                 IndexAnswer::Running { progress, .. } => print::note(format!(
                     "{root}: {} of {} files",
                     progress.n_done,

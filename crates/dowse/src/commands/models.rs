@@ -43,6 +43,7 @@ fn list(folder: &std::path::Path) -> anyhow::Result<()> {
         let state = match &model.state {
             ModelState::Ready { .. } => "ready".to_owned(),
             ModelState::Pulling { .. } => "being pulled".to_owned(),
+            ModelState::Loading { .. } => "being loaded".to_owned(),
             ModelState::Broken { problem, .. } => format!("broken: {problem}"),
             ModelState::Off | ModelState::Missing { .. } | ModelState::ProviderDown { .. } => {
                 "not here".to_owned()

@@ -12,7 +12,7 @@ use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
 use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
-use tools::knowledge::NormalizeOcrText;
+use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, Tool};
 
@@ -36,6 +36,7 @@ pub(crate) struct Families {
     pub(crate) files: Option<files::Service>,
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
+    pub(crate) knowledge: knowledge::Service,
 }
 
 impl Families {
@@ -59,6 +60,7 @@ impl Families {
             })?),
         };
         let files = files_service(config, lasting)?;
+        lasting.files.store(files.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));
@@ -67,7 +69,14 @@ impl Families {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
         let charts = charts_service(config, lasting, filters.as_ref())?;
-        Ok(Families { filters, tables, files, across: across::Service::new(sources), charts })
+        Ok(Families {
+            filters,
+            tables,
+            files,
+            across: across::Service::new(sources),
+            charts,
+            knowledge: knowledge_service(config, lasting)?,
+        })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -102,7 +111,9 @@ impl Families {
         if let Some(charts) = &self.charts {
             tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
-        tools.push(Box::new(NormalizeOcrText::by_rules()));
+        tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
+        tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
+        tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
         Registry::new(tools)
     }
 
@@ -148,7 +159,6 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
         embedder: Arc::clone(&lasting.embedder),
-        token_mean: None,
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
         n_extractors: N_EXTRACTORS,
@@ -162,6 +172,27 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         clock: lasting.clock.clone(),
         index_wait: INDEX_WAIT,
     })))
+}
+
+/// Opens the knowledge bases alone, for commands.
+pub(crate) fn knowledge_service(
+    config: &Config,
+    lasting: &Lasting,
+) -> anyhow::Result<knowledge::Service> {
+    let kept = lasting.kept()?;
+    let service = knowledge::Service::new(knowledge::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.store.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
+        llm: models::llm(config)?,
+        uploads: lasting.data_dir().join("uploads"),
+        clock: lasting.clock.clone(),
+    });
+    lasting.knowledge.set(service.clone());
+    Ok(service)
 }
 
 fn retriever(lasting: &Lasting) -> anyhow::Result<Retriever> {

@@ -10,11 +10,17 @@ use files::{INDEX_JOB, Indexer, VECTORS_JOB};
 use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
+use knowledge::ServiceSlot;
 use model::Clock;
 use store::EmbeddedStore;
 
 use super::models;
 use crate::config::Config;
+
+/// Gives the folder of the store inside the data folder.
+pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join("store")
+}
 
 /// What outlives a change of the configuration. Cheap to clone.
 #[derive(Clone)]
@@ -26,6 +32,8 @@ pub(crate) struct Lasting {
     data_dir: std::path::PathBuf,
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
+    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) knowledge: ServiceSlot,
 }
 
 /// What is opened when a family first needs it.
@@ -48,7 +56,14 @@ impl Lasting {
             data_dir: config.data_dir.clone(),
             kept: Arc::default(),
             indexer: Arc::default(),
+            files: Arc::default(),
+            knowledge: ServiceSlot::default(),
         })
+    }
+
+    /// Gives the folder that holds everything that is kept.
+    pub(crate) fn data_dir(&self) -> &std::path::Path {
+        &self.data_dir
     }
 
     /// Gives the store and the queue, opening them when that has not happened.
@@ -56,7 +71,7 @@ impl Lasting {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let folder = self.data_dir.join("store");
+        let folder = store_folder(&self.data_dir);
         let store =
             EmbeddedStore::open(&folder, &store::Config::for_one_machine(), self.clock.clone())?;
         let store = Arc::new(store);
@@ -79,9 +94,11 @@ impl Lasting {
                 None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
             })
         };
-        HashMap::from([
+        let mut runners = HashMap::from([
             (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
             (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
-        ])
+        ]);
+        runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
+        runners
     }
 }

@@ -3,6 +3,7 @@
 mod families;
 mod lasting;
 mod models;
+mod watch;
 
 use std::sync::Arc;
 
@@ -11,9 +12,10 @@ use serve::App;
 use tokio::sync::Semaphore;
 use tools::ResourceSet;
 
-pub(crate) use families::Families;
-pub(crate) use lasting::Lasting;
+pub(crate) use families::{Families, knowledge_service};
+pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::models_dir;
+pub(crate) use watch::watch_folders;
 
 use crate::config::Config;
 
@@ -49,6 +51,8 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         across: families.across.clone(),
         charts: families.charts.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
+        knowledge: Some(families.knowledge.clone()),
+        queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
         readiness: Arc::new(|| Ok(())),
     };

@@ -21,4 +21,4 @@ pub(crate) use docx::read_docx;
 pub(crate) use package::{main_part_format, resolved};
 pub(crate) use pptx::read_pptx;
 pub(crate) use xlsx::{push_sheet_name, read_xlsx};
-pub(crate) use xlsx_values::{format_number, format_serial_date};
+pub(crate) use xlsx_values::{NumberShape, format_number, format_serial_date};

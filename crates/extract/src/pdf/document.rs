@@ -227,7 +227,7 @@ fn contents_of(file: &File, page: &Dict, output: &mut Output) -> Result<Vec<u8>>
     let mut bytes = Vec::new();
     for stream in streams {
         if let Object::Stream(stream) = file.resolved(&stream, output)? {
-            bytes.extend(file.stream_bytes(&stream, output)?);
+            bytes.extend_from_slice(&file.stream_bytes(&stream, output)?);
             bytes.push(b'\n');
         }
     }

@@ -1,7 +1,7 @@
 //! The characters of a page, put together into rows as they are drawn: what stands next to each
 //! other on a baseline is one row, with a space where a gap is wide enough for one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::flow::is_unspaced;
@@ -21,6 +21,12 @@ const SAME_BASELINE: f64 = 0.3;
 /// Raised and lowered characters that touch stand on the row they touch.
 const RAISED_BASELINE: f64 = 0.55;
 
+/// The same character closer than this part of the size is drawn twice to look bold.
+const SAME_PLACE: f64 = 0.1;
+
+/// What is drawn further out than this is on no paper.
+const MAX_COORDINATE: f64 = 1e7;
+
 /// More characters than this on one page are not text for readers.
 const MAX_GLYPHS: usize = 2_000_000;
 
@@ -28,7 +34,7 @@ const MAX_GLYPHS: usize = 2_000_000;
 #[derive(Default)]
 pub(super) struct Page {
     pieces: Vec<Piece>,
-    seen: HashSet<(Rc<str>, i32, i32)>,
+    drawn: HashMap<(Rc<str>, i64, i64), (f64, f64)>,
     n_glyphs: usize,
     pub(super) n_unmapped: usize,
 }
@@ -72,7 +78,9 @@ impl Page {
         size: f64,
     ) {
         self.n_glyphs += 1;
-        if self.n_glyphs > MAX_GLYPHS || !place.0.is_finite() || !place.1.is_finite() {
+        let is_on_paper = |value: f64| value.abs() < MAX_COORDINATE;
+        let is_sane = [place.0, place.1, length, size].into_iter().all(is_on_paper);
+        if self.n_glyphs > MAX_GLYPHS || !is_sane {
             return;
         }
         let angle = if direction.1 == 0.0 && direction.0 > 0.0 {
@@ -92,10 +100,7 @@ impl Page {
             self.n_unmapped += 1;
         } else if !is_blank {
             // A character drawn twice at one place is bold, not two characters.
-            let grid = (size * 0.1).max(0.01);
-            let key =
-                (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
-            if !self.seen.insert(key) {
+            if self.was_drawn(text, start, base, size) {
                 return;
             }
         }
@@ -124,6 +129,28 @@ impl Page {
         if !text.is_empty() {
             piece.glyphs.push(Glyph { text: Rc::clone(text), start, end, is_raised });
         }
+    }
+
+    /// Tells whether the character stands here already, and notes that it does.
+    fn was_drawn(&mut self, text: &Rc<str>, start: f64, base: f64, size: f64) -> bool {
+        let near = size * SAME_PLACE;
+        let cell = |value: f64| (value / (2.0 * near).max(0.01)).floor() as i64;
+        let is_here = |(other_start, other_base): &(f64, f64)| {
+            (other_start - start).abs() < near && (other_base - base).abs() < near
+        };
+        // What is near can stand in the next cell; mostly that is the same one.
+        let (left, right) = (cell(start - near), cell(start + near));
+        let (below, above) = (cell(base - near), cell(base + near));
+        for across in left..=right {
+            for up in below..=above {
+                let key = (Rc::clone(text), across, up);
+                if self.drawn.get(&key).is_some_and(is_here) {
+                    return true;
+                }
+            }
+        }
+        self.drawn.insert((Rc::clone(text), cell(start), cell(base)), (start, base));
+        false
     }
 
     pub(super) fn n_glyphs(&self) -> usize {

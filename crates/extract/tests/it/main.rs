@@ -7,4 +7,5 @@ mod fixtures;
 
 mod formats;
 mod hostile;
+mod pdf;
 mod pool;

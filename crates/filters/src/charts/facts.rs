@@ -32,9 +32,9 @@ pub(crate) struct Facts {
 /// Where facts are summed.
 enum Engine {
     /// In columns, following their file when it changes.
-    Columns(LiveTable),
+    Columns(Box<LiveTable>),
     /// In the database that holds them.
-    Postgres { database: Database, table: String, names: ChartColumns },
+    Postgres { database: Database, table: String, names: Box<ChartColumns> },
 }
 
 /// Sums by period, and what could not be counted.
@@ -72,10 +72,21 @@ impl Facts {
                 columns.insert(name);
             }
         }
-        let table =
-            LiveTable::open(&folder.join(&config.source), TableSpec::of(specs), cache_folder)
-                .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
-        Ok(Facts { engine: Engine::Columns(table), origin: config.source.clone(), columns })
+        let (engine, origin) = match config.source.rsplit_once('#') {
+            Some((url, table)) if url.starts_with("postgres") => {
+                let database = Database::open(url)?;
+                let origin = database.origin.clone();
+                let (table, names) = (table.to_owned(), named.clone());
+                (Engine::Postgres { database, table, names: Box::new(names) }, origin)
+            }
+            Some(_) | None => {
+                let path = folder.join(&config.source);
+                let table = LiveTable::open(&path, TableSpec::of(specs), cache_folder)
+                    .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
+                (Engine::Columns(Box::new(table)), config.source.clone())
+            }
+        };
+        Ok(Facts { engine, origin, columns })
     }
 
     /// Sums the amounts that a filter selects, by period of its type.

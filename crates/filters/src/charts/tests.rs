@@ -71,6 +71,7 @@ fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(30))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
 fn arguments(filter: Value) -> Value {
     json!({
         "title": "Education in Cluj",
@@ -79,6 +80,7 @@ fn arguments(filter: Value) -> Value {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
 fn years(start: &str, end: &str, more: Value) -> Value {
     let mut filter = json!({
         "report_period": {"type": "YEAR", "selection": {"interval": {"start": start, "end": end}}},

@@ -18,7 +18,7 @@ mod product;
 mod vectorised;
 
 #[cfg(test)]
-mod tiny;
+pub(crate) mod tiny;
 #[cfg(test)]
 mod tiny_graph;
 

@@ -152,11 +152,11 @@ impl HttpEmbedder {
             let slot = vectors
                 .get_mut(index)
                 .ok_or_else(|| self.endpoint.bad_answer(format!("vector {index} of {n_asked}")))?;
-            *slot = match item.embedding {
-                Value::Array(_) => serde_json::from_value(item.embedding)
-                    .map_err(|_| self.endpoint.bad_answer("a vector is not made of numbers"))?,
-                _ => return Err(self.endpoint.bad_answer("a vector is not a list of numbers")),
-            };
+            if !item.embedding.is_array() {
+                return Err(self.endpoint.bad_answer("a vector is not a list of numbers"));
+            }
+            *slot = serde_json::from_value(item.embedding)
+                .map_err(|_| self.endpoint.bad_answer("a vector is not made of numbers"))?;
         }
         Ok(vectors)
     }

@@ -129,7 +129,7 @@ fn nonsense_is_refused_in_words() {
             error.to_string()
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 #[test]

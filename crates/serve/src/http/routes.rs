@@ -40,6 +40,7 @@ pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
         .route("/mcp", any(main_tools))
         .route("/api/mcp", any(first_table))
         .route("/mcp/{endpoint}", any(endpoint))
+        .merge(crate::api::routes())
         .route("/healthz", get(wellknown::healthz))
         .route("/readyz", get(wellknown::readyz))
         .route("/metrics", get(wellknown::metrics))

@@ -156,6 +156,7 @@ fn parsed(name: &str, text: &str) -> Result<Value, ToolError> {
         .map_err(|error| ToolError::bad_request(format!("`{name}` is not JSON: {error}")))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn refused(error: filters::Error) -> ToolError {
     let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
     ToolError::new(code, error.to_string())

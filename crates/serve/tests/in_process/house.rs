@@ -196,6 +196,8 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         across: across::Service::new(Vec::new()),
         charts: None,
         reconciliation: None,
+        knowledge: None,
+        queue: None,
         instructions: "a server under test".to_owned(),
         readiness: Arc::new(|| Ok(())),
     }

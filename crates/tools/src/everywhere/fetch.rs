@@ -5,7 +5,7 @@ use std::sync::Arc;
 use across::Service;
 use model::Caller;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::search::url;
 use crate::{Answer, Call, Code, Spec, Tool, ToolError};
@@ -62,10 +62,7 @@ impl Tool for Fetch {
             ToolError::new(Code::NotFound, error.to_string())
                 .with_hint("call `search` and pass one of its ids")
         })?;
-        let mut metadata = match fetched.metadata {
-            Value::Object(metadata) => metadata,
-            _ => serde_json::Map::new(),
-        };
+        let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
         metadata.insert("source".to_owned(), json!(source));
         Ok(Answer::new(json!({
             "id": id,

@@ -32,7 +32,7 @@ const ROUNDS: u32 = 5;
 /// The configuration under test: as shipped, but for the rate, which no agent reaches.
 const CONFIG: &str = "data_dir = \"data\"\n[limits]\nrate_per_minute = { default = 4000000000 }\n";
 
-pub(in crate::commands) fn overhead(args: &OverheadArgs) -> anyhow::Result<()> {
+pub(super) fn overhead(args: &OverheadArgs) -> anyhow::Result<()> {
     if args.serve_bare {
         return serve_bare();
     }
@@ -42,9 +42,6 @@ pub(in crate::commands) fn overhead(args: &OverheadArgs) -> anyhow::Result<()> {
     let measured = measure(args.calls, &folder);
     fs_err::remove_dir_all(&folder)?;
     show(&measured?);
-    if cfg!(debug_assertions) {
-        print::note("this is a debug build: its figures say nothing about a release");
-    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::cli::DemoArgs;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, models, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Families, Lasting, app, models_dir};
+use crate::wiring::{Families, Lasting, app, models_dir, watch_folders};
 use crate::{print, signals};
 
 /// How long the demo waits for its files to be indexed before it says how far it is.
@@ -46,6 +46,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             let world = world.clone();
             tokio::task::spawn_blocking(move || indexed(&families, &world)).await??
         };
+        watch_folders(lasting.clone(), shutdown.clone());
         print::note(served);
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
@@ -75,7 +76,8 @@ fn indexed(families: &Families, world: &Path) -> anyhow::Result<String> {
     if let Some(files) = &families.files {
         for root in files.roots(&caller) {
             let deadline = Deadline::after(INDEX_WAIT);
-            let answer = files.index(&caller, &root, false, ingest::Priority::High, &deadline)?;
+            let answer =
+                files.index(&caller, &root, false, ingest::Priority::High, &deadline, &|_| {})?;
             lines.push(match answer {
                 files::IndexAnswer::Done(done) => format!(
                     "documents  {} indexed, {} unchanged, in {} ms",

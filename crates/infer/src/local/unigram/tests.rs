@@ -1,13 +1,15 @@
 //! Proves that a text is divided by the best sum of scores, that nothing in a text can forge a
 //! mark, and that every text can be divided.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::local::container::Container;
 use crate::local::tiny::Tiny;
 
-fn tokenizer() -> (Unigram, Vec<String>) {
+static TOKENIZER: LazyLock<(Unigram, Vec<String>)> = LazyLock::new(|| {
     let tiny = Tiny::new(1, 64, 2);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny.e5s1");
@@ -15,11 +17,11 @@ fn tokenizer() -> (Unigram, Vec<String>) {
     let container = Container::open(&path).unwrap();
     let pieces = tiny.pieces.iter().map(|(piece, _)| piece.clone()).collect();
     (Unigram::new(container.vocabulary), pieces)
-}
+});
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let (tokenizer, pieces) = tokenizer();
+    let (tokenizer, pieces) = &*TOKENIZER;
     let tokens = tokenizer.encode("", text, 100);
     let shown: Vec<&str> = tokens.ids.iter().map(|id| pieces[*id as usize].as_str()).collect();
     assert_eq!(shown.join(" "), expected, "`{text}`");
@@ -57,7 +59,7 @@ fn a_text_cannot_forge_marks() {
 
 #[test]
 fn the_prefix_is_counted() {
-    let (tokenizer, _) = tokenizer();
+    let (tokenizer, _) = &*TOKENIZER;
     let tokens = tokenizer.encode("query: ", "hello world", 100);
     assert_eq!((tokens.ids.len(), tokens.n_before_text, tokens.is_truncated), (7, 4, false));
     let cut = tokenizer.encode("query: ", "hello world", 6);
@@ -69,7 +71,7 @@ fn the_prefix_is_counted() {
 proptest! {
     #[test]
     fn every_text_can_be_divided(text in any::<String>(), max_tokens in 2usize..50) {
-        let (tokenizer, pieces) = tokenizer();
+        let (tokenizer, pieces) = &*TOKENIZER;
         let tokens = tokenizer.encode("query: ", &text, max_tokens);
         prop_assert!((2..=max_tokens).contains(&tokens.ids.len()));
         prop_assert!(tokens.ids.iter().all(|id| (*id as usize) < pieces.len()));

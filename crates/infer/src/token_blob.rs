@@ -4,7 +4,7 @@
 //! results, once the mean token vector is taken off. A blob is the dimensions (two bytes), the
 //! number of tokens (two bytes) and the bits of each token.
 
-use infer::TokenVectors;
+use crate::TokenVectors;
 
 /// Tokens kept for one passage; a passage of the usual length has fewer.
 const MAX_TOKENS: usize = 1_024;

@@ -341,15 +341,12 @@ fn wanted_values(value: &Value) -> Vec<String> {
             .map(text::fold)
             .collect(),
         Value::String(value) => vec![text::fold(value)],
-        other => vec![other.to_string()],
+        Value::Null | Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
     }
 }
 
 fn agrees(value: &Value, wanted: &[String]) -> bool {
-    let value = match value {
-        Value::String(value) => text::fold(value),
-        other => other.to_string(),
-    };
+    let value = value.as_str().map_or_else(|| value.to_string(), text::fold);
     wanted.contains(&value)
 }
 
@@ -363,7 +360,9 @@ fn extended(value: Value) -> Value {
         Value::Number(number) if number.is_i64() || number.is_u64() => json!({"int": number}),
         Value::Number(number) => json!({"float": number}),
         Value::String(text) => json!({"str": text}),
-        other => json!({"str": other.to_string()}),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            json!({"str": value.to_string()})
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+//! Tests of the service over an embedded store.
