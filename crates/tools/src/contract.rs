@@ -29,6 +29,9 @@ const EXPLAINING: &[&str] = &["title", "description", "default", "examples", "$s
 /// A description longer than this costs an agent more than it helps.
 const MAX_DESCRIPTION_CHARS: usize = 1_500;
 
+/// Wrong arguments are written down up to this many characters.
+const SHOWN_CHARS: usize = 100;
+
 /// Holds a tool to the rules for all tools, and writes it down with the error for each of the
 /// wrong arguments.
 #[track_caller]
@@ -51,7 +54,7 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         .map(|arguments| {
             let given = arguments.as_object().expect("arguments are an object");
             let error = check(&spec, given).expect_err("these arguments are wrong");
-            json!({ "arguments": arguments, "error": error.to_json(spec.errors) })
+            json!({ "arguments": shown(arguments), "error": error.to_json(spec.errors) })
         })
         .collect();
     let page = json!({
@@ -74,6 +77,15 @@ pub(crate) fn assert_holds_none_of(tool: &dyn Tool, caller: &Caller, source_text
     let page = page(tool, caller, &[]);
     for text in source_texts {
         assert!(!page.contains(text), "`{text}` stands in {page}");
+    }
+}
+
+/// Writes arguments on one line, without the rest of very long ones.
+fn shown(arguments: &Value) -> String {
+    let text = arguments.to_string();
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 

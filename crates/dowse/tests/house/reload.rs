@@ -1,6 +1,7 @@
 //! A changed configuration takes effect; one that does not work changes nothing.
 
 use rustix::process::Signal;
+use serde_json::json;
 use testkit::Request;
 
 use crate::house::House;
@@ -49,4 +50,14 @@ fn a_file_that_does_not_work_is_refused() {
         assert!(knows_host(&house));
     }
     house.assert_alive();
+}
+
+#[test]
+fn authentication_cannot_be_lost_on_the_way() {
+    let config = "[[auth.keys]]\nname = \"ci\"\nkey_env = \"TEST_KEY\"\n";
+    let house = House::start_with(config, &[("TEST_KEY", "a key of the machine that tests")]);
+    house.rewrite("");
+    house.server.signal(Signal::HUP);
+    house.wait_until(|| house.server.stderr().contains("no `[auth]` any more"));
+    assert_eq!(house.mcp().send("tools/list", &json!({})).status, 401);
 }

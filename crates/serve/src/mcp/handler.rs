@@ -14,8 +14,9 @@ use rmcp::model::{
     Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use tools::{Progress, Registry};
+use tools::Registry;
 
+use super::progress::Reporting;
 use super::{reading, translate};
 use crate::App;
 use crate::call::{Request, call};
@@ -37,9 +38,6 @@ const METHODS: [&str; 9] = [
     "resources/templates/list",
     "resources/read",
 ];
-
-/// Progress messages that may wait to be sent before further ones are dropped.
-const PROGRESS_QUEUE: usize = 64;
 
 /// A client with its caller and the tools at the address it came to.
 #[derive(Clone)]
@@ -88,18 +86,20 @@ impl ServerHandler for Visit {
         let Some(tool) = self.registry.get(&params.name, &self.caller) else {
             return Err(unknown_tool(&params.name, &self.registry, &self.caller));
         };
+        let reporting = Reporting::start(&context);
         let request = Request {
             caller: Arc::clone(&self.caller),
             tool,
             arguments: params.arguments.unwrap_or_default(),
             id: self.request_id.clone(),
             cancelled: context.ct.clone(),
-            progress: progress_sender(&context),
+            progress: reporting.reporter(),
         };
         let result = match call(&self.app, request).await {
             Ok(done) => translate::answer(done),
             Err(failed) => translate::error(&failed),
         };
+        reporting.finish().await;
         Ok(CallToolResponse::Complete(result))
     }
 
@@ -209,27 +209,4 @@ fn enum_values(spec: &tools::Spec, argument: &str, typed: &str) -> Vec<String> {
         .filter(|value| value.starts_with(typed))
         .map(str::to_owned)
         .collect()
-}
-
-/// Sends progress to a client that asked for it. Messages that a slow client does not take are
-/// dropped: progress is news, not data.
-fn progress_sender(context: &RequestContext<RoleServer>) -> Arc<dyn Fn(Progress) + Send + Sync> {
-    let Some(token) = context.meta.get_progress_token() else {
-        return Arc::new(|_| {});
-    };
-    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Progress>(PROGRESS_QUEUE);
-    let peer = context.peer.clone();
-    tokio::spawn(async move {
-        while let Some(progress) = receiver.recv().await {
-            let mut params = ProgressNotificationParam::new(token.clone(), progress.done);
-            params.total = progress.total;
-            params.message = progress.message;
-            if peer.notify_progress(params).await.is_err() {
-                break;
-            }
-        }
-    });
-    Arc::new(move |progress| {
-        let _ = sender.try_send(progress);
-    })
 }

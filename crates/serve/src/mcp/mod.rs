@@ -2,6 +2,7 @@
 
 mod envelope;
 mod handler;
+mod progress;
 mod reading;
 mod translate;
 

@@ -12,7 +12,7 @@ use serve::{App, ServerConfig, Shared};
 use testkit::{Folder, Mcp, Request};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tools::{Answer, Call, Progress, Registry, ResourceSet, Spec, Tool, ToolError};
+use tools::{Answer, Call, Code, Progress, Registry, ResourceSet, Spec, Tool, ToolError};
 
 /// How long a test waits for something that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,7 +58,7 @@ impl Tool for Waiting {
             }
             if call.deadline.is_over() {
                 tell(News::Cancelled);
-                return Ok(Answer::new(json!({ "waited": false })));
+                return Err(ToolError::new(Code::DeadlineExceeded, "stopped"));
             }
         }
     }

@@ -49,7 +49,6 @@ fn a_new_configuration_leaves_a_call_in_flight_alone() {
     assert_eq!(answer, json!({ "waited": true }));
     let late = house.mcp.call("wait", &json!({})).error();
     assert_eq!(late["error"]["code"], "DEADLINE_EXCEEDED");
-    assert_eq!(late["error"]["message"], "the call took longer than 0 s");
 }
 
 #[test]
