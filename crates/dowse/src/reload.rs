@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How often the file is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a file must stay as it is before it is read: it may be in the middle of being written.
 const SETTLED_AFTER: Duration = Duration::from_millis(200);
@@ -25,8 +25,7 @@ pub(crate) fn watch(
     let mut hangup = signal(SignalKind::hangup())?;
     let build = std::sync::Arc::new(build);
     tokio::spawn(async move {
-        let mut taken = stamp(&path);
-        let mut last = taken;
+        let mut seen = stamp(&path);
         loop {
             tokio::select! {
                 _ = hangup.recv() => seen = settled(&path).await,
