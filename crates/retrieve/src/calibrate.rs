@@ -17,7 +17,12 @@ pub(crate) fn relevance(features: &Features) -> f64 {
         (Some(cosine), None) => {
             -24.0 + 26.0 * cosine + 3.0 * features.coverage + 1.0 * features.proximity
         }
-        (None, _) => -4.0 + 5.0 * features.coverage + 2.0 * features.proximity,
+        (None, _) => {
+            -10.65
+                + 7.01 * features.bm25_share
+                + 10.07 * features.coverage
+                + 1.06 * features.proximity
+        }
     };
     1.0 / (1.0 + (-logit).exp())
 }

@@ -12,6 +12,9 @@ use crate::{Result, Scope};
 /// than these stand between them.
 const MAX_GAP_CHARS: usize = 8;
 
+/// The language of a passage is told from this many bytes of its beginning.
+const LANGUAGE_SAMPLE_BYTES: usize = 512;
+
 /// How a passage stands to a query, in figures that mean the same for every query.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Features {
@@ -90,7 +93,8 @@ impl<'a> WeighedWords<'a> {
     pub(crate) fn evidence(&self, stored: &StoredPassage, scratch: &mut Scratch) -> WordEvidence {
         let analyzer = Analyzer::new();
         let text = &stored.passage.text;
-        let language = detect_language(text);
+        let sample = text.get(..text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES)).unwrap_or(text);
+        let language = detect_language(sample);
         let mut title = stored.title.clone();
         for heading in &stored.passage.headings {
             title.push('\n');
