@@ -180,7 +180,7 @@ fn the_query_syntax_reaches_the_index() {
     check("insul*", &["garden"], &[]);
     check("roof ext:md", &["wall"], &[]);
     check("roof -ext:md", &["roof"], &[]);
-    let either = ask(&bed.words_alone(), "\"red roof\" OR river");
+    let either = ask(&retriever, "\"red roof\" OR river");
     let mut found = documents(&either);
     assert_eq!(found[0], "roof");
     found.sort_unstable();
