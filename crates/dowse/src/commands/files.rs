@@ -20,7 +20,7 @@ const STEP: Duration = Duration::from_secs(24 * 3600);
 
 pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     let caller = Caller::local_admin();
-    let service = open(&args.files, &args.folders)?;
+    let (_lasting, service) = open(&args.files, &args.folders)?;
     let roots = service.roots(&caller);
     for root in &roots {
         loop {
@@ -54,7 +54,7 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
 }
 
 pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
-    let service = open(&args.files, &[])?;
+    let (_lasting, service) = open(&args.files, &[])?;
     let request = SearchRequest {
         query: args.query.join(" "),
         k: args.k,
@@ -83,7 +83,7 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
 }
 
 pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
-    let service = open(&args.files, &[])?;
+    let (_lasting, service) = open(&args.files, &[])?;
     let path = std::path::absolute(&args.path)?;
     let path = path.to_str().context("the path is not Unicode")?;
     let around = (args.before, args.after);
@@ -93,13 +93,15 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<::files::Service> {
+/// Opens the family; what lasts has to be kept, since it runs the jobs.
+fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::files::Service)> {
     let mut config = load(args.config.config.as_deref(), &variable)?.config;
     add_folders(&mut config, folders)?;
     add_folders(&mut config, &args.root)?;
     let lasting = Lasting::open(&config)?;
     let (_, families) = app(&config, &lasting)?;
-    families.files.context(
+    let files = families.files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
-    )
+    )?;
+    Ok((lasting, files))
 }
