@@ -17,7 +17,7 @@ pub(crate) fn relevance(features: &Features) -> f64 {
         (Some(cosine), None) => {
             -24.0 + 26.0 * cosine + 3.0 * features.coverage + 1.0 * features.proximity
         }
-        (None, _) => -8.8 + 16.4 * features.coverage + 3.9 * features.proximity,
+        (None, _) => -8.2 + 16.4 * features.coverage + 3.9 * features.proximity,
     };
     1.0 / (1.0 + (-logit).exp())
 }
