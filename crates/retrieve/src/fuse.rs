@@ -34,9 +34,10 @@ pub(crate) fn fuse(by_words: &List, by_vector: &List, pipeline: &Pipeline) -> Ve
                 .or_insert_with(|| empty(found));
             let seen = StageScore { stage, rank, score: found.score };
             entry.rrf += weight / (pipeline.rrf_k + f64::from(rank)) / maximum;
-            match stage {
-                Stage::Sparse => entry.words = Some(seen),
-                _ => entry.vector = Some(seen),
+            if stage == Stage::Sparse {
+                entry.words = Some(seen);
+            } else {
+                entry.vector = Some(seen);
             }
         }
     }

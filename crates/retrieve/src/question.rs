@@ -85,7 +85,7 @@ fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
                 match part {
                     Part::Phrase(text) => question.for_words.should.extend(phrase(text, languages)),
                     Part::Prefix(start) => question.for_words.should.push(prefix(start)),
-                    _ => {}
+                    Part::Words(_) | Part::Not(_) | Part::AnyOf(_) | Part::Field { .. } => {}
                 }
             }
         }
