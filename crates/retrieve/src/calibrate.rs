@@ -18,7 +18,7 @@ pub(crate) fn relevance(features: &Features) -> f64 {
     let logit: f64 = match (features.cosine, features.late) {
         (Some(cosine), Some(late)) => {
             let together = -25.2 + 10.8 * coverage + 12.8 * cosine + 19.8 * late;
-            let by_model = -24.0 + 3.75 * cosine + 41.5 * late;
+            let by_model = -32.5 + 16.5 * cosine + 43.2 * late;
             together.max(by_model)
         }
         (Some(cosine), None) => {
