@@ -9,20 +9,23 @@ use model::Score;
 use crate::features::Features;
 
 /// Gives the relevance that the evidence speaks for.
+///
+/// What shares no word with the query, as an answer in another language does, is judged by the
+/// model alone; so is the other way round what a model of an unknown scale says little about.
 pub(crate) fn relevance(features: &Features) -> f64 {
-    let logit = match (features.cosine, features.late) {
+    let Features { coverage, proximity, .. } = *features;
+    let by_words = -8.2 + 16.4 * coverage + 3.9 * proximity;
+    let logit: f64 = match (features.cosine, features.late) {
         (Some(cosine), Some(late)) => {
-            -22.0 + 16.0 * cosine + 12.0 * late + 2.0 * features.coverage + 1.0 * features.proximity
+            let together = -25.2 + 10.8 * coverage + 12.8 * cosine + 19.8 * late;
+            let by_model = -32.5 + 16.5 * cosine + 43.2 * late;
+            together.max(by_model)
         }
         (Some(cosine), None) => {
-            -24.0 + 26.0 * cosine + 3.0 * features.coverage + 1.0 * features.proximity
+            let together = -35.7 + 13.3 * coverage + 0.75 * proximity + 35.4 * cosine;
+            together.max(by_words)
         }
-        (None, _) => {
-            -10.65
-                + 7.01 * features.bm25_share
-                + 10.07 * features.coverage
-                + 1.06 * features.proximity
-        }
+        (None, _) => by_words,
     };
     1.0 / (1.0 + (-logit).exp())
 }

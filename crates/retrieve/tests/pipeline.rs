@@ -264,7 +264,7 @@ fn a_threshold_applies_to_the_last_score() {
     let bed = bed();
     let scope = Scope { namespace: NamespaceId::new("notes"), filter: Filter::All };
     let request = Request {
-        query: "red roof tiles",
+        query: "new tiles from the old factory",
         scopes: &[scope],
         limit: 10,
         offset: 0,
