@@ -122,10 +122,8 @@ fn extractive(request: &SummaryRequest) -> Summary {
     let mut scored: Vec<(usize, usize, String)> = Vec::new();
     for (result_idx, result) in request.results.iter().enumerate() {
         let language = detect_language(&result.snippet);
-        let chars: Vec<char> = result.snippet.chars().collect();
-        for span in sentences(&result.snippet) {
-            let sentence: String = chars[span.start..span.end].iter().collect();
-            let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+        for range in sentences(&result.snippet) {
+            let sentence = result.snippet[range].split_whitespace().collect::<Vec<_>>().join(" ");
             if sentence.is_empty() {
                 continue;
             }
@@ -170,5 +168,26 @@ fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> Strin
                 .collect::<Vec<_>>()
                 .join("\n")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_of_any_script_are_taken_whole() {
+        let request = SummaryRequest {
+            query: "手当".to_owned(),
+            results: vec![SnippetOf {
+                path: "/a/規程.md".to_owned(),
+                snippet: "社員は申請する。月額一万八千円の手当を支給する。".to_owned(),
+            }],
+            style: Style::Bullets,
+            max_tokens: None,
+        };
+        let summary = extractive(&request).summary;
+        let first = summary.lines().next().unwrap();
+        assert_eq!(first, "- 月額一万八千円の手当を支給する。 [規程.md]");
     }
 }
