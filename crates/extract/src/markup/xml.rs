@@ -77,6 +77,7 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
     let mut open: Vec<Open> = Vec::new();
     let mut run = String::new();
     let mut row_depth = 0_usize;
+    let mut cell_is_empty = true;
     let mut reader = XmlReader::new(text, Format::Xml, output.caps());
     let mut outcome = Ok(());
     loop {
@@ -114,8 +115,9 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
                         run.clear();
                     }
                 } else if row_depth > 0 {
-                    if !INLINE.contains(&closed.name.as_str()) && !run.trim_end().ends_with('|') {
+                    if !INLINE.contains(&closed.name.as_str()) && !cell_is_empty {
                         run.push_str(" | ");
+                        cell_is_empty = true;
                     }
                 } else if !INLINE.contains(&closed.name.as_str()) {
                     open.push(closed);
@@ -123,7 +125,14 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
                     open.pop();
                 }
             }
-            XmlEvent::Text(text) => run.push_str(&text),
+            XmlEvent::Text(text) => {
+                if !text.trim().is_empty() {
+                    cell_is_empty = false;
+                    run.push_str(&text);
+                } else if !run.is_empty() && !run.ends_with(char::is_whitespace) {
+                    run.push(' ');
+                }
+            }
         }
     }
     flush(&mut run, &open, output)?;

@@ -22,7 +22,7 @@ const SAME_BASELINE: f64 = 0.3;
 const RAISED_BASELINE: f64 = 0.55;
 
 /// The same character closer than this part of the size is drawn twice to look bold.
-const SAME_PLACE: f64 = 0.1;
+const SAME_PLACE: f64 = 0.06;
 
 /// What is drawn further out than this is on no paper.
 const MAX_COORDINATE: f64 = 1e7;

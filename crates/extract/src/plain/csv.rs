@@ -93,6 +93,7 @@ fn rows(text: &str, delimiter: char) -> impl Iterator<Item = Row> + '_ {
         let mut row = Row { line, fields: Vec::new() };
         let mut field = String::new();
         let mut is_quoted = false;
+        let mut is_blank = true;
         while let Some(char) = chars.next() {
             if char == '\n' {
                 line = line.saturating_add(1);
@@ -106,14 +107,17 @@ fn rows(text: &str, delimiter: char) -> impl Iterator<Item = Row> + '_ {
                     '"' => is_quoted = false,
                     _ => field.push(char),
                 }
-            } else if char == '"' && field.trim().is_empty() {
+            } else if char == '"' && is_blank {
                 field.clear();
                 is_quoted = true;
+                is_blank = false;
             } else if char == delimiter {
                 row.fields.push(std::mem::take(&mut field));
+                is_blank = true;
             } else if char == '\n' {
                 break;
             } else {
+                is_blank &= char.is_whitespace();
                 field.push(char);
             }
         }

@@ -10,6 +10,9 @@ use crate::output::Output;
 /// An argument that is not closed within this many bytes is no argument.
 const MAX_ARGUMENT_BYTES: usize = 64 << 10;
 
+/// How many commands and stretches of text pass between two looks at the clock.
+const STEPS_PER_CHECK: u32 = 256;
+
 pub(crate) fn read_latex(bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
     let mut walk = Walk {
@@ -22,6 +25,7 @@ pub(crate) fn read_latex(bytes: &[u8], output: &mut Output) -> Result<()> {
         kind: BlockKind::Paragraph,
         tables: Vec::new(),
         in_body: !text.contains("\\begin{document}"),
+        searched: [0; 4],
     };
     walk.run(output)
 }
@@ -36,11 +40,18 @@ struct Walk<'a> {
     kind: BlockKind,
     tables: Vec<()>,
     in_body: bool,
+    /// For each kind of formula, up to where no end of one was found.
+    searched: [usize; 4],
 }
 
 impl<'a> Walk<'a> {
     fn run(&mut self, output: &mut Output) -> Result<()> {
+        let mut n_steps = 0_u32;
         while let Some(char) = self.rest().chars().next() {
+            n_steps = n_steps.wrapping_add(1);
+            if n_steps.is_multiple_of(STEPS_PER_CHECK) {
+                output.check_time()?;
+            }
             match char {
                 '%' => self.skip_line(),
                 '\\' => self.command(output)?,
@@ -110,16 +121,28 @@ impl<'a> Walk<'a> {
     }
 
     fn formula(&mut self) {
-        let rest = self.rest();
-        let mark = if rest.starts_with("$$") { "$$" } else { "$" };
-        let inside = rest.get(mark.len()..).unwrap_or_default();
-        let limit = inside.floor_char_boundary(MAX_ARGUMENT_BYTES.min(inside.len()));
-        match inside.get(..limit).and_then(|inside| inside.find(mark)) {
-            Some(end) => {
-                self.add(inside.get(..end).unwrap_or_default());
-                self.at += end + 2 * mark.len();
+        let (mark, kind) = if self.rest().starts_with("$$") { ("$$", 0) } else { ("$", 1) };
+        self.at += mark.len();
+        if let Some(end) = self.find_close(mark, kind) {
+            let inside = self.rest().get(..end).unwrap_or_default();
+            self.add(inside);
+            self.at += end + mark.len();
+        }
+    }
+
+    /// Finds the end of a formula. What was searched in vain is not searched again.
+    fn find_close(&mut self, close: &str, kind: usize) -> Option<usize> {
+        let searched = self.searched.get_mut(kind)?;
+        let from = self.at.max(*searched);
+        let to = self.at.saturating_add(MAX_ARGUMENT_BYTES).min(self.source.len());
+        let window = self.source.as_bytes().get(from..to)?;
+        match memchr::memmem::find(window, close.as_bytes()) {
+            Some(found) => Some(from + found - self.at),
+            None => {
+                // The mark may stand across the end of what was searched.
+                *searched = to.saturating_sub(close.len() - 1).max(from);
+                None
             }
-            None => self.at += mark.len(),
         }
     }
 
@@ -244,11 +267,11 @@ impl<'a> Walk<'a> {
                 }
             }
             '[' | '(' => {
-                let close = if symbol == '[' { "\\]" } else { "\\)" };
-                if let Some(end) = self.rest().find(close) {
+                let (close, kind) = if symbol == '[' { ("\\]", 2) } else { ("\\)", 3) };
+                if let Some(end) = self.find_close(close, kind) {
                     let inside = self.rest().get(..end).unwrap_or_default();
                     self.add(inside);
-                    self.at += end + 2;
+                    self.at += end + close.len();
                 }
             }
             ' ' | ',' | ';' | ':' | '/' => self.flow.space(),

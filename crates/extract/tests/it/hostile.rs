@@ -74,6 +74,18 @@ fn deep_elements_stop_at_the_nesting_cap() {
 }
 
 #[test]
+fn long_blank_stretches_cost_linear_time() {
+    // Each of these once was looked at again for every tag or quote behind it.
+    let caps = Caps { time: Duration::from_secs(600), ..small_caps() };
+    let blank = " \n".repeat(200_000);
+    let rows = format!("<?xml version='1.0'?><row>{blank}{}</row>", "<c> </c>".repeat(200_000));
+    codes(rows.as_bytes(), "a.xml", &caps);
+    let quotes = format!("{}x{}", " ".repeat(400_000), "\"".repeat(400_000));
+    codes(quotes.as_bytes(), "a.csv", &caps);
+    codes("\\[ ".repeat(200_000).as_bytes(), "a.tex", &caps);
+}
+
+#[test]
 fn entities_are_not_expanded() {
     let bomb = "<?xml version='1.0'?><!DOCTYPE l [<!ENTITY a 'lol'><!ENTITY b '&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;'>]><l>words &c; words</l>";
     let caps = small_caps();
