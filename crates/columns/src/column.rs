@@ -238,7 +238,7 @@ impl Distinct {
     fn n_bytes(&self) -> usize {
         match self {
             Distinct::Text(values) => {
-                values.value_data().len() + values.value_offsets().len() * size_of::<i64>()
+                values.value_data().len() + size_of_val(values.value_offsets())
             }
             Distinct::Booleans(values) => values.len().div_ceil(8),
             Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Timestamps(_) => {
