@@ -25,10 +25,13 @@ def median_ms(ask):
 
 
 database = duckdb.connect()
+database.execute("SET enable_progress_bar = false")
 reader = "read_parquet" if path.endswith(".parquet") else "read_csv"
 options = "" if path.endswith(".parquet") else ", nullstr=['NA', '']"
+# Moments without a zone need no further package of Python's to be fetched.
+columns = "*" if path.endswith(".parquet") else "* REPLACE (time_hour AT TIME ZONE 'UTC' AS time_hour)"
 start = time.perf_counter()
-database.execute(f"CREATE TABLE flights AS SELECT * FROM {reader}('{path}'{options})")
+database.execute(f"CREATE TABLE flights AS SELECT {columns} FROM {reader}('{path}'{options})")
 figures.append(("duckdb load", (time.perf_counter() - start) * 1000, "ms", "into a native table"))
 where = "WHERE distance BETWEEN 500 AND 1500"
 

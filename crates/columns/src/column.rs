@@ -127,9 +127,11 @@ impl Column {
         (1..self.distinct.len()).map(|code| self.distinct.value(code as u32))
     }
 
-    /// Counts the bytes that the column takes.
+    /// Counts the bytes that the column takes, in memory or in its mapped file.
     pub fn n_bytes(&self) -> usize {
-        self.to_arrow().get_buffer_memory_size()
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.len() * size_of::<i32>());
+        let totals = self.totals.get().map_or(0, |totals| totals.len() * size_of::<u32>());
+        self.codes.n_bytes() + offsets + self.distinct.n_bytes() + totals
     }
 
     /// Counts, for each code, the rows that hold it in the whole table.
@@ -196,6 +198,14 @@ impl Codes {
         }
     }
 
+    fn n_bytes(&self) -> usize {
+        match self {
+            Codes::Narrow(codes) => codes.len(),
+            Codes::Medium(codes) => codes.len() * size_of::<u16>(),
+            Codes::Wide(codes) => codes.len() * size_of::<u32>(),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
@@ -222,6 +232,18 @@ impl Distinct {
             Distinct::Reals(values) => Value::Real(values.value(at)),
             Distinct::Booleans(values) => Value::Boolean(values.value(at)),
             Distinct::Timestamps(values) => Value::Timestamp(values.value(at)),
+        }
+    }
+
+    fn n_bytes(&self) -> usize {
+        match self {
+            Distinct::Text(values) => {
+                values.value_data().len() + size_of_val(values.value_offsets())
+            }
+            Distinct::Booleans(values) => values.len().div_ceil(8),
+            Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Timestamps(_) => {
+                self.len() * size_of::<i64>()
+            }
         }
     }
 
