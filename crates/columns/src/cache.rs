@@ -10,13 +10,13 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
-use arrow::error::ArrowError;
-use arrow::ipc::convert::try_fb_to_schema;
-use arrow::ipc::reader::{FileDecoder, read_footer_length};
-use arrow::ipc::root_as_footer;
-use arrow::ipc::writer::FileWriter;
+use arrow_array::RecordBatch;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::root_as_footer;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::ArrowError;
+use arrow_schema::{Field, Schema};
 use sha2::{Digest, Sha256};
 
 use crate::load::{self, LoadReport};
@@ -139,7 +139,7 @@ fn read(path: &Path, version: u64) -> Result<Dataset> {
     Ok(Dataset::new(columns, report, version))
 }
 
-fn decode(buffer: &arrow::buffer::Buffer) -> Result<(Vec<Column>, LoadReport), ArrowError> {
+fn decode(buffer: &arrow_buffer::Buffer) -> Result<(Vec<Column>, LoadReport), ArrowError> {
     let foreign = || ArrowError::IpcError("the file is not a column file".to_owned());
     let trailer_start = buffer.len().checked_sub(10).ok_or_else(foreign)?;
     let trailer: [u8; 10] = buffer[trailer_start..].try_into().map_err(|_| foreign())?;

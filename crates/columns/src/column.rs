@@ -6,14 +6,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, LargeStringArray,
     ListArray, PrimitiveArray, TimestampMillisecondArray,
 };
-use arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{
-    ArrowDictionaryKeyType, DataType, Field, UInt8Type, UInt16Type, UInt32Type,
-};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field};
 
 use crate::{Kind, Value, scan};
 

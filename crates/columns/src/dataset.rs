@@ -12,7 +12,7 @@ use crate::{Column, Error, Result, TableSpec, Value, scan, suggest};
 /// A loaded table. Queries take `&self` and run side by side.
 ///
 /// ```
-/// use columns::{Dataset, Query, TableSpec};
+/// use columns::{Dataset, TableSpec};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("rates.csv");

@@ -90,12 +90,6 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
-    /// A table in a database without anything that tells its rows apart.
-    #[error("`{source_name}` has neither row ids nor a primary key, so its rows have no order")]
-    NoRowOrder {
-        /// The source.
-        source_name: String,
-    },
     /// A source over a limit.
     #[error("`{}` has {size} {unit}, at most {limit} are read", path.display())]
     TooLarge {
@@ -132,7 +126,7 @@ pub enum Error {
         path: PathBuf,
         /// The cause.
         #[source]
-        cause: arrow::error::ArrowError,
+        cause: arrow_schema::ArrowError,
     },
     /// A Parquet file could not be read.
     #[error("cannot read the Parquet file `{}`", path.display())]

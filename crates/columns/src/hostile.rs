@@ -70,11 +70,11 @@ fn a_huge_cell_is_cut_and_counted() {
 #[test]
 fn a_quote_that_never_closes_costs_one_line() {
     let mut content = b"n\n1\n\"2\n".to_vec();
-    for _ in 0..2_000_000 {
-        content.extend_from_slice(b"12345\n");
+    for _ in 0..500_000 {
+        content.extend_from_slice(b"1234567.1234567890\n");
     }
     let dataset = read("a.csv", &content, &numbers()).unwrap();
-    assert_eq!(dataset.n_rows(), 2_000_002);
+    assert_eq!(dataset.n_rows(), 500_002);
     assert_eq!(dataset.report().misfits[0].line, 3);
     assert_eq!(dataset.report().n_misfit_rows, 1);
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use arrow::buffer::Buffer;
+use arrow_buffer::Buffer;
 use bytes::Bytes;
 
 use crate::Result;

@@ -109,10 +109,12 @@ impl Bucket {
 /// between them, `/` or `-` in the date, or a bare number in the given unit.
 pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     let text = text.trim();
-    if text.len() < 8 || text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'+')) {
-        if let Ok(number) = text.parse::<f64>() {
-            return number.is_finite().then(|| epoch.to_millis(number)).flatten();
-        }
+    let is_short = text.len() < 8;
+    let is_numeric = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'+'));
+    if (is_short || is_numeric)
+        && let Ok(number) = text.parse::<f64>()
+    {
+        return number.is_finite().then(|| epoch.to_millis(number)).flatten();
     }
     let slashed = text.len() >= 10 && text.as_bytes().get(4) == Some(&b'/');
     let owned;

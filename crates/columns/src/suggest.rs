@@ -43,12 +43,16 @@ pub(crate) fn nearest(
     Ok(ranked.into_iter().map(|(_, value)| value).collect())
 }
 
-/// Tells how alike two folded texts are, 0..=1. One that holds the other is very like it.
+/// Tells how alike two folded texts are, 0..=1. One that holds the other is very like it, and
+/// so is one that a single slip of the finger makes of the other.
 pub fn likeness(left: &str, right: &str) -> f64 {
-    let is_inside =
-        !left.is_empty() && !right.is_empty() && (left.contains(right) || right.contains(left));
+    const VERY_LIKE: f64 = 0.8;
+    let are_empty = left.is_empty() || right.is_empty();
+    let is_inside = !are_empty && (left.contains(right) || right.contains(left));
+    let is_long_enough = left.len() >= 3 && left.len().abs_diff(right.len()) <= 1;
+    let is_slip = is_long_enough && strsim::osa_distance(left, right) <= 1;
     let letters = strsim::jaro_winkler(left, right);
-    if is_inside { letters.max(0.8) } else { letters }
+    if is_inside || is_slip { letters.max(VERY_LIKE) } else { letters }
 }
 
 fn keep_best(ranked: &mut Vec<(f64, Value)>, limit: usize) {

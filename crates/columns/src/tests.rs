@@ -100,14 +100,16 @@ fn cells_that_do_not_fit_are_named_by_line() {
         .report()
         .misfits
         .iter()
-        .map(|misfit| format!("{}: {:?} {}", misfit.line, misfit.column, misfit.problem))
+        .map(|misfit| {
+            format!("{}: {:?} {} {:?}", misfit.line, misfit.column, misfit.problem, misfit.found)
+        })
         .collect();
     insta::assert_snapshot!(named.join("\n"), @r#"
-    3: Some("latency") `fast` is not one of the numbers
-    4: Some("latency") `Infinity` is not one of the numbers
-    6: None the row has 1 cells, 2 are expected
-    7: None the row has 3 cells, 2 are expected
-    8: None a quote is opened and never closed; the line was read without quotes
+    3: Some("latency") the cell is not one of the numbers Some("fast")
+    4: Some("latency") the cell is not one of the numbers Some("Infinity")
+    6: None the row has 1 cells, 2 are expected None
+    7: None the row has 3 cells, 2 are expected None
+    8: None a quote is opened and never closed; the line was read without quotes None
     "#);
     assert_eq!(dataset.report().n_misfit_rows, 5);
     assert_eq!(dataset.n_rows(), 7);
@@ -144,4 +146,90 @@ fn a_changed_file_is_followed_and_a_broken_one_is_told() {
     fs_err::write(&source, CSV).unwrap();
     assert_eq!(all_rows(&table).len(), 4);
     assert_eq!(table.staleness(), None);
+}
+
+#[test]
+fn groups_are_added_up_by_their_values() {
+    let folder = Folder::new();
+    let content = "period,code,amount\n2023,70.11,1.1\n2024,70.12,2.2\n2024,80.1,4\n2024,70.11,\n";
+    let mut columns =
+        vec![ColumnSpec::new("period", Kind::Text), ColumnSpec::new("code", Kind::Text)];
+    columns.push(ColumnSpec::new("amount", Kind::Number));
+    let facts = Dataset::read(&folder.file("f.csv", content), &TableSpec::of(columns)).unwrap();
+    let sums = |filters: Vec<Filter>| -> Vec<(String, u64, f64)> {
+        let query =
+            GroupQuery { filters, group_by: vec!["period".into()], sum: Some("amount".into()) };
+        series(&facts, &query, &deadline())
+            .unwrap()
+            .into_iter()
+            .map(|group| (group.keys[0].as_str().unwrap().to_owned(), group.count, group.sum))
+            .collect()
+    };
+    assert_eq!(sums(vec![]), [("2023".into(), 1, 1.1), ("2024".into(), 3, 6.2)]);
+    let chapter = Filter::new("code", Test::HasPrefix(vec!["70.".into()]));
+    assert_eq!(sums(vec![chapter.clone()]), [("2023".into(), 1, 1.1), ("2024".into(), 2, 2.2)]);
+    let not_chapter = Filter::new("code", Test::Not(Box::new(chapter.test.clone())));
+    assert_eq!(sums(vec![not_chapter]), [("2024".into(), 1, 4.0)]);
+    let by_text =
+        GroupQuery { filters: vec![], group_by: vec!["period".into()], sum: Some("code".into()) };
+    assert!(matches!(series(&facts, &by_text, &deadline()), Err(Error::WrongTest { .. })));
+}
+
+#[test]
+fn filters_on_lists_look_at_every_value() {
+    let folder = Folder::new();
+    let table = Dataset::read(&folder.file("a.csv", CSV), &spec()).unwrap();
+    let count = |test: Test| {
+        let mut query = Query::first(10, vec!["host".into()]);
+        query.filters.push(Filter::new("regions", test));
+        table.query(&query, &deadline()).unwrap().total
+    };
+    let any = |values: &[&str]| Test::AnyOf(values.iter().map(|value| (*value).into()).collect());
+    assert_eq!(count(any(&["ams"])), 2);
+    assert_eq!(count(any(&["ams", "fra"])), 3);
+    assert_eq!(count(Test::Not(Box::new(any(&["ams"])))), 2);
+    assert_eq!(count(Test::AnyOf(vec![Value::Null])), 1);
+    assert_eq!(count(Test::HoldsAll(vec![vec!["ams".into(), "fra".into()]])), 1);
+    let text = "m".to_owned();
+    assert_eq!(count(Test::Contains { text, case: Case::Sensitive }), 2);
+}
+
+#[test]
+fn a_deadline_that_passed_ends_the_scan() {
+    let folder = Folder::new();
+    let table = Dataset::read(&folder.file("a.csv", CSV), &spec()).unwrap();
+    let over = deadline();
+    over.cancel();
+    let outcome = table.query(&Query::first(10, vec!["host".into()]), &over);
+    assert!(matches!(outcome, Err(Error::TimedOut)));
+}
+
+/// Two threads must find what one finds: the table is long enough to be split.
+#[test]
+fn a_long_table_gives_the_same_answer_in_parts() {
+    let folder = Folder::new();
+    let n_rows = 300_000_usize;
+    let mut content = "n,k\n".to_owned();
+    for row in 0..n_rows {
+        content.push_str(&format!("{},{}\n", row * 7919 % 1000, row % 3));
+    }
+    let columns = vec![ColumnSpec::new("n", Kind::Number), ColumnSpec::new("k", Kind::Text)];
+    let table = Dataset::read(&folder.file("l.csv", content), &TableSpec::of(columns)).unwrap();
+    let mut query = Query::first(5, vec!["n".into(), "k".into()]);
+    query.filters.push(Filter::new("k", Test::AnyOf(vec!["1".into()])));
+    query.facets.push("n".into());
+    query.sort = Some(Sort { column: "n".into(), direction: Direction::Descending });
+    query.offset = 98;
+    let answer = table.query(&query, &deadline()).unwrap();
+    assert_eq!(answer.total, 100_000);
+    assert_eq!(answer.facets[0].rows.iter().map(|row| row.total).sum::<u64>(), 10_000);
+    assert_eq!(answer.facets[0].n_values, 1000);
+    assert_eq!(answer.rows[0][0], Value::Integer(999));
+    assert_eq!(answer.rows[2][0], Value::Integer(998));
+    let next = Query { after: answer.next.clone(), offset: 0, ..query.clone() };
+    let behind = Query { offset: 103, ..query };
+    assert_eq!(
+        table.query(&next, &deadline()).unwrap().rows,
+        table.query(&behind, &deadline()).unwrap().rows
+    );
 }

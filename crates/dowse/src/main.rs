@@ -10,6 +10,7 @@ mod commands;
 mod wiring;
 
 mod clock;
+mod issuer;
 mod logs;
 mod print;
 mod reload;

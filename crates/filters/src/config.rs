@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use model::Access;
 use serde::{Deserialize, Serialize};
 
+use crate::classification::CODE_PLACES;
+use crate::template;
+
 /// When a match is sure enough to be taken without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -166,6 +169,30 @@ impl DimensionConfig {
             _ => &["Chapter", "Subchapter", "Paragraph"],
         };
         names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// Gives every column that the configuration names, each once.
+    pub fn columns(&self) -> Vec<String> {
+        let mut columns: Vec<&str> = Vec::new();
+        columns.extend(self.value.as_deref());
+        columns.extend(self.code.as_deref());
+        columns.extend(self.name.pairs().into_iter().map(|(_, column)| column));
+        columns.extend(self.aliases.as_deref());
+        columns.extend(self.metadata.values().map(String::as_str));
+        for (_, template) in self.context.iter().flat_map(PerLocale::pairs) {
+            let places = template::places(template).into_iter();
+            let is_own = |place: &&str| {
+                self.code.is_some() && CODE_PLACES.contains(place) || *place == "name"
+            };
+            columns.extend(places.filter(|place| !is_own(place)));
+        }
+        let mut named: Vec<String> = Vec::new();
+        for column in columns {
+            if named.iter().all(|known| known != column) {
+                named.push(column.to_owned());
+            }
+        }
+        named
     }
 
     /// Gives the context template: the one configured, or the default of the category.

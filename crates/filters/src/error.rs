@@ -190,6 +190,22 @@ pub enum Error {
         #[source]
         source: columns::Error,
     },
+    /// Data to measure on cannot be read.
+    #[error("cannot measure")]
+    Data {
+        /// Why.
+        #[source]
+        source: lookup::Error,
+    },
+    /// A database cannot be asked.
+    #[error("cannot ask `{origin}`")]
+    Database {
+        /// The database, without user and password.
+        origin: String,
+        /// Why.
+        #[source]
+        source: crate::postgres::Failure,
+    },
     /// A source is larger than this server takes.
     #[error("`{origin}` holds more than {most} {unit}")]
     TooLarge {
@@ -230,6 +246,8 @@ impl Error {
             | Error::UnknownSource { .. }
             | Error::Read { .. }
             | Error::Columns { .. }
+            | Error::Data { .. }
+            | Error::Database { .. }
             | Error::TooLarge { .. } => false,
         }
     }

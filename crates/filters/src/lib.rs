@@ -44,6 +44,7 @@ mod error;
 mod request;
 mod response;
 
+mod postgres;
 mod source;
 
 mod classification;
@@ -52,6 +53,7 @@ mod template;
 
 mod service;
 
+pub mod bench;
 pub mod charts;
 mod html;
 mod reconcile;
@@ -61,6 +63,7 @@ mod tests;
 
 pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLocale};
 pub use error::{Error, Result};
+pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{ARGUMENTS, DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
 pub use response::{BatchResponse, ResultExplanation, SearchResponse, SearchResult};

@@ -12,11 +12,12 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::{DimensionConfig, FiltersConfig};
+use crate::config::{DimensionConfig, Engine, FiltersConfig};
 use crate::dimension::Dimension;
+use crate::postgres::Candidates;
 use crate::request::{MAX_BATCH, SearchRequest, check_names, object};
 use crate::response::{BatchResponse, ResultExplanation, SearchResponse};
-use crate::source::{Source, Version};
+use crate::source::{Source, Table, Version};
 use crate::{Error, Result};
 
 /// Files are looked at for changes no more often than this.
@@ -59,7 +60,10 @@ struct Loaded {
 
 #[derive(Debug)]
 struct Snapshot {
+    /// All entries; none when they stay in the database.
     dimension: Arc<Dimension>,
+    /// Where entries are found that stay in the database.
+    candidates: Option<Arc<Candidates>>,
     version: Option<Version>,
     /// Whether the source has changed into something that cannot be read.
     is_stale: bool,
@@ -97,8 +101,8 @@ impl Service {
             if is_taken {
                 return Err(Error::DuplicateCategory { category: config.category });
             }
-            let source = Source::parse(&settings.folder, &config.source)?;
-            let snapshot = Snapshot::load(config, &source, settings.meaning.clone())?;
+            let source = Source::parse(&settings.folder, &config.source);
+            let snapshot = Snapshot::load(&config, &source, settings.meaning.clone())?;
             loaded.push(Loaded { source, snapshot: ArcSwap::from_pointee(snapshot) });
         }
         Ok(Service {
@@ -129,7 +133,7 @@ impl Service {
         request.check()?;
         self.reload_in_background();
         let snapshot = self.snapshot(caller, &request.category)?;
-        Ok(snapshot.search(request, self.shared.filters))
+        snapshot.search(request, self.shared.filters)
     }
 
     /// Answers the arguments of a call: one lookup, or `{queries: [...]}` for many.
@@ -181,12 +185,12 @@ impl Service {
         for loaded in &self.shared.loaded {
             let before = loaded.snapshot.load_full();
             let version = loaded.source.version();
-            if version == before.version {
+            if before.candidates.is_some() || version == before.version {
                 continue;
             }
             let config = before.dimension.config.clone();
             let category = config.category.clone();
-            match Snapshot::load(config, &loaded.source, self.shared.meaning.clone()) {
+            match Snapshot::load(&config, &loaded.source, self.shared.meaning.clone()) {
                 Ok(snapshot) => {
                     loaded.snapshot.store(Arc::new(snapshot));
                     reloaded.push(category);
@@ -205,8 +209,9 @@ impl Service {
         self.visible(caller)
             .filter(|snapshot| snapshot.dimension.config.filter_key.holds(filter_key))
             .find_map(|snapshot| {
-                let entry = snapshot.dimension.index.find_value(value)?;
-                Some(snapshot.dimension.name(entry, None))
+                let dimension = snapshot.dimension_for(value).ok()?;
+                let entry = dimension.index.find_value(value)?;
+                Some(dimension.name(entry, None))
             })
     }
 
@@ -215,8 +220,14 @@ impl Service {
         self.shared.filters.is_sure(best, second)
     }
 
-    pub(crate) fn dimension(&self, caller: &Caller, category: &str) -> Result<Arc<Dimension>> {
-        Ok(Arc::clone(&self.snapshot(caller, category)?.dimension))
+    /// Gives a dimension that holds at least what may match a query.
+    pub(crate) fn dimension(
+        &self,
+        caller: &Caller,
+        category: &str,
+        query: &str,
+    ) -> Result<Arc<Dimension>> {
+        self.snapshot(caller, category)?.dimension_for(query)
     }
 
     fn snapshot(&self, caller: &Caller, category: &str) -> Result<Arc<Snapshot>> {
@@ -250,11 +261,10 @@ impl Service {
             }
             *last_check = Instant::now();
         }
-        let has_changed = self
-            .shared
-            .loaded
-            .iter()
-            .any(|loaded| loaded.source.version() != loaded.snapshot.load().version);
+        let has_changed = self.shared.loaded.iter().any(|loaded| {
+            let snapshot = loaded.snapshot.load();
+            snapshot.candidates.is_none() && loaded.source.version() != snapshot.version
+        });
         if !has_changed || self.shared.is_reloading.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -277,27 +287,50 @@ impl Loaded {
 
 impl Snapshot {
     fn load(
-        config: DimensionConfig,
+        config: &DimensionConfig,
         source: &Source,
         meaning: Option<Arc<dyn Meaning>>,
     ) -> Result<Self> {
+        if config.engine == Engine::Postgres {
+            let table = Table { columns: config.columns(), rows: Vec::new() };
+            return Ok(Snapshot {
+                dimension: Arc::new(Dimension::build(config.clone(), table, None)?),
+                candidates: Some(Arc::new(Candidates::open(config)?)),
+                version: None,
+                is_stale: false,
+            });
+        }
         // The version is taken first: a change while reading is then seen as one more change.
         let version = source.version();
-        let dimension = Arc::new(Dimension::build(config, source.read()?, meaning)?);
-        Ok(Snapshot { dimension, version, is_stale: false })
+        let dimension =
+            Arc::new(Dimension::build(config.clone(), source.read(&config.columns())?, meaning)?);
+        Ok(Snapshot { dimension, candidates: None, version, is_stale: false })
     }
 
     /// Gives the same entries, marked as older than a source that cannot be read.
     fn failed(&self, version: Option<Version>) -> Self {
-        Snapshot { dimension: Arc::clone(&self.dimension), version, is_stale: true }
+        Snapshot {
+            dimension: Arc::clone(&self.dimension),
+            candidates: None,
+            version,
+            is_stale: true,
+        }
+    }
+
+    fn dimension_for(&self, query: &str) -> Result<Arc<Dimension>> {
+        match &self.candidates {
+            Some(candidates) => Ok(Arc::new(candidates.find(query)?)),
+            None => Ok(Arc::clone(&self.dimension)),
+        }
     }
 
     fn info(&self) -> DimensionInfo {
         let dimension = &self.dimension;
+        let counted = self.candidates.as_ref().map(|candidates| candidates.count());
         DimensionInfo {
             category: dimension.config.category.clone(),
             description: dimension.config.description.clone(),
-            n_entries: dimension.index.len(),
+            n_entries: counted.and_then(Result::ok).unwrap_or(dimension.index.len()),
             locales: dimension.locales().into_iter().map(str::to_owned).collect(),
             has_codes: dimension.config.code.is_some(),
             has_meaning: dimension.index.has_meaning(),
@@ -305,8 +338,8 @@ impl Snapshot {
         }
     }
 
-    fn search(&self, request: &SearchRequest, filters: FiltersConfig) -> SearchResponse {
-        let dimension = &self.dimension;
+    fn search(&self, request: &SearchRequest, filters: FiltersConfig) -> Result<SearchResponse> {
+        let dimension = self.dimension_for(&request.query)?;
         let limit = request.limit_or_default();
         let answer = dimension.lookup(&Request {
             text: &request.query,
@@ -337,13 +370,13 @@ impl Snapshot {
         let is_sure = filters.is_sure(top, second);
         let best_match = results.first().filter(|_| is_sure).cloned();
         results.truncate(limit);
-        SearchResponse {
+        Ok(SearchResponse {
             ok: true,
             best_match,
             total_matches: (!results.is_empty()).then_some(answer.n_total),
             results,
             warnings: self.warnings(request, &answer),
-        }
+        })
     }
 
     fn warnings(&self, request: &SearchRequest, answer: &lookup::Answer) -> Vec<Warning> {

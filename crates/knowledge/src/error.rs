@@ -59,6 +59,7 @@ pub enum Error {
 }
 
 impl From<store::Error> for Error {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Conflict { .. } => Error::Busy,
@@ -71,6 +72,7 @@ impl From<store::Error> for Error {
 }
 
 impl From<ingest::Error> for Error {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the queue's own")]
     fn from(error: ingest::Error) -> Self {
         match error {
             ingest::Error::Store(error) => error.into(),

@@ -60,7 +60,7 @@ impl Service {
             if is_full || waiting.peek().is_none() {
                 let n_batch = batch.len();
                 let n_unreadable = batch.iter().filter(|read| read.passages.is_empty()).count();
-                self.write(&additions.collection, std::mem::take(&mut batch)).map_err(failure)?;
+                self.write(&additions.collection, &std::mem::take(&mut batch)).map_err(failure)?;
                 n_written += n_batch - n_unreadable;
                 n_failed += n_unreadable;
                 progress.advance(Stage::Writing, n_batch);
@@ -136,17 +136,17 @@ impl Service {
     }
 
     /// Writes a batch to the store and counts it, or leaves no trace of it.
-    fn write(&self, collection: &str, batch: Vec<Read>) -> Result<()> {
+    fn write(&self, collection: &str, batch: &[Read]) -> Result<()> {
         // One batch at a time: an older content of a document can never overwrite a newer one.
         let _writing = self.1.lock();
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
-            self.forget_uploads(&batch);
+            self.forget_uploads(batch);
             return Ok(());
         };
         let namespace = collection.namespace();
         self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
         let mut wanted = vec![];
-        for read in &batch {
+        for read in batch {
             let kept = Document::load(&*self.0.catalogue, &read.addition.document)?;
             if let Some((kept, _)) = kept.filter(|(kept, _)| kept.version == read.addition.version)
             {
@@ -192,7 +192,7 @@ impl Service {
             let ids: Vec<DocumentId> = documents.into_iter().map(|document| document.id).collect();
             self.0.store.delete(&namespace, &ids)?;
             if matches!(error, Error::NotFound { .. }) {
-                self.forget_uploads(&batch);
+                self.forget_uploads(batch);
                 return Ok(());
             }
             return Err(error);
@@ -204,7 +204,7 @@ impl Service {
         if !gone.is_empty() {
             self.0.store.delete(&namespace, &gone)?;
         }
-        self.forget_uploads(&batch);
+        self.forget_uploads(batch);
         Ok(())
     }
 
@@ -289,7 +289,7 @@ impl Service {
             set => set?,
         }
         let store = self.0.store.clone();
-        let embedding = Embedding { store, namespace, embedder, token_mean: None };
+        let embedding = Embedding { store, namespace, embedder };
         Ok(json!({ "vectors": embedding.run(progress)?.n_embedded }))
     }
 

@@ -241,6 +241,7 @@ fn arguments<T: serde::de::DeserializeOwned>(job: &Job) -> std::result::Result<T
 }
 
 /// What may pass is tried again.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 pub(crate) fn failure(error: Error) -> JobFailure {
     let text = with_causes(&error);
     match error {

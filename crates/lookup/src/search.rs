@@ -19,7 +19,8 @@ use crate::words::{canonical_kind, kinds_of_hint};
 pub const MAX_MATCHES: usize = 200;
 
 const VALUE: f32 = 1.0;
-const VALUE_WITH_COUNTRY: f32 = 0.97;
+/// The value with other punctuation or case, or with a country before it.
+const NEARLY_VALUE: f32 = 0.97;
 const WHOLE_SPELLED: f32 = 1.0;
 const WHOLE_FOLDED: f32 = 0.985;
 /// Aliases stand a little behind names.
@@ -77,11 +78,12 @@ impl Index {
             .strip_prefix("ro")
             .map(str::trim_start)
             .filter(|rest| !rest.is_empty() && rest.chars().all(|char| char.is_ascii_digit()));
-        let asked = [(Some(text.as_str()), VALUE), (without_country, VALUE_WITH_COUNTRY)];
-        for (value, score) in asked {
-            let Some(value) = value else { continue };
+        for value in [Some(text.as_str()), without_country].into_iter().flatten() {
             for entry in self.by_value.get(value).into_iter().flatten() {
-                found.add(*entry, score, How::Value, self.entry(*entry).value.clone());
+                let written = self.entry(*entry).value.as_str();
+                let is_same = written == found.request.text.trim();
+                let score = if is_same { VALUE } else { NEARLY_VALUE };
+                found.add(*entry, score, How::Value, written.to_owned());
             }
         }
     }

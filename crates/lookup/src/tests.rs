@@ -1,3 +1,228 @@
 //! What a lookup promises.
 //!
-//! 1. The seed's rows rank as the seed shows them.
+//! 1. Names are found in every spelling that people use, and the exact spelling comes first.
+//! 2. A query that covers more of a name never scores below one of its own parts would suggest:
+//!    the whole name is the best match of itself.
+//! 3. Noise finds nothing; nothing a caller sends can break a lookup.
+//! 4. The answer does not depend on the order of entries, and is the same every time.
+//! 5. Meaning is asked only where letters fail, and never outranks them.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::*;
+
+const NAMES: [&str; 14] = [
+    "JUDEȚUL CLUJ",
+    "MUNICIPIUL CLUJ-NAPOCA",
+    "COMUNA CILNIC",
+    "TÂRGU OCNA",
+    "COMUNA BRAIESTI",
+    "COMUNA V.V. DELAMARINA",
+    "COMUNACATANE",
+    "SCOALA GIMNAZIALA CATANE",
+    "SCOALA GIMNAZIALA NR. 1 TURDA",
+    "SCOALA GIMNAZIALA NR. 2 TURDA",
+    "Râșca",
+    "Rasca",
+    "SECTORUL 3 AL MUNICIPIULUI BUCUREȘTI",
+    "北京市",
+];
+
+fn entry(value: usize, name: &str) -> Entry {
+    Entry {
+        value: format!("v{value}"),
+        names: vec![Name { locale: None, text: name.to_owned() }],
+        ..Entry::default()
+    }
+}
+
+fn index() -> Index {
+    Index::build(NAMES.iter().enumerate().map(|(at, name)| entry(at, name)).collect())
+}
+
+fn request(text: &str) -> Request<'_> {
+    Request { text, locale: None, hint: None, limit: 10 }
+}
+
+#[track_caller]
+fn check(query: &str, expected: Option<&str>) {
+    let index = index();
+    let answer = index.lookup(&request(query));
+    let best = answer.matches.first().map(|found| index.entry(found.entry).names[0].text.as_str());
+    assert_eq!(best, expected, "`{query}`: {:?}", answer.matches);
+}
+
+#[test]
+fn names_are_found_as_people_write_them() {
+    check("cluj", Some("JUDEȚUL CLUJ"));
+    check("Cluj Napoca", Some("MUNICIPIUL CLUJ-NAPOCA"));
+    check("CLUJNAPOCA", Some("MUNICIPIUL CLUJ-NAPOCA"));
+    check("CÂLNIC", Some("COMUNA CILNIC"));
+    check("calnic", Some("COMUNA CILNIC"));
+    check("TG. OCNA", Some("TÂRGU OCNA"));
+    check("Tirgu Ocna", Some("TÂRGU OCNA"));
+    check("brăești", Some("COMUNA BRAIESTI"));
+    check("VICTOR VLAD DELAMARINA", Some("COMUNA V.V. DELAMARINA"));
+    check("catane", Some("COMUNACATANE"));
+    check("școala nr 2 turda", Some("SCOALA GIMNAZIALA NR. 2 TURDA"));
+    check("sector 3", Some("SECTORUL 3 AL MUNICIPIULUI BUCUREȘTI"));
+    check("北京", Some("北京市"));
+    check("v3", Some("TÂRGU OCNA"));
+}
+
+#[test]
+fn exact_spelling_comes_first() {
+    check("râșca", Some("Râșca"));
+    check("RÂŞCA", Some("Râșca"));
+    check("rasca", Some("Rasca"));
+}
+
+#[test]
+fn noise_finds_nothing() {
+    for query in ["", " ", "...", "butterfly", "zzzz", "図書館", "x y z", "\u{0}", "𝕏"] {
+        check(query, None);
+    }
+}
+
+#[test]
+fn abbreviations_alone_are_no_match() {
+    check("victor", None);
+    check("vasile", None);
+}
+
+#[test]
+fn aliases_and_locales_are_names_too() {
+    let index = Index::build(vec![Entry {
+        value: "70.".to_owned(),
+        code: Some("70.".to_owned()),
+        names: vec![
+            Name { locale: Some("ro".to_owned()), text: "Învățământ".to_owned() },
+            Name { locale: Some("en".to_owned()), text: "Education".to_owned() },
+        ],
+        aliases: vec!["educație".to_owned()],
+        traits: vec!["Chapter".to_owned()],
+    }]);
+    let score = |text: &str, locale, hint| {
+        let answer = index.lookup(&Request { text, locale, hint, limit: 1 });
+        answer.matches.first().map_or(0.0, |found| found.score.rounded())
+    };
+    assert_eq!(score("educație", None, None), 0.99);
+    assert!(score("educatie", None, None) < 0.99);
+    assert_eq!(score("education", Some("en"), None), 1.0);
+    assert!(score("education", Some("ro"), None) < 1.0);
+    assert_eq!(score("70", None, None), 0.97);
+    assert!(score("educatie", None, Some("chapter")) > score("educatie", None, None));
+}
+
+#[derive(Debug)]
+struct Colours;
+
+impl Meaning for Colours {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, MeaningError> {
+        names.iter().map(|name| self.embed_query(name)).collect()
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, MeaningError> {
+        match query {
+            "broken" => Err(MeaningError { reason: "the model is gone".to_owned() }),
+            "roșu" | "crimson" => Ok(vec![1.0, 0.0]),
+            _ => Ok(vec![0.0, 1.0]),
+        }
+    }
+}
+
+#[test]
+fn meaning_helps_where_letters_fail() {
+    let mut names = vec!["roșu".to_owned()];
+    names.extend((0..30).map(|at| format!("verde {at}")));
+    let mut index =
+        Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+    index.add_meaning(Arc::new(Colours)).unwrap();
+    let answer = index.lookup(&request("crimson"));
+    assert_eq!(answer.matches.len(), 1);
+    assert_eq!(answer.matches[0].how, How::Meaning);
+    assert!(answer.matches[0].score.get() < 0.85, "meaning alone is never sure");
+    assert_eq!(index.lookup(&request("rosu")).matches[0].how, How::Folded);
+    let failed = index.lookup(&request("broken"));
+    assert_eq!(failed.meaning_failed.as_deref(), Some("the model is gone"));
+}
+
+#[test]
+fn totals_count_beyond_the_limit() {
+    let entries = (0..600).map(|at| entry(at, &format!("Strada Lungă {at}"))).collect();
+    let answer = Index::build(entries).lookup(&Request { limit: 3, ..request("strada lunga") });
+    assert_eq!(answer.matches.len(), 3);
+    assert_eq!(answer.n_total, 600);
+    assert!(!answer.is_total_exact);
+}
+
+#[test]
+fn batches_answer_in_order() {
+    let index = index();
+    let answers = index.lookup_many(&[request("cluj"), request("zzzz"), request("turda")]);
+    let n_matches: Vec<bool> = answers.iter().map(|answer| answer.matches.is_empty()).collect();
+    assert_eq!(n_matches, [false, true, false]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_is_answered(text in "\\PC{0,80}") {
+        let answer = index().lookup(&request(&text));
+        for pair in answer.matches.windows(2) {
+            prop_assert!(pair[0].score >= pair[1].score);
+        }
+        for found in &answer.matches {
+            prop_assert!(found.score.get() >= f64::from(LEAST_SCORE));
+        }
+    }
+
+    #[test]
+    fn any_names_can_be_indexed_and_find_themselves(
+        names in prop::collection::vec("[a-zăâîșț.\\- 0-9]{1,24}", 1..12),
+    ) {
+        let index =
+            Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+        for name in names.iter().filter(|name| name.chars().any(char::is_alphanumeric)) {
+            let answer = index.lookup(&request(name));
+            let best = &answer.matches[0];
+            prop_assert_eq!(best.score.rounded(), 1.0, "`{}` among {:?}", name, &names);
+        }
+    }
+
+    #[test]
+    fn the_order_of_entries_does_not_matter(
+        names in prop::collection::vec("[a-d]{2,6} [a-d]{2,6}", 1..12),
+        query in "[a-d]{2,6}( [a-d]{2,6})?",
+    ) {
+        let found = |names: &[String]| {
+            let index = Index::build(
+                names.iter().map(|name| Entry { value: name.clone(), ..entry(0, name) }).collect(),
+            );
+            let answer = index.lookup(&request(&query));
+            let matches = answer.matches.iter();
+            matches
+                .map(|found| (index.entry(found.entry).value.clone(), found.score.rounded()))
+                .collect::<Vec<_>>()
+        };
+        let mut sorted = names.clone();
+        sorted.sort();
+        sorted.dedup();
+        let mut reversed = sorted.clone();
+        reversed.reverse();
+        prop_assert_eq!(found(&sorted), found(&reversed));
+    }
+
+    #[test]
+    fn codes_are_found_whatever_their_dots(components in prop::collection::vec(1_u8..100, 1..4)) {
+        let written: Vec<String> = components.iter().map(|part| format!("{part:02}")).collect();
+        let code = written.join(".");
+        let index = Index::build(vec![Entry { code: Some(code.clone()), ..entry(0, "Nume") }]);
+        for query in [code.clone(), format!("{code}.00"), written.concat(), format!("cod {code}")] {
+            prop_assert!(!index.lookup(&request(&query)).matches.is_empty(), "`{}`", query);
+        }
+    }
+}

@@ -20,10 +20,13 @@ const MAX_EXPANSIONS: usize = 96;
 /// Dotted words of names that are compared with a query word.
 const MAX_DOTTED: usize = 2048;
 
+/// The share of a word that its beginning must have to stand for it.
+const LEAST_PREFIX_SHARE: f32 = 0.4;
+
 /// The share of the longer of two words that must agree from the start to be one stem.
 const STEM_SHARE: f32 = 0.65;
 /// The fewest letters of a stem.
-const LEAST_STEM_CHARS: usize = 4;
+const LEAST_STEM_CHARS: usize = 5;
 /// The similarity of two words of one stem: this, and more with the share they have in common.
 const STEM_LEAST: f32 = 0.55;
 const STEM_RANGE: f32 = 0.38;
@@ -243,8 +246,10 @@ impl Vocabulary {
             return;
         }
         for word in self.with_prefix(folded) {
-            let length = f32::from(self.word(word).n_chars);
-            found.add(word, prefix_similarity(n_chars as f32 / length));
+            let kept = n_chars as f32 / f32::from(self.word(word).n_chars);
+            if kept >= LEAST_PREFIX_SHARE || is_wide {
+                found.add(word, prefix_similarity(kept));
+            }
         }
         // The query's word may carry an ending that the name lacks: `Clujului` for `Cluj`.
         for (cut, _) in folded.char_indices().skip(4) {

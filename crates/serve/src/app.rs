@@ -41,6 +41,12 @@ pub struct App {
     pub first_table: Option<Registry>,
     /// The endpoints under `/mcp/{endpoint}`.
     pub endpoints: Option<Arc<dyn Endpoints>>,
+    /// A question over everything.
+    pub across: across::Service,
+    /// Charts, where facts are configured.
+    pub charts: Option<Arc<filters::charts::Charts>>,
+    /// Lists against dimensions, where there are some.
+    pub reconciliation: Option<filters::Reconciliation>,
     /// The knowledge bases, for REST and chat.
     pub knowledge: Option<knowledge::Service>,
     /// The jobs of all families, for REST.

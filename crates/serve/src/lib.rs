@@ -18,6 +18,9 @@ pub mod read;
 mod api;
 mod http;
 mod mcp;
+mod pages;
+
+pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::Result;
 use crate::Schema;
 use crate::config::{Field, FieldType, Operator};
+use crate::response::shown;
 use crate::schema::leaf;
 use crate::service::ServedTable;
 
@@ -56,7 +57,7 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value
                 .rows
                 .iter()
                 .take(MAX_TOP_VALUES)
-                .map(|row| json!({ "value": row.value.to_json(), "total": row.total }))
+                .map(|row| json!({ "value": shown(&row.value), "total": row.total }))
                 .collect();
             entry["top"] = top.into();
         }
@@ -178,10 +179,12 @@ fn operator(field: &Field) -> &'static str {
         (FieldType::String, _) => "contains the text, case-sensitive",
         (FieldType::Timestamp, _) => "same UTC day",
         (FieldType::Array, Some(Operator::Range)) if is_nested => "in any of the [min, max] ranges",
-        (FieldType::Array, Some(Operator::Range)) => match leaf(field).field_type {
-            FieldType::Timestamp => "[value]: same UTC day; [min, max]: inclusive range",
-            _ => "[value]: equal; [min, max]: inclusive range",
-        },
+        (FieldType::Array, Some(Operator::Range))
+            if leaf(field).field_type == FieldType::Timestamp =>
+        {
+            "[value]: same UTC day; [min, max]: inclusive range"
+        }
+        (FieldType::Array, Some(Operator::Range)) => "[value]: equal; [min, max]: inclusive range",
         (FieldType::Array, _) if is_nested => "holds all values of any of the lists",
         (FieldType::Array, _) => "any of",
         (_, _) => "equal",
@@ -194,11 +197,10 @@ fn examples(schema: &Schema) -> Vec<Value> {
     let filter = schema.columns().find_map(|(name, field)| {
         let literal = leaf(field).values.first()?;
         let is_plain_array = field.items.as_ref().is_some_and(|items| items.items.is_none());
-        match field.field_type {
-            FieldType::StringLiteral => Some(json!({ name.as_str(): literal })),
-            FieldType::Array if is_plain_array => Some(json!({ name.as_str(): [literal] })),
-            _ => None,
+        if field.field_type == FieldType::StringLiteral {
+            return Some(json!({ name.as_str(): literal }));
         }
+        is_plain_array.then(|| json!({ name.as_str(): [literal] }))
     });
     let filters = filter.unwrap_or_else(|| json!({}));
     examples.push(json!({ "filters": filters, "format": "stats", "pageSize": 5 }));

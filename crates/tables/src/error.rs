@@ -65,6 +65,12 @@ pub enum Error {
         /// The end.
         end: String,
     },
+    /// A query that the table cannot answer as it stands.
+    #[error("{cause}")]
+    BadQuery {
+        /// What the engine says.
+        cause: columns::Error,
+    },
     /// A continuation token that this call did not give.
     #[error("the cursor is not one that this query returned: leave `cursor` out to start again")]
     BadCursor,
@@ -134,11 +140,11 @@ impl Error {
             | Error::WrongType { .. }
             | Error::OutOfBounds { .. }
             | Error::EmptyRange { .. }
+            | Error::BadQuery { .. }
             | Error::BadCursor
             | Error::TableRequired { .. } => "BAD_REQUEST",
             Error::UnknownTable { .. } => "NOT_FOUND",
             Error::TimedOut => "TIMEOUT",
-            Error::Source { cause, .. } if cause.is_callers() => "BAD_REQUEST",
             Error::BadSchema { .. }
             | Error::DuplicateTable { .. }
             | Error::Source { .. }
@@ -166,10 +172,8 @@ impl Error {
             Error::UnknownTable { received, allowed, did_you_mean } => {
                 json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
             }
-            Error::Source { cause, .. } if cause.is_callers() => {
-                json!({ "cause": cause.to_string() })
-            }
             Error::BadCursor
+            | Error::BadQuery { .. }
             | Error::TimedOut
             | Error::BadSchema { .. }
             | Error::DuplicateTable { .. }
@@ -179,10 +183,13 @@ impl Error {
     }
 
     pub(crate) fn of_source(table: &str, cause: columns::Error) -> Self {
-        match cause {
-            columns::Error::TimedOut => Error::TimedOut,
-            cause => Error::Source { table: table.to_owned(), cause },
+        if matches!(cause, columns::Error::TimedOut) {
+            return Error::TimedOut;
         }
+        if cause.is_callers() {
+            return Error::BadQuery { cause };
+        }
+        Error::Source { table: table.to_owned(), cause }
     }
 }
 

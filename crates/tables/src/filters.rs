@@ -102,16 +102,11 @@ fn range(name: &str, field: &Field, values: &[&Value]) -> Result<Range> {
     match values {
         [value] => {
             let value = cell(name, field, value)?;
-            Ok(match value {
-                Cell::Timestamp(millis) => {
-                    let start = millis.div_euclid(DAY_MILLIS) * DAY_MILLIS;
-                    Range {
-                        low: Cell::Timestamp(start),
-                        high: Cell::Timestamp(start + DAY_MILLIS - 1),
-                    }
-                }
-                value => Range { low: value.clone(), high: value },
-            })
+            let Cell::Timestamp(millis) = value else {
+                return Ok(Range { low: value.clone(), high: value });
+            };
+            let start = millis.div_euclid(DAY_MILLIS) * DAY_MILLIS;
+            Ok(Range { low: Cell::Timestamp(start), high: Cell::Timestamp(start + DAY_MILLIS - 1) })
         }
         [low, high] => {
             let range = Range { low: end(low)?, high: end(high)? };

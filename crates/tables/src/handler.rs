@@ -122,16 +122,16 @@ impl TableHandler {
     /// Answers a checked request.
     pub async fn query(&self, request: &QueryRequest) -> Result<QueryResponse> {
         self.check_name(request.table.as_deref())?;
-        if request.cursor.is_some() {
-            return Err(Error::BadCursor);
+        let unsupported = |field: &str, received: &str| Error::OutOfBounds {
+            field: field.to_owned(),
+            received: received.to_owned(),
+            expected: "left out: this table does not support it".to_owned(),
+        };
+        if let Some(cursor) = &request.cursor {
+            return Err(unsupported("cursor", cursor));
         }
         if let Some(series) = &request.series {
-            return Err(Error::NotAllowed {
-                field: "series".to_owned(),
-                received: series.field.clone(),
-                allowed: Vec::new(),
-                did_you_mean: None,
-            });
+            return Err(unsupported("series", &series.field));
         }
         let typed = typed(&self.schema, &request.filters)?;
         let sort = checked_sort(&self.schema, request, &typed)?

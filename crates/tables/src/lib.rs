@@ -67,8 +67,11 @@ pub use request::{
     SortRequest, describe_input_schema, describe_table_name, query_input_schema,
 };
 pub use response::{
-    DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_ROWS, QueryResponse,
-    query_output_schema,
+    DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,
+    QueryResponse, query_output_schema,
 };
 pub use schema::{MAX_NESTING, Schema, json_schema};
 pub use service::{MAX_SUGGESTIONS, Service, ServiceConfig};
+
+#[cfg(test)]
+mod tests;

@@ -129,10 +129,10 @@ impl QueryRequest {
     pub fn from_json(arguments: &Value) -> Result<Self> {
         let mut request = QueryRequest::default();
         let empty = Map::new();
-        let arguments = match arguments {
-            Value::Null => &empty,
-            Value::Object(arguments) => arguments,
-            other => return Err(wrong_type("arguments", "an object", other)),
+        let arguments = match arguments.as_object() {
+            Some(arguments) => arguments,
+            None if arguments.is_null() => &empty,
+            None => return Err(wrong_type("arguments", "an object", arguments)),
         };
         let mut has_page = false;
         for (name, value) in arguments {
@@ -268,21 +268,20 @@ pub fn describe_input_schema(schemas: &[&Schema]) -> Value {
 
 /// Reads the arguments of `describe_schema`.
 pub fn describe_table_name(arguments: &Value) -> Result<Option<String>> {
-    match arguments {
-        Value::Null => Ok(None),
-        Value::Object(arguments) => {
-            let mut table = None;
-            for (name, value) in arguments {
-                match name.as_str() {
-                    "table" if value.is_null() => {}
-                    "table" => table = Some(text(name, value)?),
-                    unknown => return Err(unknown_name("argument", unknown, &["table"])),
-                }
-            }
-            Ok(table)
-        }
-        other => Err(wrong_type("arguments", "an object", other)),
+    if arguments.is_null() {
+        return Ok(None);
     }
+    let object =
+        arguments.as_object().ok_or_else(|| wrong_type("arguments", "an object", arguments))?;
+    let mut table = None;
+    for (name, value) in object {
+        match name.as_str() {
+            "table" if value.is_null() => {}
+            "table" => table = Some(text(name, value)?),
+            unknown => return Err(unknown_name("argument", unknown, &["table"])),
+        }
+    }
+    Ok(table)
 }
 
 /// Reads `{id, desc}`.

@@ -12,6 +12,9 @@ pub const MAX_CELL_CHARS: usize = 2000;
 /// The most values of one facet; more are cut with a notice.
 pub const MAX_FACET_ROWS: usize = 100;
 
+/// The longest value of a facet or a suggestion, in characters.
+pub const MAX_FACET_CHARS: usize = 200;
+
 /// How often a value occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FacetRow {
@@ -167,7 +170,7 @@ impl QueryResponse {
         let mut cut_columns: Vec<&str> = Vec::new();
         for row in &mut self.rows {
             for (name, cell) in self.columns.iter().zip(row) {
-                if cut_cell(cell) {
+                if cut_cell(cell, MAX_CELL_CHARS) {
                     n_cut += 1;
                     if !cut_columns.contains(&name.as_str()) {
                         cut_columns.push(name);
@@ -210,7 +213,7 @@ impl FacetMeta {
             rows: facet
                 .rows
                 .iter()
-                .map(|row| FacetRow { value: row.value.to_json(), total: row.total })
+                .map(|row| FacetRow { value: shown(&row.value), total: row.total })
                 .collect(),
             total: facet.total,
             min: facet.min.as_ref().map(columns::Value::to_json),
@@ -252,6 +255,18 @@ pub(crate) fn series_to_json(field: &str, sum: Option<&str>, series: &SeriesAnsw
     json!({ "field": field, "bucket": series.bucket.as_str(), "measure": measure, "points": points })
 }
 
+/// Shows a value in a facet or a suggestion, cut where it is too long to be typed back.
+pub(crate) fn shown(value: &columns::Value) -> Value {
+    let mut shown = value.to_json();
+    cut_cell(&mut shown, MAX_FACET_CHARS);
+    shown
+}
+
+/// Tells whether a value is too long to be shown whole.
+pub(crate) fn is_long(value: &columns::Value) -> bool {
+    value.as_str().is_some_and(|text| text.chars().nth(MAX_FACET_CHARS).is_some())
+}
+
 fn change_cell(
     cell: &mut Value,
     change: &mut impl FnMut(&str) -> Option<String>,
@@ -273,17 +288,21 @@ fn change_cell(
     }
 }
 
-fn cut_cell(cell: &mut Value) -> bool {
+fn cut_cell(cell: &mut Value, max_chars: usize) -> bool {
     match cell {
         Value::String(text) => {
-            let Some((end, _)) = text.char_indices().nth(MAX_CELL_CHARS) else {
+            let Some((end, _)) = text.char_indices().nth(max_chars) else {
                 return false;
             };
             text.truncate(end);
             text.push('…');
             true
         }
-        Value::Array(items) => items.iter_mut().fold(false, |cut, item| cut_cell(item) || cut),
+        Value::Array(items) => {
+            let n_cut =
+                items.iter_mut().filter_map(|item| cut_cell(item, max_chars).then_some(())).count();
+            n_cut > 0
+        }
         Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

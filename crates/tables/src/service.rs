@@ -10,7 +10,10 @@ use crate::config::{FieldType, TableConfig};
 use crate::error::did_you_mean;
 use crate::filters::{TypedFilters, typed};
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
-use crate::response::{DidYouMean, FacetMeta, MAX_FACET_ROWS, QueryResponse, series_to_json};
+use crate::response::{
+    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
+    shown,
+};
 use crate::schema::{self, leaf};
 use crate::{Error, Result, Schema, cursor, describe};
 
@@ -155,14 +158,14 @@ impl ServedTable {
             .engine
             .query(&query, deadline)
             .map_err(|cause| Error::of_source(&schema.name, cause))?;
-        self.respond(request, &query, answer, &fingerprint, deadline)
+        self.respond(request, &query, &answer, &fingerprint, deadline)
     }
 
     fn respond(
         &self,
         request: &QueryRequest,
         query: &Query,
-        answer: Answer,
+        answer: &Answer,
         fingerprint: &str,
         deadline: &Deadline,
     ) -> Result<QueryResponse> {
@@ -188,7 +191,7 @@ impl ServedTable {
             }
         }
         if answer.total == 0 {
-            response.did_you_mean = self.suggestions(query, &answer, deadline)?;
+            response.did_you_mean = self.suggestions(query, answer, deadline)?;
         }
         warn_of_page(&mut response, request);
         if answer.has_changed {
@@ -227,7 +230,7 @@ impl ServedTable {
             suggestions.push(DidYouMean {
                 field: field.clone(),
                 received: unmatched.value.to_json(),
-                suggestions: nearest.iter().map(Cell::to_json).collect(),
+                suggestions: nearest.iter().map(shown).collect(),
             });
         }
         Ok(suggestions)
@@ -296,6 +299,18 @@ fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
             cut.join(", ")
         );
         warnings.push(Warning::new("facets_cut", message));
+    }
+    let long: Vec<&str> = facets
+        .iter()
+        .filter(|facet| facet.rows.iter().any(|row| is_long(&row.value)))
+        .map(|facet| facet.column.as_str())
+        .collect();
+    if !long.is_empty() {
+        let message = format!(
+            "facet values of {} longer than {MAX_FACET_CHARS} characters were cut; they end in `…`",
+            long.join(", ")
+        );
+        warnings.push(Warning::new("facet_values_cut", message));
     }
 }
 

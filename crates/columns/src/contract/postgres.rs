@@ -104,7 +104,7 @@ fn literal(value: &Value) -> String {
         Value::Null | Value::List(_) => "NULL".to_owned(),
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Timestamp(millis) => format!("'{}'", crate::to_iso(*millis)),
-        other => other.to_json().to_string(),
+        Value::Integer(_) | Value::Real(_) | Value::Boolean(_) => value.to_json().to_string(),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use arrow::array::{
+use arrow_array::{
     BooleanArray, Float64Array, Int64Array, LargeStringArray, TimestampMillisecondArray,
 };
-use arrow::buffer::OffsetBuffer;
+use arrow_buffer::OffsetBuffer;
 
 use super::intern::{Interner, Raw};
 use super::report::{LoadReport, Misfit};
@@ -148,7 +148,10 @@ impl ColumnBuilder {
         match item {
             serde_json::Value::Null => {}
             serde_json::Value::String(text) => self.push_item(Raw::Text(text)),
-            other => self.push_item(Raw::Text(&other.to_string())),
+            serde_json::Value::Bool(_)
+            | serde_json::Value::Number(_)
+            | serde_json::Value::Array(_)
+            | serde_json::Value::Object(_) => self.push_item(Raw::Text(&item.to_string())),
         }
     }
 
@@ -209,11 +212,8 @@ fn report_misfits(
                 Misfit {
                     line: line_of(row),
                     column: Some(spec.name.clone()),
-                    problem: format!(
-                        "`{}` is not one of the {}",
-                        misfits[cell],
-                        spec.kind.as_str()
-                    ),
+                    problem: format!("the cell is not one of the {}", spec.kind.as_str()),
+                    found: Some(misfits[cell].clone()),
                 },
             );
         }

@@ -53,14 +53,17 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         }
         if record.has_open_quote {
             let problem = "a quote is opened and never closed; the line was read without quotes";
-            table.misfit(row, Misfit { line: record.line, column: None, problem: problem.into() });
+            table.misfit(
+                row,
+                Misfit { line: record.line, column: None, problem: problem.into(), found: None },
+            );
         } else if cells.len() != table.n_source_columns() {
             let problem = format!(
                 "the row has {} cells, {} are expected",
                 cells.len(),
                 table.n_source_columns()
             );
-            table.misfit(row, Misfit { line: record.line, column: None, problem });
+            table.misfit(row, Misfit { line: record.line, column: None, problem, found: None });
         }
         table.line(record.line);
         for (column, place) in places.iter().enumerate() {

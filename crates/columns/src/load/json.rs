@@ -99,7 +99,7 @@ impl<'t> Rows<'t> {
             });
         }
         if self.names.is_some() {
-            self.add(row, line);
+            self.add(row.as_ref(), line);
             return Ok(());
         }
         self.waiting.push((row, line));
@@ -127,21 +127,25 @@ impl<'t> Rows<'t> {
         let places = self.table.start(&names)?;
         self.names = Some(places.into_iter().map(|place| names[place].clone()).collect());
         for (row, line) in std::mem::take(&mut self.waiting) {
-            self.add(row, line);
+            self.add(row.as_ref(), line);
         }
         Ok(())
     }
 
-    fn add(&mut self, row: Option<Map<String, Value>>, line: u64) {
+    fn add(&mut self, row: Option<&Map<String, Value>>, line: u64) {
         let names = self.names.take().expect("rows are added once the names are settled");
         if row.is_none() {
-            let misfit =
-                Misfit { line, column: None, problem: "the row is not a JSON object".to_owned() };
+            let misfit = Misfit {
+                line,
+                column: None,
+                problem: "the row is not a JSON object".to_owned(),
+                found: None,
+            };
             self.table.misfit(self.table.n_rows(), misfit);
         }
         self.table.line(line);
         for (column, name) in names.iter().enumerate() {
-            let cell = row.as_ref().and_then(|row| row.get(name)).unwrap_or(&Value::Null);
+            let cell = row.and_then(|row| row.get(name)).unwrap_or(&Value::Null);
             self.push_cell(column, cell);
         }
         self.names = Some(names);
@@ -160,10 +164,7 @@ impl<'t> Rows<'t> {
                 let texts: Vec<String> = items
                     .iter()
                     .filter(|item| !item.is_null())
-                    .map(|item| match item {
-                        Value::String(text) => text.clone(),
-                        other => other.to_string(),
-                    })
+                    .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
                     .collect();
                 self.table.columns[column].push_list(texts.iter().map(|text| Raw::Text(text)));
             }
@@ -201,10 +202,7 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
         let mut number = 0;
         while let Some(row) = array.next_element::<Value>()? {
             number += 1;
-            let row = match row {
-                Value::Object(object) => Some(object),
-                _ => None,
-            };
+            let row = if let Value::Object(object) = row { Some(object) } else { None };
             if let Err(error) = self.push(row, number) {
                 self.error = Some(error);
                 return Err(serde::de::Error::custom("stopped"));

@@ -7,6 +7,9 @@ mod json;
 mod parquet;
 mod report;
 
+#[cfg(test)]
+mod parquet_tests;
+
 use std::path::Path;
 
 use builder::ColumnBuilder;
@@ -81,8 +84,7 @@ pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, L
     Ok(table.finish())
 }
 
-/// Names the columns of a file without reading it all; for formats without a header, of its
-/// first rows.
+/// Collects the columns of a file while it is read.
 pub(crate) struct TableBuilder {
     source_name: String,
     spec: TableSpec,

@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, LargeStringArray,
-    TimestampMillisecondArray,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::builder::ColumnBuilder;
 use super::intern::Raw;
 use super::{MAX_ROWS, TableBuilder};
-use crate::{Cells, Error, Result};
+use crate::{Cells, DAY_MILLIS, Error, Result};
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 64 << 10;
@@ -54,10 +56,10 @@ pub(crate) fn read(path: &Path, table: &mut TableBuilder) -> Result<()> {
     Ok(())
 }
 
-fn push_array(column: &mut ColumnBuilder, array: &ArrayRef) -> arrow::error::Result<()> {
-    if let (Cells::Many { .. }, DataType::List(field)) = (column.spec().cells, array.data_type()) {
+fn push_array(column: &mut ColumnBuilder, array: &ArrayRef) -> Result<(), ArrowError> {
+    if let (Cells::Many { .. }, DataType::List(_)) = (column.spec().cells, array.data_type()) {
         let list = array.as_list::<i32>();
-        let items = Plain::of(list.values(), field.data_type())?;
+        let items = Plain::of(list.values())?;
         let offsets = list.value_offsets();
         for row in 0..list.len() {
             if list.is_null(row) {
@@ -69,7 +71,7 @@ fn push_array(column: &mut ColumnBuilder, array: &ArrayRef) -> arrow::error::Res
         }
         return Ok(());
     }
-    let cells = Plain::of(array, array.data_type())?;
+    let cells = Plain::of(array)?;
     for row in 0..array.len() {
         match cells.get(row) {
             Some(raw) => column.push(raw),
@@ -85,42 +87,63 @@ enum Plain {
     Integers(Int64Array),
     Reals(Float64Array),
     Booleans(BooleanArray),
-    Moments(TimestampMillisecondArray),
+    /// Milliseconds since the epoch.
+    Moments(Int64Array),
 }
 
 impl Plain {
-    fn of(array: &ArrayRef, kind: &DataType) -> arrow::error::Result<Self> {
-        Ok(match kind {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "whatever else Arrow has or will have is refused by its name"
+    )]
+    fn of(array: &ArrayRef) -> Result<Self, ArrowError> {
+        Ok(match array.data_type() {
             DataType::Boolean => Plain::Booleans(array.as_boolean().clone()),
-            DataType::Int8
-            | DataType::Int16
-            | DataType::Int32
-            | DataType::Int64
-            | DataType::UInt8
-            | DataType::UInt16
-            | DataType::UInt32 => {
-                Plain::Integers(cast(array, &DataType::Int64)?.as_primitive().clone())
+            DataType::Int8 => whole::<Int8Type>(array),
+            DataType::Int16 => whole::<Int16Type>(array),
+            DataType::Int32 => whole::<Int32Type>(array),
+            DataType::Int64 => Plain::Integers(array.as_primitive::<Int64Type>().clone()),
+            DataType::UInt8 => whole::<UInt8Type>(array),
+            DataType::UInt16 => whole::<UInt16Type>(array),
+            DataType::UInt32 => whole::<UInt32Type>(array),
+            DataType::UInt64 => real::<UInt64Type>(array, |number| number as f64),
+            DataType::Float32 => real::<Float32Type>(array, f64::from),
+            DataType::Float64 => Plain::Reals(array.as_primitive::<Float64Type>().clone()),
+            DataType::Decimal128(_, scale) => {
+                let scale = 10_f64.powi(i32::from(*scale));
+                real::<Decimal128Type>(array, |number| number as f64 / scale)
             }
-            DataType::UInt64
-            | DataType::Float16
-            | DataType::Float32
-            | DataType::Float64
-            | DataType::Decimal32(_, _)
-            | DataType::Decimal64(_, _)
-            | DataType::Decimal128(_, _)
-            | DataType::Decimal256(_, _) => {
-                Plain::Reals(cast(array, &DataType::Float64)?.as_primitive().clone())
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                moments::<TimestampSecondType>(array, |seconds| seconds.saturating_mul(1000))
             }
-            DataType::Timestamp(_, zone) => {
-                let millis = DataType::Timestamp(TimeUnit::Millisecond, zone.clone());
-                Plain::Moments(cast(array, &millis)?.as_primitive().clone())
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                moments::<TimestampMillisecondType>(array, |millis| millis)
             }
-            DataType::Date32 | DataType::Date64 => {
-                let millis = DataType::Timestamp(TimeUnit::Millisecond, None);
-                Plain::Moments(cast(array, &millis)?.as_primitive().clone())
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                moments::<TimestampMicrosecondType>(array, |micros| micros.div_euclid(1000))
             }
-            // Everything else shows itself as text, or fails with the type's name.
-            _ => Plain::Text(cast(array, &DataType::LargeUtf8)?.as_string::<i64>().clone()),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                moments::<TimestampNanosecondType>(array, |nanos| nanos.div_euclid(1_000_000))
+            }
+            DataType::Date32 => moments::<Date32Type>(array, |days| i64::from(days) * DAY_MILLIS),
+            DataType::Date64 => moments::<Date64Type>(array, |millis| millis),
+            DataType::Utf8 => text(array.as_string::<i32>().iter()),
+            DataType::LargeUtf8 => Plain::Text(array.as_string::<i64>().clone()),
+            DataType::Utf8View => text(array.as_string_view().iter()),
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary();
+                let unpacked = arrow_select::take::take(
+                    dictionary.values().as_ref(),
+                    dictionary.keys(),
+                    None,
+                )?;
+                return Plain::of(&unpacked);
+            }
+            other => {
+                return Err(ArrowError::NotYetImplemented(format!(
+                    "columns of the type {other} are not read"
+                )));
+            }
         })
     }
 
@@ -133,4 +156,20 @@ impl Plain {
             Plain::Moments(cells) => cells.is_valid(row).then(|| Raw::Millis(cells.value(row))),
         }
     }
+}
+
+fn whole<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Plain {
+    Plain::Integers(array.as_primitive::<T>().unary(Into::into))
+}
+
+fn real<T: ArrowPrimitiveType>(array: &ArrayRef, to_real: impl Fn(T::Native) -> f64) -> Plain {
+    Plain::Reals(array.as_primitive::<T>().unary(to_real))
+}
+
+fn moments<T: ArrowPrimitiveType>(array: &ArrayRef, to_millis: impl Fn(T::Native) -> i64) -> Plain {
+    Plain::Moments(array.as_primitive::<T>().unary(to_millis))
+}
+
+fn text<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Plain {
+    Plain::Text(cells.collect())
 }

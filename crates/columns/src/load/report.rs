@@ -31,8 +31,11 @@ pub struct Misfit {
     pub line: u64,
     /// The column, or none when the whole row is meant.
     pub column: Option<String>,
-    /// What is wrong.
+    /// What is wrong, without the source's own text.
     pub problem: String,
+    /// The start of the cell as the source has it, for the operator's eyes: it is neither
+    /// redacted nor safe to show to a model.
+    pub found: Option<String>,
 }
 
 impl LoadReport {

@@ -1,7 +1,7 @@
 //! From a condition on values to a set of codes: each distinct value is tested once, whatever
 //! the number of rows.
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Case, Range, Test, Unmatched};
@@ -199,13 +199,11 @@ fn passing(column: &Column, test: &Test) -> Result<CodeSet> {
 }
 
 fn span_of(distinct: &Distinct, range: &Range) -> Option<(u32, u32)> {
-    let first = match &range.low {
-        Value::Null => 1,
-        low => lower_bound(distinct, low),
-    };
-    let end = match &range.high {
-        Value::Null => distinct.len() as u32,
-        high => upper_bound(distinct, high),
+    let first = if range.low == Value::Null { 1 } else { lower_bound(distinct, &range.low) };
+    let end = if range.high == Value::Null {
+        distinct.len() as u32
+    } else {
+        upper_bound(distinct, &range.high)
     };
     (first < end).then(|| (first, end - 1))
 }

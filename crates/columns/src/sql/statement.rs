@@ -57,7 +57,7 @@ impl Target {
     /// Counts the rows that pass.
     pub(super) fn count(&self, filters: &[Filter]) -> Result<Statement> {
         let mut writer = Writer::new(self, "SELECT count(*) FROM ");
-        writer.from_where(filters, None)?;
+        writer.write_source(filters, None)?;
         Ok(writer.finish())
     }
 
@@ -78,7 +78,7 @@ impl Target {
         }));
         let mut writer = Writer::new(self, &format!("SELECT {} FROM ", selected.join(", ")));
         let after = query.after.as_ref().map(|after| (after, query.sort.as_ref()));
-        writer.from_where(&query.filters, after)?;
+        writer.write_source(&query.filters, after)?;
         let mut order: Vec<String> = Vec::new();
         if let Some((column, sort)) = sort {
             let direction = match sort.direction {
@@ -104,7 +104,7 @@ impl Target {
         let column = self.column(name)?;
         let mut writer =
             Writer::new(self, &format!("SELECT {}, count(*) FROM ", column.expression));
-        writer.from_where(filters, None)?;
+        writer.write_source(filters, None)?;
         writer.push(" GROUP BY 1 ORDER BY 2 DESC, 1 ASC NULLS FIRST LIMIT ");
         writer.bind(Value::Integer(limit as i64));
         Ok(writer.finish())
@@ -125,7 +125,7 @@ impl Target {
                 "SELECT min({expression}), max({expression}), count(DISTINCT {distinct}) + coalesce(max(CASE WHEN {distinct} IS NULL THEN 1 ELSE 0 END), 0) FROM "
             ),
         );
-        writer.from_where(filters, None)?;
+        writer.write_source(filters, None)?;
         Ok(writer.finish())
     }
 
@@ -151,7 +151,7 @@ impl Target {
         let unit = unit_millis;
         let index = format!("(({moment}) - ((({moment}) % {unit}) + {unit}) % {unit}) / {unit}");
         let mut writer = Writer::new(self, &format!("SELECT {index}, {value}, count(*) FROM "));
-        writer.from_where(filters, None)?;
+        writer.write_source(filters, None)?;
         writer.push(" GROUP BY 1 ORDER BY 1 LIMIT ");
         writer.bind(Value::Integer(MAX_SERIES_GROUPS));
         Ok(writer.finish())
@@ -160,7 +160,7 @@ impl Target {
     /// Tells whether any row passes a filter.
     pub(super) fn exists(&self, filter: &Filter) -> Result<Statement> {
         let mut writer = Writer::new(self, "SELECT count(*) FROM (SELECT 1 FROM ");
-        writer.from_where(std::slice::from_ref(filter), None)?;
+        writer.write_source(std::slice::from_ref(filter), None)?;
         writer.push(" LIMIT 1) AS found");
         Ok(writer.finish())
     }
@@ -245,7 +245,7 @@ impl<'t> Writer<'t> {
         self.sql.push_str(&format!("{sign}{}{cast}", self.parameters.len()));
     }
 
-    fn from_where(
+    fn write_source(
         &mut self,
         filters: &[Filter],
         after: Option<(&Position, Option<&Sort>)>,

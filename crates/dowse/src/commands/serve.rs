@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Lasting, app};
+use crate::wiring::{Lasting, app, watch_folders};
 use crate::{print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -35,6 +35,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
         families.start_indexing()?;
+        watch_folders(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
             reload::watch(file, shared.clone(), shutdown.clone(), move || {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use files::FilesConfig;
+use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
@@ -38,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) filters: FiltersConfig,
     /// Names and codes that can be looked up.
     pub(crate) dimensions: Vec<DimensionConfig>,
+    /// The facts under charts.
+    pub(crate) charts: Option<ChartsConfig>,
     /// Tables that can be queried.
     pub(crate) tables: Vec<TableConfig>,
 }
@@ -57,6 +60,7 @@ impl Default for Config {
             files: FilesConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
+            charts: None,
             tables: Vec::new(),
         }
     }

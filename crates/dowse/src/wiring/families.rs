@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use extract::{Pool, PoolConfig};
 use files::{Indexer, IndexerConfig, Roots};
+use filters::charts::{ChartSettings, Charts};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
+use tools::everywhere::{Fetch, Search};
 use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
-use tools::filters::{SearchFilters, SearchFiltersBatch};
+use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
 use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, Tool};
@@ -31,6 +34,8 @@ pub(crate) struct Families {
     pub(crate) filters: Option<filters::Service>,
     pub(crate) tables: Option<tables::Service>,
     pub(crate) files: Option<files::Service>,
+    pub(crate) across: across::Service,
+    pub(crate) charts: Option<Arc<Charts>>,
     pub(crate) knowledge: knowledge::Service,
 }
 
@@ -54,10 +59,22 @@ impl Families {
                 cache_folder: config.data_dir.join("tables"),
             })?),
         };
+        let files = files_service(config, lasting)?;
+        lasting.files.store(files.clone().map(Arc::new));
+        let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
+        if let Some(service) = &files {
+            sources.push(Box::new(across::Folders::new(service.clone())));
+        }
+        if let Some(service) = &filters {
+            sources.push(Box::new(across::Dimensions::new(service.clone())));
+        }
+        let charts = charts_service(config, lasting, filters.as_ref())?;
         Ok(Families {
             filters,
             tables,
-            files: files_service(config, lasting)?,
+            files,
+            across: across::Service::new(sources),
+            charts,
             knowledge: knowledge_service(config, lasting)?,
         })
     }
@@ -70,9 +87,12 @@ impl Families {
         Ok(())
     }
 
-    /// Puts the tools at `/mcp` in their order.
-    pub(crate) fn registry(&self) -> Registry {
-        let mut tools: Vec<Box<dyn Tool>> = Vec::new();
+    /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
+    pub(crate) fn registry(&self, link_base: &str) -> Registry {
+        let mut tools: Vec<Box<dyn Tool>> = vec![
+            Box::new(Search::new(self.across.clone(), link_base.to_owned())),
+            Box::new(Fetch::new(self.across.clone(), link_base.to_owned())),
+        ];
         if let Some(service) = &self.files {
             tools.push(Box::new(ListRoots::new(service.clone())));
             tools.push(Box::new(SearchFiles::new(service.clone())));
@@ -87,6 +107,9 @@ impl Families {
         if let Some(service) = &self.filters {
             tools.push(Box::new(SearchFilters::new(service.clone())));
             tools.push(Box::new(SearchFiltersBatch::new(service.clone())));
+        }
+        if let Some(charts) = &self.charts {
+            tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
         tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
         tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
@@ -106,6 +129,26 @@ fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
     vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
 }
 
+fn charts_service(
+    config: &Config,
+    lasting: &Lasting,
+    dimensions: Option<&filters::Service>,
+) -> anyhow::Result<Option<Arc<Charts>>> {
+    let Some(charts) = &config.charts else { return Ok(None) };
+    let dimensions = dimensions.context(
+        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives",
+    )?;
+    let charts = Charts::open(ChartSettings {
+        config: charts.clone(),
+        folder: config.base.clone(),
+        data_folder: config.data_dir.join("charts"),
+        base_url: config.server.link_base(),
+        clock: lasting.clock.clone(),
+        dimensions: dimensions.clone(),
+    })?;
+    Ok(Some(Arc::new(charts)))
+}
+
 fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
     if config.files.roots.is_empty() {
         return Ok(None);
@@ -116,7 +159,6 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
         embedder: Arc::clone(&lasting.embedder),
-        token_mean: None,
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
         n_extractors: N_EXTRACTORS,

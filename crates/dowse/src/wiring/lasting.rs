@@ -17,6 +17,11 @@ use store::EmbeddedStore;
 use super::models;
 use crate::config::Config;
 
+/// Gives the folder of the store inside the data folder.
+pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join("store")
+}
+
 /// What outlives a change of the configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Lasting {
@@ -27,6 +32,7 @@ pub(crate) struct Lasting {
     data_dir: std::path::PathBuf,
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
+    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
     pub(crate) knowledge: ServiceSlot,
 }
 
@@ -50,6 +56,7 @@ impl Lasting {
             data_dir: config.data_dir.clone(),
             kept: Arc::default(),
             indexer: Arc::default(),
+            files: Arc::default(),
             knowledge: ServiceSlot::default(),
         })
     }
@@ -64,7 +71,7 @@ impl Lasting {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let folder = self.data_dir.join("store");
+        let folder = store_folder(&self.data_dir);
         let store =
             EmbeddedStore::open(&folder, &store::Config::for_one_machine(), self.clock.clone())?;
         let store = Arc::new(store);

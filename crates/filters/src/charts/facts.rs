@@ -6,9 +6,10 @@ use std::path::Path;
 use columns::{ColumnSpec, Dataset, Filter, GroupQuery, Kind, LiveTable, TableSpec, Test, Value};
 use model::Deadline;
 
-use crate::charts::config::ChartsConfig;
+use crate::charts::config::{ChartColumns, ChartsConfig};
 use crate::charts::period::Period;
 use crate::charts::request::{AccountCategory, ChartFilter, Exclusion};
+use crate::postgres::{self, Condition, Database};
 use crate::{Error, Result};
 
 /// The names by which this room calls the columns of any fact table.
@@ -21,11 +22,19 @@ const COUNTY: &str = "county";
 const FUNCTIONAL: &str = "functional";
 const ECONOMIC: &str = "economic";
 
-/// Facts in columns, following their file when it changes.
+/// Facts that can be summed.
 pub(crate) struct Facts {
-    table: LiveTable,
+    engine: Engine,
     origin: String,
     columns: BTreeSet<&'static str>,
+}
+
+/// Where facts are summed.
+enum Engine {
+    /// In columns, following their file when it changes.
+    Columns(Box<LiveTable>),
+    /// In the database that holds them.
+    Postgres { database: Database, table: String, names: Box<ChartColumns> },
 }
 
 /// Sums by period, and what could not be counted.
@@ -63,35 +72,57 @@ impl Facts {
                 columns.insert(name);
             }
         }
-        let table =
-            LiveTable::open(&folder.join(&config.source), TableSpec::of(specs), cache_folder)
-                .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
-        Ok(Facts { table, origin: config.source.clone(), columns })
+        let (engine, origin) = match config.source.rsplit_once('#') {
+            Some((url, table)) if url.starts_with("postgres") => {
+                let database = Database::open(url)?;
+                let origin = database.origin.clone();
+                let (table, names) = (table.to_owned(), named.clone());
+                (Engine::Postgres { database, table, names: Box::new(names) }, origin)
+            }
+            Some(_) | None => {
+                let path = folder.join(&config.source);
+                let table = LiveTable::open(&path, TableSpec::of(specs), cache_folder)
+                    .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
+                (Engine::Columns(Box::new(table)), config.source.clone())
+            }
+        };
+        Ok(Facts { engine, origin, columns })
     }
 
     /// Sums the amounts that a filter selects, by period of its type.
     ///
     /// Fails when the filter names a field that the facts do not have, or on the deadline.
     pub(crate) fn sums(&self, filter: &ChartFilter, deadline: &Deadline) -> Result<Sums> {
-        self.table.refresh();
-        let dataset = self.table.snapshot();
-        let query = GroupQuery {
-            filters: self.filters(&dataset, filter)?,
-            group_by: vec![PERIOD.to_owned()],
-            sum: Some(AMOUNT.to_owned()),
+        let groups = match &self.engine {
+            Engine::Columns(table) => {
+                table.refresh();
+                let dataset = table.snapshot();
+                let query = GroupQuery {
+                    filters: self.filters(&dataset, filter)?,
+                    group_by: vec![PERIOD.to_owned()],
+                    sum: Some(AMOUNT.to_owned()),
+                };
+                columns::series(&dataset, &query, deadline)
+                    .map_err(|source| self.failed(source))?
+                    .into_iter()
+                    .map(|group| (first_text(&group.keys), group.sum, group.count))
+                    .collect()
+            }
+            Engine::Postgres { database, table, names } => {
+                let conditions = self.conditions(names, filter)?;
+                let limit = deadline.remaining();
+                postgres::sums(database, table, &names.period, &names.amount, &conditions, limit)?
+            }
         };
-        let groups =
-            columns::series(&dataset, &query, deadline).map_err(|source| self.failed(source))?;
         let mut sums = Sums::default();
-        for group in groups {
-            let period = group.keys.first().and_then(Value::as_str).and_then(Period::parse_cell);
-            let Some(period) = period else {
-                sums.n_without_period += group.count;
+        for (period, sum, count) in groups {
+            let Some(period) = Period::parse_cell(&period) else {
+                sums.n_without_period += count;
                 continue;
             };
             match period.within(filter.report_period.period_type) {
-                Some(period) => *sums.by_period.entry(period).or_default() += group.sum,
-                None => sums.n_too_long += group.count,
+                Some(period) => *sums.by_period.entry(period).or_default() += sum,
+                None => sums.n_too_long += count,
             }
         }
         Ok(sums)
@@ -102,27 +133,71 @@ impl Facts {
         if !self.columns.contains(UAT) || !self.columns.contains(ENTITY) {
             return Ok(Vec::new());
         }
-        let values = entities.iter().map(|entity| Value::from(entity.as_str())).collect();
-        let query = GroupQuery {
-            filters: vec![Filter::new(ENTITY, Test::AnyOf(values))],
-            group_by: vec![UAT.to_owned()],
-            sum: None,
-        };
-        let groups = columns::series(&self.table.snapshot(), &query, deadline)
-            .map_err(|source| self.failed(source))?;
-        Ok(groups
-            .iter()
-            .filter_map(|group| group.keys.first().and_then(Value::as_str))
-            .map(str::to_owned)
-            .collect())
+        match &self.engine {
+            Engine::Columns(table) => {
+                let values = entities.iter().map(|entity| Value::from(entity.as_str())).collect();
+                let query = GroupQuery {
+                    filters: vec![Filter::new(ENTITY, Test::AnyOf(values))],
+                    group_by: vec![UAT.to_owned()],
+                    sum: None,
+                };
+                let groups = columns::series(&table.snapshot(), &query, deadline)
+                    .map_err(|source| self.failed(source))?;
+                Ok(groups.iter().map(|group| first_text(&group.keys)).collect())
+            }
+            Engine::Postgres { database, table, names } => {
+                let condition = Condition {
+                    column: column_of(names, ENTITY).to_owned(),
+                    exact: entities.to_vec(),
+                    prefixes: Vec::new(),
+                    is_excluded: false,
+                };
+                let unit = column_of(names, UAT);
+                let limit = deadline.remaining();
+                let groups =
+                    postgres::sums(database, table, unit, &names.amount, &[condition], limit)?;
+                Ok(groups.into_iter().map(|(unit, _, _)| unit).collect())
+            }
+        }
+    }
+
+    /// Gives the conditions of a filter for the database.
+    fn conditions(&self, names: &ChartColumns, filter: &ChartFilter) -> Result<Vec<Condition>> {
+        let mut conditions = vec![Condition {
+            column: names.account.clone(),
+            exact: vec![account(filter.account_category).to_owned()],
+            prefixes: Vec::new(),
+            is_excluded: false,
+        }];
+        for fields in SELECTING {
+            for (named, is_excluded) in [(&filter.only, false), (&filter.exclude, true)] {
+                let exact = named.values(fields.exact).to_vec();
+                let prefixes = fields.prefix.map_or(&[][..], |field| named.values(field)).to_vec();
+                if exact.is_empty() && prefixes.is_empty() {
+                    continue;
+                }
+                self.check_column(fields, exact.is_empty())?;
+                let column = column_of(names, fields.column).to_owned();
+                conditions.push(Condition { column, exact, prefixes, is_excluded });
+            }
+        }
+        Ok(conditions)
+    }
+
+    fn check_column(&self, fields: Selecting, is_prefix: bool) -> Result<()> {
+        if self.columns.contains(fields.column) {
+            return Ok(());
+        }
+        let name = if is_prefix { fields.prefix.unwrap_or(fields.exact) } else { fields.exact };
+        Err(Error::NotAvailable {
+            name: name.to_owned(),
+            reason: "the fact table has no such column",
+        })
     }
 
     fn filters(&self, dataset: &Dataset, filter: &ChartFilter) -> Result<Vec<Filter>> {
-        let account = match filter.account_category {
-            AccountCategory::Ch => "ch",
-            AccountCategory::Vn => "vn",
-        };
-        let mut filters = vec![Filter::new(ACCOUNT, Test::AnyOf(vec![Value::from(account)]))];
+        let account = Value::from(account(filter.account_category));
+        let mut filters = vec![Filter::new(ACCOUNT, Test::AnyOf(vec![account]))];
         for fields in SELECTING {
             if let Some(values) = self.selected(dataset, &filter.only, fields)? {
                 filters.push(Filter::new(fields.column, Test::AnyOf(values)));
@@ -149,14 +224,7 @@ impl Facts {
         if exact.is_empty() && prefixes.is_empty() {
             return Ok(None);
         }
-        if !self.columns.contains(fields.column) {
-            let name =
-                if exact.is_empty() { fields.prefix.unwrap_or(fields.exact) } else { fields.exact };
-            return Err(Error::NotAvailable {
-                name: name.to_owned(),
-                reason: "the fact table has no such column",
-            });
-        }
+        self.check_column(fields, exact.is_empty())?;
         let mut values: Vec<Value> =
             exact.iter().map(|value| Value::from(value.as_str())).collect();
         if !prefixes.is_empty() {
@@ -204,6 +272,29 @@ const SELECTING: [Selecting; 5] = [
 /// Tells whether a code is the one a prefix names, or stands under it: `70.` selects `70` too.
 fn is_under(code: &str, prefix: &str) -> bool {
     code.starts_with(prefix) || prefix.strip_suffix('.') == Some(code)
+}
+
+fn account(category: AccountCategory) -> &'static str {
+    match category {
+        AccountCategory::Ch => "ch",
+        AccountCategory::Vn => "vn",
+    }
+}
+
+fn first_text(keys: &[Value]) -> String {
+    keys.first().and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Gives the name that the source has for one of our columns.
+fn column_of<'a>(names: &'a ChartColumns, column: &str) -> &'a str {
+    let name = match column {
+        ENTITY => &names.entity,
+        UAT => &names.uat,
+        COUNTY => &names.county,
+        FUNCTIONAL => &names.functional,
+        _ => &names.economic,
+    };
+    name.as_deref().unwrap_or_default()
 }
 
 fn spec(name: &str, source_name: &str, kind: Kind) -> ColumnSpec {

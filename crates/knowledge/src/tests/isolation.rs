@@ -85,6 +85,7 @@ fn text_of(base: usize, collection: usize, document: usize) -> String {
 struct Built {
     world: World,
     /// Ids of base, and of collections and their first chunk where they were made.
+    #[expect(clippy::type_complexity, reason = "the parts of a world, named by the strategy")]
     bases: Vec<(String, Vec<Option<(String, String)>>)>,
 }
 

@@ -82,6 +82,7 @@ impl World {
         self.service.create_base(caller, &new).unwrap().id
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
     pub(crate) fn collection(&self, caller: &Caller, base: &str, new: NewCollection) -> String {
         self.service.create_collection(caller, base, &new).unwrap().id
     }

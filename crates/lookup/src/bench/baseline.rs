@@ -10,9 +10,6 @@ pub(crate) struct PlainTrigrams {
     n_trigrams: Vec<usize>,
 }
 
-/// The original ranked by similarity alone, however small.
-const SIMILARITY_THRESHOLD: f64 = 0.0;
-
 impl PlainTrigrams {
     /// Indexes names by position.
     pub(crate) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
@@ -27,7 +24,7 @@ impl PlainTrigrams {
         index
     }
 
-    /// Gives the positions of the most similar names, best first.
+    /// Gives the positions of the most similar names, best first, however small the similarity.
     pub(crate) fn top(&self, query: &str, limit: usize) -> Vec<(usize, f64)> {
         let trigrams = trigrams(query);
         let mut shared = vec![0_usize; self.n_trigrams.len()];
@@ -44,7 +41,6 @@ impl PlainTrigrams {
                 let all = self.n_trigrams[at] + trigrams.len() - n_shared;
                 (at, n_shared as f64 / all as f64)
             })
-            .filter(|(_, similarity)| *similarity >= SIMILARITY_THRESHOLD)
             .collect();
         ranked.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         ranked.truncate(limit);

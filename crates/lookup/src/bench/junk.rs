@@ -19,16 +19,6 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
         let words: Vec<&str> = (0..n_words).map(|_| WORDS[random.below(WORDS.len())]).collect();
         let text = words.join(" ");
         let answer = index.lookup(&Request { text: &text, locale: None, hint: None, limit: 3 });
-        if std::env::var_os("MISSES").is_some() && !answer.matches.is_empty() {
-            eprintln!(
-                "JUNK {text} {:?}",
-                answer
-                    .matches
-                    .iter()
-                    .map(|m| (m.matched.clone(), m.score.rounded()))
-                    .collect::<Vec<_>>()
-            );
-        }
         n_empty += usize::from(answer.matches.is_empty());
     }
     report.add_noted(

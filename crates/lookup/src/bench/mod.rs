@@ -15,6 +15,8 @@ use std::path::Path;
 
 use model::Report;
 
+pub use speed::{names, queries};
+
 /// Measures hits, the precision of confident answers, junk and speed.
 ///
 /// Fails when a file of the folder is missing.
@@ -23,9 +25,6 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
     register::measure(folder, &mut report)?;
     classifications::measure(folder, &mut report)?;
     junk::measure(folder, &mut report)?;
-    if std::env::var_os("MISSES").is_some() {
-        return Ok(report);
-    }
     speed::measure(folder, &mut report)?;
     Ok(report)
 }

@@ -51,28 +51,12 @@ fn measure_variant(index: &Index, judged: &Judged, variant: Variant, report: &mu
             .matches
             .iter()
             .position(|found| query.accepted.contains(&index.entry(found.entry).value));
-        if std::env::var_os("MISSES").is_some() && rank != Some(0) {
-            eprintln!(
-                "MISS {} `{text}` ({}) rank {rank:?}: {:?}",
-                variant.name(),
-                query.text,
-                answer
-                    .matches
-                    .iter()
-                    .take(3)
-                    .map(|m| (m.matched.clone(), m.score.rounded()))
-                    .collect::<Vec<_>>()
-            );
-        }
         n_first += usize::from(rank == Some(0));
         n_third += usize::from(rank.is_some_and(|rank| rank < 3));
         let top = answer.matches.first().map_or(0.0, |found| found.score.get());
         let second = answer.matches.get(1).map_or(0.0, |found| found.score.get());
         if top >= THRESHOLD && top - second >= MARGIN {
             n_given += 1;
-            if std::env::var_os("MISSES").is_some() && rank != Some(0) {
-                eprintln!("WRONGBEST {} `{text}`", variant.name());
-            }
             n_given_right += usize::from(rank == Some(0));
         }
     }

@@ -61,8 +61,10 @@ fn plain_p50(entries: &[Entry], queries: &[String]) -> f64 {
     times[times.len() / 2]
 }
 
-/// Queries of all kinds: units as given and with a typo, and names of institutions.
-fn queries(folder: &Path) -> Result<Vec<String>> {
+/// Gives queries of all kinds: units as given and with a typo, and names of institutions.
+///
+/// Fails when a file of the folder is missing.
+pub fn queries(folder: &Path) -> Result<Vec<String>> {
     let judged = Judged::read(folder)?;
     let entities = entities(folder)?;
     let mut random = Random(11);
@@ -78,8 +80,10 @@ fn queries(folder: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Real names first, then institutions combined with places until there are enough.
-fn names(folder: &Path, n_names: usize) -> Result<Vec<Entry>> {
+/// Gives real names first, then institutions combined with places until there are enough.
+///
+/// Fails when a file of the folder is missing.
+pub fn names(folder: &Path, n_names: usize) -> Result<Vec<Entry>> {
     let mut entries = entities(folder)?;
     let places: Vec<String> = rows(&folder.join("uat/siruta-commabelow.csv"), ';')?
         .iter()

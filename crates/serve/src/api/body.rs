@@ -24,9 +24,12 @@ pub(crate) fn too_large(limit: usize) -> ToolError {
 /// Reads JSON of a known form; an unknown member is an error that names it.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ToolError> {
     serde_json::from_slice(body).map_err(|error| {
+        use serde_json::error::Category;
         let problem = match error.classify() {
-            serde_json::error::Category::Data => format!("the body does not fit: {error}"),
-            _ => format!("the body is not JSON: {error}"),
+            Category::Data => format!("the body does not fit: {error}"),
+            Category::Io | Category::Syntax | Category::Eof => {
+                format!("the body is not JSON: {error}")
+            }
         };
         ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
     })

@@ -46,6 +46,7 @@ pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
         .route("/metrics", get(wellknown::metrics))
         .route("/.well-known/oauth-protected-resource", get(wellknown::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(wellknown::protected_resource))
+        .merge(crate::pages::routes())
         .fallback(not_found)
         .with_state(doors)
         .layer(from_fn_with_state(shared, enter))

@@ -16,6 +16,6 @@ fn plain(cell: &Value) -> String {
         Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
             items.iter().map(plain).collect::<Vec<_>>().join(", ")
         }
-        other => other.to_string(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => cell.to_string(),
     }
 }

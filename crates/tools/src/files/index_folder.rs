@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use files::{IndexAnswer, Service};
-use ingest::Priority;
+use ingest::{JobProgress, Priority};
 use model::Caller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{error, version_schema, versioned, visible};
-use crate::{Answer, Call, Effect, Spec, Tool, ToolError};
+use crate::{Answer, Call, Effect, Progress, Spec, Tool, ToolError};
 
 /// The tool.
 pub struct IndexFolder {
@@ -71,8 +71,17 @@ impl Tool for IndexFolder {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { root, full, priority } = call.parse()?;
-        let answer =
-            self.service.index(call.caller, &root, full, priority, call.deadline).map_err(error)?;
+        let on_progress = |progress: &JobProgress| {
+            (call.progress)(Progress {
+                done: progress.n_done as f64,
+                total: progress.n_total.map(|total| total as f64),
+                message: Some(progress.stage.clone()),
+            });
+        };
+        let answer = self
+            .service
+            .index(call.caller, &root, full, priority, call.deadline, &on_progress)
+            .map_err(error)?;
         Ok(versioned(written(answer)))
     }
 }

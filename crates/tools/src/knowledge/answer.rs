@@ -6,6 +6,7 @@ use crate::{Code, ToolError};
 
 /// Writes an error of the family with the codes of the house. Where the contract gives a
 /// sentence, it is the message, word for word.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 pub fn error(error: Error) -> ToolError {
     let message = error.to_string();
     match error {

@@ -1,0 +1,449 @@
+//! Proves that columns in memory, SQLite and PostgreSQL give the same rows, totals, facets,
+//! extremes, series and continuations as a plain scan over the rows, for thousands of random
+//! queries over random tables.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::tests::deadline;
+use crate::{
+    Bucket, Case, ColumnSpec, Dataset, Direction, FacetRow, Filter, Kind, Query, Range, Sort,
+    SqliteTable, Table, TableSpec, Test, TimeSeries, Value,
+};
+
+const N_ROWS: usize = 200;
+const N_QUERIES: usize = 600;
+
+#[test]
+fn columns_and_sqlite_answer_like_a_plain_scan_with_moments_as_text() {
+    check_table(0, Moments::Iso);
+}
+
+#[test]
+fn columns_and_sqlite_answer_like_a_plain_scan() {
+    check_table(1, Moments::Millis);
+}
+
+#[test]
+fn columns_and_sqlite_answer_like_a_plain_scan_again() {
+    check_table(2, Moments::Millis);
+}
+
+#[test]
+fn columns_and_sqlite_answer_like_a_plain_scan_once_more() {
+    check_table(3, Moments::Millis);
+}
+
+fn check_table(seed: u64, moments: Moments) {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Model::random(seed);
+    let csv = folder.path().join("rows.csv");
+    fs_err::write(&csv, model.to_csv()).unwrap();
+    let spec = TableSpec { null_values: vec!["\\N".into()], ..spec() };
+    let dataset = Dataset::read(&csv, &spec).unwrap();
+    assert!(dataset.report().is_clean(), "{:?}", dataset.report());
+    let database = folder.path().join("rows.db");
+    model.fill_sqlite(&database, moments);
+    let sqlite = SqliteTable::open(&database, "rows", &spec).unwrap();
+    model.check(&[&dataset, &sqlite], seed + 100, N_QUERIES);
+}
+
+pub(crate) fn spec() -> TableSpec {
+    TableSpec::of(vec![
+        ColumnSpec::new("name", Kind::Text),
+        ColumnSpec::new("size", Kind::Number),
+        ColumnSpec::new("ratio", Kind::Number),
+        ColumnSpec::new("ok", Kind::Boolean),
+        ColumnSpec::new("at", Kind::Timestamp),
+    ])
+}
+
+/// Rows that can be scanned naively.
+pub(crate) struct Model {
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+/// What was asked when an answer was wrong; printed only then.
+struct Context<'q> {
+    place: usize,
+    n_asked: usize,
+    query: &'q Query,
+}
+
+impl std::fmt::Display for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "table {}, query {}: {:#?}", self.place, self.n_asked, self.query)
+    }
+}
+
+/// How a database without a type for moments keeps them.
+#[derive(Clone, Copy)]
+enum Moments {
+    Iso,
+    Millis,
+}
+
+/// A small generator, the same everywhere.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len() as u64) as usize]
+    }
+}
+
+const NAMES: [&str; 12] =
+    ["", "a", "A", "ab", "abc", "B", "ș", "Ș", "日本", "x,y", "say \"hi\"", "line\nbreak"];
+/// The first of January 2024.
+const START: i64 = 1_704_067_200_000;
+
+impl Model {
+    pub(crate) fn random(seed: u64) -> Self {
+        let mut numbers = Numbers(seed);
+        let rows = (0..N_ROWS)
+            .map(|_| (0..5).map(|column| random_value(&mut numbers, column)).collect())
+            .collect();
+        Model { rows }
+    }
+
+    fn to_csv(&self) -> String {
+        let mut csv = "name,size,ratio,ok,at\n".to_owned();
+        for row in &self.rows {
+            let cells: Vec<String> = row
+                .iter()
+                .map(|value| match value {
+                    Value::Null => "\\N".to_owned(),
+                    Value::Text(text) => format!("\"{}\"", text.replace('"', "\"\"")),
+                    Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_) => {
+                        value.to_row_json().to_string().trim_matches('"').to_owned()
+                    }
+                })
+                .collect();
+            csv.push_str(&cells.join(","));
+            csv.push('\n');
+        }
+        csv
+    }
+
+    fn fill_sqlite(&self, path: &Path, moments: Moments) {
+        let database = rusqlite::Connection::open(path).unwrap();
+        database
+            .execute_batch(
+                "CREATE TABLE rows (name TEXT, size INTEGER, ratio REAL, ok INTEGER, at); BEGIN",
+            )
+            .unwrap();
+        for row in &self.rows {
+            let cells: Vec<rusqlite::types::Value> = row
+                .iter()
+                .map(|value| match value {
+                    Value::Null | Value::List(_) => rusqlite::types::Value::Null,
+                    Value::Text(text) => text.clone().into(),
+                    Value::Integer(number) => (*number).into(),
+                    Value::Real(number) => (*number).into(),
+                    Value::Boolean(flag) => i64::from(*flag).into(),
+                    Value::Timestamp(millis) => match moments {
+                        Moments::Iso => crate::to_iso(*millis).into(),
+                        Moments::Millis => (*millis).into(),
+                    },
+                })
+                .collect();
+            database
+                .execute(
+                    "INSERT INTO rows VALUES (?, ?, ?, ?, ?)",
+                    rusqlite::params_from_iter(cells),
+                )
+                .unwrap();
+        }
+        database.execute_batch("COMMIT").unwrap();
+    }
+
+    /// Asks random queries of all tables and compares each answer with a plain scan.
+    pub(crate) fn check(&self, tables: &[&dyn Table], seed: u64, n_queries: usize) {
+        let mut numbers = Numbers(seed);
+        for n_asked in 0..n_queries {
+            let query = random_query(&mut numbers);
+            let passing = self.passing(&query);
+            for (place, table) in tables.iter().enumerate() {
+                let context = Context { place, n_asked, query: &query };
+                let context = &context;
+                let answer = table.query(&query, &deadline()).unwrap();
+                assert_eq!(answer.total, passing.len() as u64, "{context}");
+                let page: Vec<Vec<Value>> = passing
+                    .iter()
+                    .skip(query.offset as usize)
+                    .take(query.limit)
+                    .map(|row| row.iter().map(plain).collect())
+                    .collect();
+                let rows: Vec<Vec<Value>> =
+                    answer.rows.iter().map(|row| row.iter().map(plain).collect()).collect();
+                assert_eq!(rows, page, "{context}");
+                for (facet, name) in answer.facets.iter().zip(&query.facets) {
+                    self.check_facet(&passing, facet, name, query.facet_rows, context);
+                }
+                if let Some(series) = &answer.series {
+                    self.check_series(&passing, series, &query, context);
+                }
+                let has_more = passing.len() as u64 > query.offset + query.limit as u64;
+                assert_eq!(answer.next.is_some(), has_more && query.limit > 0, "{context}");
+                if answer.next.is_some() {
+                    let next = Query { after: answer.next, offset: 0, ..query.clone() };
+                    let continued = table.query(&next, &deadline()).unwrap();
+                    let skipped = query.offset as usize + query.limit;
+                    let page: Vec<Vec<Value>> = passing
+                        .iter()
+                        .skip(skipped)
+                        .take(query.limit)
+                        .map(|row| row.iter().map(plain).collect())
+                        .collect();
+                    let rows: Vec<Vec<Value>> =
+                        continued.rows.iter().map(|row| row.iter().map(plain).collect()).collect();
+                    assert_eq!(rows, page, "continued, {context}");
+                }
+            }
+        }
+    }
+
+    fn passing(&self, query: &Query) -> Vec<&Vec<Value>> {
+        let mut rows: Vec<&Vec<Value>> = self
+            .rows
+            .iter()
+            .filter(|row| {
+                query
+                    .filters
+                    .iter()
+                    .all(|filter| passes(&row[column_idx(&filter.column)], &filter.test))
+            })
+            .collect();
+        if let Some(sort) = &query.sort {
+            let idx = column_idx(&sort.column);
+            rows.sort_by(|left, right| {
+                let (left, right) = (&left[idx], &right[idx]);
+                match (left, right) {
+                    (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
+                    (Value::Null, _) => std::cmp::Ordering::Greater,
+                    (_, Value::Null) => std::cmp::Ordering::Less,
+                    (left, right) => match sort.direction {
+                        Direction::Ascending => compare(left, right),
+                        Direction::Descending => compare(right, left),
+                    },
+                }
+            });
+        }
+        rows
+    }
+
+    fn check_facet(
+        &self,
+        passing: &[&Vec<Value>],
+        facet: &crate::Facet,
+        name: &str,
+        limit: usize,
+        context: &Context<'_>,
+    ) {
+        let idx = column_idx(name);
+        let mut counts: Vec<FacetRow> = Vec::new();
+        for row in passing {
+            let value = plain(&row[idx]);
+            match counts.iter_mut().find(|count| count.value == value) {
+                Some(count) => count.total += 1,
+                None => counts.push(FacetRow { value, total: 1 }),
+            }
+        }
+        assert_eq!(facet.n_values, counts.len() as u64, "{name}, {context}");
+        assert_eq!(facet.total, passing.len() as u64, "{name}, {context}");
+        counts.sort_by(|left, right| {
+            let by_value = match (&left.value, &right.value) {
+                (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
+                (Value::Null, _) => std::cmp::Ordering::Less,
+                (_, Value::Null) => std::cmp::Ordering::Greater,
+                (left, right) => compare(left, right),
+            };
+            right.total.cmp(&left.total).then(by_value)
+        });
+        let has_order = matches!(name, "size" | "ratio" | "at");
+        let mut values: Vec<&Value> = counts
+            .iter()
+            .map(|count| &count.value)
+            .filter(|value| **value != Value::Null)
+            .collect();
+        values.sort_by(|left, right| compare(left, right));
+        let min = values.first().filter(|_| has_order).map(|value| (*value).clone());
+        let max = values.last().filter(|_| has_order).map(|value| (*value).clone());
+        assert_eq!(facet.min.as_ref().map(plain), min, "{name}, {context}");
+        assert_eq!(facet.max.as_ref().map(plain), max, "{name}, {context}");
+        counts.truncate(limit);
+        let rows: Vec<FacetRow> = facet
+            .rows
+            .iter()
+            .map(|row| FacetRow { value: plain(&row.value), total: row.total })
+            .collect();
+        assert_eq!(rows, counts, "{name}, {context}");
+    }
+
+    fn check_series(
+        &self,
+        passing: &[&Vec<Value>],
+        series: &crate::SeriesAnswer,
+        query: &Query,
+        context: &Context<'_>,
+    ) {
+        let wanted = query.series.as_ref().unwrap();
+        let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
+        let mut n_without_time = 0;
+        for row in passing {
+            let Value::Timestamp(millis) = row[4] else {
+                n_without_time += 1;
+                continue;
+            };
+            let amount = match &wanted.sum {
+                None => 1.0,
+                Some(name) => row[column_idx(name)].as_f64().unwrap_or(0.0),
+            };
+            *sums.entry(series.bucket.index_of(millis)).or_default() += amount;
+        }
+        assert_eq!(series.n_without_time, n_without_time, "{context}");
+        let (Some(first), Some(last)) = (sums.keys().next(), sums.keys().last()) else {
+            assert!(series.points.is_empty(), "{context}");
+            return;
+        };
+        assert_eq!(series.points.len() as i64, last - first + 1, "{context}");
+        for (point, index) in series.points.iter().zip(*first..) {
+            assert_eq!(point.start, series.bucket.start_of(index), "{context}");
+            let expected = sums.get(&index).copied().unwrap_or(0.0);
+            assert!((point.value - expected).abs() < 1e-6, "{point:?} {expected} {context}");
+        }
+    }
+}
+
+fn random_value(numbers: &mut Numbers, column: usize) -> Value {
+    if numbers.below(8) == 0 {
+        return Value::Null;
+    }
+    match column {
+        0 => Value::from(*numbers.pick(&NAMES)),
+        1 => Value::Integer(numbers.below(20) as i64 - 5),
+        2 => Value::Real(numbers.below(1000) as f64 / 8.0 - 20.0),
+        3 => Value::Boolean(numbers.below(2) == 0),
+        _ => Value::Timestamp(START - 5_000_000_000 + numbers.below(200) as i64 * 77_777_777),
+    }
+}
+
+fn random_query(numbers: &mut Numbers) -> Query {
+    let names: Vec<String> = ["name", "size", "ratio", "ok", "at"].map(str::to_owned).to_vec();
+    let filters = (0..numbers.below(4))
+        .map(|_| {
+            let column = numbers.below(5) as usize;
+            Filter::new(&names[column], random_test(numbers, column))
+        })
+        .collect();
+    let sort = (numbers.below(3) > 0).then(|| Sort {
+        column: numbers.pick(&names).clone(),
+        direction: *numbers.pick(&[Direction::Ascending, Direction::Descending]),
+    });
+    let series = (numbers.below(4) == 0).then(|| TimeSeries {
+        column: "at".to_owned(),
+        bucket: *numbers.pick(&[
+            None,
+            Some(Bucket::Day),
+            Some(Bucket::Week),
+            Some(Bucket::Month),
+            Some(Bucket::Year),
+        ]),
+        sum: numbers.pick(&[None, Some("size".to_owned()), Some("ratio".to_owned())]).clone(),
+    });
+    Query {
+        filters,
+        sort,
+        offset: *numbers.pick(&[0, 0, 1, 7, 500]),
+        limit: *numbers.pick(&[0, 1, 5, 20, 1000]),
+        after: None,
+        facets: names.iter().filter(|_| numbers.below(2) == 0).cloned().collect(),
+        facet_rows: *numbers.pick(&[3, 1000]),
+        columns: names,
+        series,
+    }
+}
+
+fn random_test(numbers: &mut Numbers, column: usize) -> Test {
+    let value = |numbers: &mut Numbers| random_value(numbers, column);
+    match numbers.below(if column == 0 { 7 } else { 4 }) {
+        0 => Test::AnyOf((0..numbers.below(4)).map(|_| value(numbers)).collect()),
+        1 => Test::Within(
+            (0..1 + numbers.below(2))
+                .map(|_| Range { low: value(numbers), high: value(numbers) })
+                .collect(),
+        ),
+        2 => Test::Not(Box::new(random_test(numbers, column))),
+        3 => Test::HoldsAll(
+            (0..numbers.below(3))
+                .map(|_| (0..numbers.below(3)).map(|_| value(numbers)).collect())
+                .collect(),
+        ),
+        4 => Test::HasPrefix(
+            (0..numbers.below(3)).map(|_| (*numbers.pick(&NAMES)).to_owned()).collect(),
+        ),
+        5 => Test::Contains {
+            text: (*numbers.pick(&["a", "b", "ș", "本", "\"", "zzz"])).to_owned(),
+            case: Case::Sensitive,
+        },
+        _ => Test::Contains {
+            text: (*numbers.pick(&["a", "B", "Hi", "zzz"])).to_owned(),
+            case: Case::Ignored,
+        },
+    }
+}
+
+/// The plain meaning of a test.
+fn passes(value: &Value, test: &Test) -> bool {
+    match test {
+        Test::Contains { text, case: Case::Sensitive } => {
+            value.as_str().is_some_and(|cell| cell.contains(text))
+        }
+        Test::Contains { text, case: Case::Ignored } => {
+            value.as_str().is_some_and(|cell| cell.to_lowercase().contains(&text.to_lowercase()))
+        }
+        Test::AnyOf(values) => values.contains(value),
+        Test::Within(ranges) => ranges.iter().any(|range| {
+            *value != Value::Null
+                && (range.low == Value::Null || compare(value, &range.low).is_ge())
+                && (range.high == Value::Null || compare(value, &range.high).is_le())
+        }),
+        Test::HasPrefix(prefixes) => prefixes
+            .iter()
+            .any(|prefix| value.as_str().is_some_and(|cell| cell.starts_with(prefix.as_str()))),
+        Test::HoldsAll(lists) => lists.iter().any(|list| list.iter().all(|wanted| wanted == value)),
+        Test::Not(inner) => !passes(value, inner),
+    }
+}
+
+fn compare(left: &Value, right: &Value) -> std::cmp::Ordering {
+    match (left, right) {
+        (Value::Text(left), Value::Text(right)) => left.cmp(right),
+        (Value::Boolean(left), Value::Boolean(right)) => left.cmp(right),
+        (left, right) => left.as_f64().unwrap().total_cmp(&right.as_f64().unwrap()),
+    }
+}
+
+/// Whole reals and integers are the same number.
+fn plain(value: &Value) -> Value {
+    if let Value::Integer(number) = value { Value::Real(*number as f64) } else { value.clone() }
+}
+
+fn column_idx(name: &str) -> usize {
+    ["name", "size", "ratio", "ok", "at"].iter().position(|known| *known == name).unwrap()
+}
+
+#[cfg(feature = "postgres-tests")]
+mod postgres;

@@ -1,0 +1,92 @@
+//! Proves that every type a Parquet file is likely to have comes out as the cell it means.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
+    Float64Array, Int16Array, RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+};
+use parquet::arrow::ArrowWriter;
+
+use crate::{Cells, ColumnSpec, Dataset, Kind, Result, TableSpec, Value};
+
+fn read(array: ArrayRef, kind: Kind, cells: Cells) -> Result<(Vec<Value>, Dataset)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+    let file = fs_err::File::create(&path).unwrap().into_file();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let spec = TableSpec::of(vec![ColumnSpec { cells, ..ColumnSpec::new("c", kind) }]);
+    let dataset = Dataset::read(&path, &spec)?;
+    let values = (0..dataset.n_rows()).map(|row| dataset.all_columns()[0].value(row)).collect();
+    Ok((values, dataset))
+}
+
+#[track_caller]
+fn check(array: impl arrow_array::Array + 'static, kind: Kind, expected: &[Value]) {
+    let (values, dataset) = read(Arc::new(array), kind, Cells::One).unwrap();
+    assert_eq!(values, expected);
+    assert!(dataset.report().is_clean());
+}
+
+#[test]
+fn every_type_gives_the_cell_it_means() {
+    check(Int16Array::from(vec![Some(3), None]), Kind::Number, &[3.into(), Value::Null]);
+    check(UInt64Array::from(vec![7]), Kind::Number, &[7.0.into()]);
+    check(Float32Array::from(vec![0.5, f32::NAN]), Kind::Number, &[0.5.into(), Value::Null]);
+    check(BooleanArray::from(vec![true, false]), Kind::Boolean, &[true.into(), false.into()]);
+    check(
+        Date32Array::from(vec![1, -1]),
+        Kind::Timestamp,
+        &[Value::Timestamp(86_400_000), Value::Timestamp(-86_400_000)],
+    );
+    check(
+        TimestampMicrosecondArray::from(vec![-1, 1999]),
+        Kind::Timestamp,
+        &[Value::Timestamp(-1), Value::Timestamp(1)],
+    );
+    let decimals = Decimal128Array::from(vec![1250]).with_precision_and_scale(10, 2).unwrap();
+    check(decimals, Kind::Number, &[12.5.into()]);
+    check(
+        StringArray::from(vec!["2024-01-01"]),
+        Kind::Timestamp,
+        &[Value::Timestamp(1_704_067_200_000)],
+    );
+    check(Int16Array::from(vec![5]), Kind::Text, &["5".into()]);
+    let dictionary: DictionaryArray<Int32Type> =
+        vec![Some("x"), None, Some("x")].into_iter().collect();
+    check(dictionary, Kind::Text, &["x".into(), Value::Null, "x".into()]);
+}
+
+#[test]
+fn lists_become_lists() {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    lists.append_value([Some("a"), None, Some("b")]);
+    lists.append_null();
+    lists.append_value([Some("b"), Some("b")]);
+    let cells = Cells::Many { separator: ';' };
+    let (values, _) = read(Arc::new(lists.finish()), Kind::Text, cells).unwrap();
+    assert_eq!(
+        values,
+        [
+            Value::List(vec!["a".into(), "b".into()]),
+            Value::List(vec![]),
+            Value::List(vec!["b".into()]),
+        ]
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_reported_and_what_cannot_be_read_is_named() {
+    let reals = Float64Array::from(vec![1.0, f64::INFINITY]);
+    let (values, dataset) = read(Arc::new(reals), Kind::Number, Cells::One).unwrap();
+    assert_eq!(values, [1.0.into(), Value::Null]);
+    assert_eq!(dataset.report().misfits[0].line, 2);
+    let binary = arrow_array::BinaryArray::from_vec(vec![b"x"]);
+    let error = read(Arc::new(binary), Kind::Text, Cells::One).unwrap_err();
+    assert!(matches!(error, crate::Error::Arrow { .. }), "{error}");
+}

@@ -1,0 +1,157 @@
+//! The same contract on a real PostgreSQL: as the source of a dimension, as the engine of its
+//! lookups, and as the home of facts. Without the test bed these tests have nothing to run on.
+
+use std::time::Duration;
+
+use model::{Caller, Clock, Deadline, Timestamp};
+use serde_json::{Value, json};
+use testkit::Postgres;
+
+use crate::charts::{ChartColumns, ChartSettings, Charts, ChartsConfig};
+use crate::tests::{self, dimension_configs};
+use crate::{Engine, FiltersConfig, Service, Settings};
+
+const TABLES: &str = "
+CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent;
+CREATE TABLE uat (id integer PRIMARY KEY, name text, name_en text, aliases text, county_code text, population integer, kind text, is_county boolean);
+INSERT INTO uat VALUES
+ (123, 'JUDEȚUL CLUJ', 'Cluj County', NULL, 'CJ', 691106, 'County', true),
+ (124, 'MUNICIPIUL CLUJ-NAPOCA', 'City of Cluj-Napoca', 'Kolozsvár;Klausenburg', 'CJ', 286598, 'City', false),
+ (125, 'COMUNA CILNIC', 'Commune of Câlnic', '', 'GJ', 2214, 'Commune', false),
+ (126, 'TÂRGU OCNA', 'Târgu Ocna', '', 'BC', 10410, 'Town', false);
+CREATE TABLE entity (cui text, name text, entity_type text, location text);
+INSERT INTO entity VALUES
+ ('4305857', 'PRIMĂRIA MUNICIPIULUI CLUJ-NAPOCA', 'city_hall', 'Cluj-Napoca'),
+ ('9012345', 'PRIMĂRIA COMUNEI CLUJANA', 'city_hall', '(dummy)'),
+ ('7654321', 'CONSILIUL JUDEȚEAN CLUJ', 'county_council', 'Cluj');
+CREATE TABLE functional (code text, name_ro text, name_en text, keywords text);
+INSERT INTO functional VALUES
+ ('70.', 'Învățământ', 'Education', 'educație;școli'),
+ ('70.11', 'Servicii auxiliare', 'Auxiliary services', ''),
+ ('65.', 'Sănătate', 'Health', 'spitale');
+CREATE TABLE economic (code text, name text);
+INSERT INTO economic VALUES
+ ('20', 'Bunuri si servicii'), ('20.30', 'Cheltuieli de personal (Contribuții)'), ('10', 'Cheltuieli de personal');
+CREATE TABLE facts (month text, account text, amount numeric, cui text, unit text, function text);
+INSERT INTO facts VALUES
+ ('2023-01', 'ch', 100.5, '1', '124', '70.04'), ('2023-04', 'ch', 25, '1', '124', '65.02'),
+ ('2024-01', 'ch', 7, '1', '123', '70'), ('2024-01', 'vn', 999, '1', '124', NULL);
+";
+
+fn service(postgres: &Postgres, engine: Engine) -> Service {
+    let mut dimensions = dimension_configs();
+    let tables = ["uat", "entity", "functional", "economic"];
+    for (dimension, table) in dimensions.iter_mut().zip(tables) {
+        dimension.source = format!("{}#{table}", postgres.url());
+        dimension.engine = engine;
+    }
+    Service::open(Settings {
+        folder: std::env::temp_dir(),
+        filters: FiltersConfig::default(),
+        dimensions,
+        meaning: None,
+    })
+    .unwrap()
+}
+
+#[test]
+fn source_and_engine_keep_the_contract() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run(TABLES);
+    for engine in [Engine::Memory, Engine::Postgres] {
+        let service = service(&postgres, engine);
+        let search = |category: &str, query: &str| -> Value {
+            let arguments = json!({"category": category, "query": query});
+            service.call(&Caller::local_admin(), &arguments).unwrap()
+        };
+        for (category, query, top, best) in tests::CASES {
+            let response = search(category, query);
+            let first = response["results"][0]["filterValue"].as_str();
+            assert_eq!(first, *top, "{engine:?} `{query}`: {response}");
+            let found = response["bestMatch"]["filterValue"].as_str();
+            assert_eq!(found, *best, "{engine:?} `{query}`: {response}");
+        }
+        let county = search("uat", "Cluj");
+        assert_eq!(
+            county["results"][0]["context"], "County: CJ | Population: 691,106 | Type: County",
+            "{engine:?}"
+        );
+        let code = search("economic_classification", "20.30");
+        assert_eq!(
+            code["results"][0]["metadata"]["chapterName"], "Bunuri si servicii",
+            "{engine:?}"
+        );
+        assert_eq!(service.dimensions(&Caller::local_admin())[0].n_entries, 4, "{engine:?}");
+    }
+}
+
+#[test]
+fn hostile_queries_are_only_text() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run(TABLES);
+    let service = service(&postgres, Engine::Postgres);
+    for query in ["'; DROP TABLE uat; --", "%", "_", "\\", "$1", "\u{feff}x"] {
+        let arguments = json!({"category": "functional_classification", "query": query});
+        service.call(&Caller::local_admin(), &arguments).unwrap();
+    }
+    assert_eq!(service.dimensions(&Caller::local_admin())[0].n_entries, 4);
+}
+
+#[test]
+fn facts_are_summed_where_they_are() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run(TABLES);
+    let data = tempfile::tempdir().unwrap();
+    let charts = Charts::open(ChartSettings {
+        config: ChartsConfig {
+            source: format!("{}#facts", postgres.url()),
+            columns: ChartColumns {
+                period: "month".to_owned(),
+                account: "account".to_owned(),
+                amount: "amount".to_owned(),
+                entity: Some("cui".to_owned()),
+                uat: Some("unit".to_owned()),
+                county: None,
+                functional: Some("function".to_owned()),
+                economic: None,
+            },
+            population: None,
+            rates: None,
+            currency: "RON".to_owned(),
+            keep_days: 1,
+            allow: model::Access::everyone(),
+        },
+        folder: data.path().to_owned(),
+        data_folder: data.path().to_owned(),
+        base_url: "http://127.0.0.1".to_owned(),
+        clock: Clock::fixed(Timestamp(0)),
+        dimensions: service(&postgres, Engine::Memory),
+    })
+    .unwrap();
+    let sums = |more: Value| -> Value {
+        let mut filter = json!({
+            "report_period": {"type": "YEAR", "selection": {"dates": ["2023", "2024"]}},
+            "account_category": "ch",
+        });
+        filter.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let arguments = json!({
+            "title": "t", "chart_type": "line",
+            "series_definitions": [{"label": "l", "filter": filter}],
+        });
+        let deadline = Deadline::after(Duration::from_secs(30));
+        let answer = charts
+            .call(&Caller::local_admin(), &arguments, &deadline)
+            .unwrap_or_else(|error| error.to_json());
+        let points = answer["data_series"][0]["data_points"].as_array().cloned();
+        points.map_or(answer, |points| points.iter().map(|point| point["y"].clone()).collect())
+    };
+    assert_eq!(sums(json!({})), json!([125.5, 7.0]));
+    assert_eq!(sums(json!({"functional_prefixes": ["70."]})), json!([100.5, 7.0]));
+    assert_eq!(sums(json!({"functional_codes": ["70"]})), json!([0.0, 7.0]));
+    assert_eq!(sums(json!({"uat_ids": ["124"]})), json!([125.5, 0.0]));
+    assert_eq!(sums(json!({"exclude": {"functional_prefixes": ["70."]}})), json!([25.0, 0.0]));
+    assert_eq!(
+        sums(json!({"county_codes": ["CJ"]}))["error"],
+        "county_codes is not available on this server: the fact table has no such column"
+    );
+}
