@@ -197,7 +197,13 @@ impl Service {
         max_results: usize,
     ) -> Result<Vec<FoundChunk>> {
         let mut results = vec![];
-        for ranked in response.hits {
+        let skipped: Vec<&str> = response
+            .timings
+            .iter()
+            .filter(|timing| timing.skipped.is_some())
+            .map(|timing| timing.stage)
+            .collect();
+        for mut ranked in response.hits {
             if results.len() >= max_results {
                 break;
             }
@@ -209,6 +215,9 @@ impl Service {
             if !is_visible || !document.state.is_indexed() {
                 continue;
             }
+            // A stage that did not run has no score, whatever it left behind.
+            let stages = &mut ranked.hit.explanation.stages;
+            stages.retain(|entry| !skipped.contains(&name_of(entry.stage)));
             results.push(FoundChunk {
                 chunk_id: ranked.hit.passage.to_string(),
                 score: ranked.hit.score,
@@ -222,6 +231,18 @@ impl Service {
             });
         }
         Ok(results)
+    }
+}
+
+/// The name of a stage in timings.
+fn name_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Atlas => "atlas",
+        Stage::Sparse => "sparse",
+        Stage::Dense => "dense",
+        Stage::Rrf => "rrf",
+        Stage::Bm25 => "bm25",
+        Stage::CrossEncoder => "cross_encoder",
     }
 }
 

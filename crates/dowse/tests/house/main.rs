@@ -7,6 +7,7 @@ mod bad_headers;
 mod bad_messages;
 mod connections;
 mod identity;
+mod knowledge;
 mod pipes;
 mod records;
 mod reload;
