@@ -52,6 +52,7 @@ mod dimension;
 mod template;
 
 mod service;
+mod snapshot;
 
 pub mod bench;
 pub mod charts;
@@ -67,5 +68,6 @@ pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{ARGUMENTS, DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
 pub use response::{BatchResponse, ResultExplanation, SearchResponse, SearchResult};
-pub use service::{DimensionInfo, Service, Settings};
+pub use service::{MAX_MEANING_NAMES, Service, Settings};
+pub use snapshot::DimensionInfo;
 pub use source::{MAX_ROWS, MAX_SOURCE_BYTES};

@@ -159,10 +159,7 @@ fn limit(arguments: &Map<String, Value>) -> Result<Option<usize>> {
 /// Shows a received value, cut to a length that fits a message.
 fn shown(value: &Value) -> String {
     const MAX_SHOWN_CHARS: usize = 60;
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     if text.chars().count() > MAX_SHOWN_CHARS {
         let cut: String = text.chars().take(MAX_SHOWN_CHARS).collect();
         format!("{cut}…")

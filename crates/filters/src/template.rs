@@ -137,8 +137,7 @@ fn is_number(cell: &str) -> bool {
 
 /// Tells whether a column's last word is one for identifiers: `uat_id`, `countyCode`, `cui`.
 fn names_an_id(column: &str) -> bool {
-    let start_of_last =
-        column.rfind(|char: char| char == '_' || char == '-' || char == ' ').map_or(0, |at| at + 1);
+    let start_of_last = column.rfind(['_', '-', ' ']).map_or(0, |at| at + 1);
     let last = &column[start_of_last..];
     let last = last.rfind(char::is_uppercase).filter(|at| *at > 0).map_or(last, |at| &last[at..]);
     ["id", "ids", "cui", "cif", "code", "cod", "key", "siruta", "zip", "phone", "year", "an"]

@@ -34,7 +34,7 @@ enum Engine {
     /// In columns, following their file when it changes.
     Columns(LiveTable),
     /// In the database that holds them.
-    Postgres { database: Database, table: String, names: ChartColumns },
+    Postgres { database: Database, table: String, names: Box<ChartColumns> },
 }
 
 /// Sums by period, and what could not be counted.
@@ -76,7 +76,7 @@ impl Facts {
             Some((url, table)) if url.starts_with("postgres") => {
                 let database = Database::open(url)?;
                 let origin = database.origin.clone();
-                let (table, names) = (table.to_owned(), named.clone());
+                let (table, names) = (table.to_owned(), Box::new(named.clone()));
                 (Engine::Postgres { database, table, names }, origin)
             }
             Some(_) | None => {

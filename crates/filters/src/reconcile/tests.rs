@@ -3,7 +3,7 @@
 use model::Caller;
 use serde_json::{Value, json};
 
-use super::*;
+use crate::Reconciliation;
 use crate::tests::world;
 
 const URL: &str = "http://127.0.0.1:7700/reconcile";
@@ -53,7 +53,7 @@ fn check_shape(value: &Value, shape: &Value, place: &str) {
                 assert!(fields.contains_key(field), "{place}.{field} is not in the specification");
             }
         }
-        other => panic!("no shape: {other}"),
+        Value::Null | Value::Bool(_) | Value::Number(_) => panic!("no shape: {shape}"),
     }
 }
 

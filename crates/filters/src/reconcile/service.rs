@@ -1,9 +1,4 @@
-//! The reconciliation API, version 0.2, over the same dimensions: for people who clean lists in
-//! OpenRefine and programs that speak its protocol.
-//!
-//! Types are categories; an entity's id is `category/value`; properties are the fields of a
-//! dimension's metadata. Everything here is JSON in and JSON out: the server mounts it.
-//! Specification: <https://www.w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410/>.
+//! The services of the protocol: manifest, queries, suggestions, extension, preview.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +7,9 @@ use model::Caller;
 use serde_json::{Map, Value, json};
 
 use crate::dimension::Dimension;
+use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, strings};
 use crate::request::{MAX_QUERY_CHARS, bad, object};
 use crate::{Error, Result, Service};
-
-/// Candidates given for a query that names no limit.
-const DEFAULT_CANDIDATES: usize = 5;
-
-/// The most candidates of one query, and suggestions of one list.
-const MAX_CANDIDATES: usize = 50;
 
 /// The most queries of one batch.
 pub const MAX_RECONCILE_QUERIES: usize = 200;
@@ -188,7 +178,7 @@ impl Reconciliation {
                 let value = found
                     .as_ref()
                     .and_then(|(dimension, entry)| dimension.property(*entry, property));
-                (property.clone(), Value::Array(value.into_iter().map(extended).collect()))
+                (property.clone(), Value::Array(value.iter().map(extended).collect()))
             });
             rows.insert(id.clone(), Value::Object(cells.collect()));
         }
@@ -289,93 +279,18 @@ impl Reconciliation {
     }
 }
 
-/// One query of a batch.
-struct Query {
-    text: String,
-    types: Vec<String>,
-    limit: usize,
-    properties: Vec<(String, Vec<String>)>,
-}
-
-impl Query {
-    fn read(key: &str, query: &Value) -> Result<Self> {
-        let fields = query.as_object().ok_or_else(|| bad(key, "an object", query))?;
-        let text = match fields.get("query") {
-            None => String::new(),
-            Some(Value::String(text)) => text.chars().take(MAX_QUERY_CHARS).collect(),
-            Some(other) => return Err(bad(&format!("{key}.query"), "a string", other)),
-        };
-        let types = match fields.get("type") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::String(category)) => vec![category.clone()],
-            Some(list) => strings(Some(list), &format!("{key}.type"))?,
-        };
-        let limit = fields
-            .get("limit")
-            .and_then(Value::as_f64)
-            .map_or(DEFAULT_CANDIDATES, |limit| (limit as usize).clamp(1, MAX_CANDIDATES));
-        let properties = match fields.get("properties") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(properties)) => properties
-                .iter()
-                .filter_map(|property| {
-                    let name = property.get("pid")?.as_str()?.to_owned();
-                    Some((name, wanted_values(property.get("v")?)))
-                })
-                .collect(),
-            Some(other) => {
-                return Err(bad(&format!("{key}.properties"), "a list of {pid, v}", other));
-            }
-        };
-        Ok(Query { text, types, limit, properties })
-    }
-}
-
-/// Gives the texts that a property may have: a value, an entity, or a list of these.
-fn wanted_values(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(values) => values.iter().flat_map(wanted_values).collect(),
-        Value::Object(entity) => ["id", "name"]
-            .iter()
-            .filter_map(|field| entity.get(*field)?.as_str())
-            .map(text::fold)
-            .collect(),
-        Value::String(value) => vec![text::fold(value)],
-        other => vec![other.to_string()],
-    }
-}
-
-fn agrees(value: &Value, wanted: &[String]) -> bool {
-    let value = match value {
-        Value::String(value) => text::fold(value),
-        other => other.to_string(),
-    };
-    wanted.contains(&value)
-}
-
 fn named(name: &str) -> Value {
     json!({"id": name, "name": name})
 }
 
 /// The protocol has no booleans: they go as text.
-fn extended(value: Value) -> Value {
+fn extended(value: &Value) -> Value {
     match value {
         Value::Number(number) if number.is_i64() || number.is_u64() => json!({"int": number}),
         Value::Number(number) => json!({"float": number}),
         Value::String(text) => json!({"str": text}),
-        other => json!({"str": other.to_string()}),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            json!({"str": value.to_string()})
+        }
     }
 }
-
-fn strings(value: Option<&Value>, name: &str) -> Result<Vec<String>> {
-    let Some(value) = value else { return Err(Error::Required { name: name.to_owned() }) };
-    let list = value.as_array().ok_or_else(|| bad(name, "a list of strings", value))?;
-    list.iter()
-        .map(|item| {
-            item.as_str().map(str::to_owned).ok_or_else(|| bad(name, "a list of strings", item))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests;
