@@ -306,7 +306,7 @@ fn mistakes_are_named() {
     check_error(&json!({"query": "Cluj"}), "category is required");
     check_error(&json!({"category": "", "query": "Cluj"}), "category is required");
     check_error(
-        json!({"category": "nope", "query": "Cluj"}),
+        &json!({"category": "nope", "query": "Cluj"}),
         "category is unknown: received `nope`",
     );
     check_error(&json!({"category": "uat"}), "query is required");
