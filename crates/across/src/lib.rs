@@ -1,1 +1,21 @@
-//! The room `across`.
+//! One question over every family that a caller may see, with one order and no duplicates.
+//!
+//! Each family stands behind the trait [`Source`]. [`Service::search`] asks them all, merges by
+//! calibrated score (which means the same in every family), folds results that say the same, and
+//! gives each an id that [`Service::fetch`] takes back. An id is opaque and stable, and opens
+//! nothing by itself: the family checks the caller again.
+#![doc(test(attr(deny(warnings))))]
+
+mod error;
+mod id;
+mod service;
+mod source;
+
+mod dimensions;
+mod folders;
+
+pub use dimensions::Dimensions;
+pub use error::{Error, Result};
+pub use folders::Folders;
+pub use service::{MAX_RESULTS, Merged, Service};
+pub use source::{Fetched, FoundIn, Hit, Source};

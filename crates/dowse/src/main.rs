@@ -10,6 +10,7 @@ mod commands;
 mod wiring;
 
 mod clock;
+mod issuer;
 mod logs;
 mod print;
 mod reload;
@@ -20,6 +21,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // A worker that reads documents is this executable again, and nothing else of it.
+    if extract::worker::main_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = cli::Cli::parse();
     logs::start(&cli.log);
     match commands::run(cli.command) {

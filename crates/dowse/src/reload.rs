@@ -1,5 +1,6 @@
 //! A changed configuration takes effect without a restart: on SIGHUP, or when the file changes.
-//! A file that does not work is refused, and the old configuration stays.
+//! A file that does not work is refused, and the old configuration stays. So it does when the new
+//! one would ask nobody any more who they are: a file that is half written must not open the door.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a file must stay as it is before it is read: it may be in the middle of being written.
+const SETTLED_AFTER: Duration = Duration::from_millis(200);
 
 /// Watches the configuration until `shutdown`, and puts what `build` makes of it in place.
 pub(crate) fn watch(
@@ -24,19 +28,23 @@ pub(crate) fn watch(
         let mut seen = stamp(&path);
         loop {
             tokio::select! {
-                _ = hangup.recv() => seen = stamp(&path),
+                _ = hangup.recv() => seen = settled(&path).await,
                 () = tokio::time::sleep(LOOK_EVERY) => {
-                    let now = stamp(&path);
                     // A file that is gone for a moment is being replaced by an editor.
-                    if now == seen || now.is_none() {
+                    if stamp(&path).is_none_or(|now| Some(now) == seen) {
                         continue;
                     }
-                    seen = now;
+                    seen = settled(&path).await;
                 }
                 () = shutdown.cancelled() => return,
             }
             let build = std::sync::Arc::clone(&build);
             match tokio::task::spawn_blocking(move || build()).await {
+                Ok(Ok(app)) if opens_the_door(&shared.load(), &app) => tracing::error!(
+                    file = %path.display(),
+                    error = "it has no `[auth]` any more; restart the server to serve without it",
+                    "the new configuration does not work, the old one stays"
+                ),
                 Ok(Ok(app)) => {
                     shared.replace(app);
                     tracing::info!(file = %path.display(), "the new configuration is in place");
@@ -51,6 +59,21 @@ pub(crate) fn watch(
         }
     });
     Ok(())
+}
+
+fn opens_the_door(old: &App, new: &App) -> bool {
+    old.authenticator.is_required() && !new.authenticator.is_required()
+}
+
+/// Waits until the file has stopped changing.
+async fn settled(path: &Path) -> Option<(SystemTime, u64)> {
+    loop {
+        let before = stamp(path);
+        tokio::time::sleep(SETTLED_AFTER).await;
+        if stamp(path) == before {
+            return before;
+        }
+    }
 }
 
 fn stamp(path: &Path) -> Option<(SystemTime, u64)> {

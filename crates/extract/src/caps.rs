@@ -40,7 +40,7 @@ impl Caps {
             input_bytes: 256 << 20,
             time: Duration::from_secs(30),
             memory_bytes: 2 << 30,
-            output_bytes: 64 << 20,
+            output_bytes: 32 << 20,
             nesting: 512,
             archive_depth: 4,
             expansion_ratio: 200,

@@ -81,7 +81,9 @@ fn by_marks(bytes: &[u8]) -> Found {
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return inside_compound_file(bytes);
     }
-    if bytes.starts_with(b"{\\rtf") {
+    let is_rtf_fragment =
+        bytes.starts_with(b"{\\") && memchr::memmem::find(head, b"\\pard").is_some();
+    if bytes.starts_with(b"{\\rtf") || is_rtf_fragment {
         return Found::Format(Format::Rtf);
     }
     if bytes.starts_with(b"\x1f\x8b") {
@@ -94,7 +96,9 @@ fn by_marks(bytes: &[u8]) -> Found {
         return Found::Format(Format::Xls);
     }
     for (mark, what) in BINARY_MARKS {
-        if bytes.starts_with(mark) {
+        // Words begin with some of these marks too.
+        let could_be_words = mark.iter().all(u8::is_ascii_graphic);
+        if bytes.starts_with(mark) && (!could_be_words || looks_binary(bytes)) {
             return Found::Binary(what);
         }
     }
@@ -251,6 +255,7 @@ fn plain(bytes: &[u8], promised: Option<Format>) -> Format {
         (Some(Format::Xml), Some(Format::Html)) => Format::Html,
         (Some(Format::Html), Some(Format::Xml)) if text.contains("<html") => Format::Html,
         (Some(Format::Html | Format::Text | Format::Csv), Some(Format::Eml)) => Format::Eml,
+        (Some(Format::Csv | Format::Tsv | Format::Json), Some(Format::Html)) => Format::Html,
         (Some(Format::Text), Some(Format::Mbox)) => Format::Mbox,
         (Some(Format::Json), Some(Format::JsonLines)) => Format::Json,
         (Some(promised), _) => promised,

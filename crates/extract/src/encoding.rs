@@ -34,18 +34,15 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> Decoded {
         return decode_as(encoding, bytes);
     }
     let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
-    let has_escapes = bytes.iter().take(GUESS_BYTES).any(|byte| *byte == 0x1b);
+    if is_iso_2022_jp(bytes) {
+        return decode_as(encoding_rs::ISO_2022_JP, bytes);
+    }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let is_stateful = has_escapes
-            && declared.is_none_or(|encoding| encoding == encoding_rs::ISO_2022_JP)
-            && guess(bytes) == encoding_rs::ISO_2022_JP;
-        if !is_stateful {
-            return Decoded {
-                text: with_plain_line_breaks(Cow::Borrowed(text)),
-                encoding: "UTF-8",
-                has_errors: false,
-            };
-        }
+        return Decoded {
+            text: with_plain_line_breaks(Cow::Borrowed(text)),
+            encoding: "UTF-8",
+            has_errors: false,
+        };
     }
     let encoding = match declared {
         // A page that says UTF-16 in an ASCII header is not UTF-16.
@@ -77,9 +74,18 @@ fn decode_as(encoding: &'static Encoding, bytes: &[u8]) -> Decoded {
 
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let sample = bytes.get(..GUESS_BYTES).unwrap_or(bytes);
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, sample.len() == bytes.len());
     detector.guess(None, Utf8Detection::Allow)
+}
+
+/// Sees the escapes that switch to Japanese in an encoding whose every byte is ASCII.
+fn is_iso_2022_jp(bytes: &[u8]) -> bool {
+    let sample = bytes.get(..GUESS_BYTES).unwrap_or(bytes);
+    sample.is_ascii()
+        && [b"\x1b$B".as_slice(), b"\x1b$@", b"\x1b(J", b"\x1b(I"]
+            .iter()
+            .any(|escape| memchr::memmem::find(sample, escape).is_some())
 }
 
 /// Tells whether bytes are UTF-8 with few mistakes: a cut file, or a stray byte.
@@ -190,7 +196,7 @@ mod tests {
     #[test]
     fn a_cut_file_stays_utf8() {
         let whole = "Învățământul și sănătatea țării".as_bytes();
-        let decoded = decode(&whole[..whole.len() - 3], None);
+        let decoded = decode(&whole[..whole.len() - 4], None);
         assert_eq!(decoded.encoding, "UTF-8");
         assert!(decoded.has_errors);
     }

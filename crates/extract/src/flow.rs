@@ -62,10 +62,6 @@ impl Flow {
         self.text.trim().is_empty()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.text.len()
-    }
-
     /// Gives the text and starts anew.
     pub(crate) fn take(&mut self) -> String {
         self.pending = Pending::Nothing;

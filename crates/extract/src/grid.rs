@@ -27,42 +27,119 @@ pub(crate) fn one_line(cell: &str) -> String {
     line
 }
 
-/// A table of a text document.
+/// A cell that stands over several columns or rows is repeated in at most this many of each.
+const MAX_SPAN: usize = 64;
+
+/// A longer text is not repeated: it is prose that was laid out in a cell.
+const MAX_REPEATED_BYTES: usize = 256;
+
+/// A table of a text document. A cell over several columns or rows is repeated in each, so that
+/// every row can be read alone.
 #[derive(Debug, Default)]
 pub(crate) struct TextTable {
     text: String,
     row: Vec<String>,
+    /// How many cells of the row were given, not repeated.
+    n_own: usize,
+    last_row: Vec<String>,
+    /// For each column, the cell that reaches down into it and for how many rows more.
+    reaching: Vec<(usize, String)>,
 }
 
 impl TextTable {
+    /// Adds a cell of one column and row.
     pub(crate) fn cell(&mut self, text: &str) {
-        self.row.push(one_line(text));
+        self.cell_over(text, 1, 1);
     }
 
-    pub(crate) fn end_row(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+    /// Adds a cell that stands over several columns and rows.
+    pub(crate) fn cell_over(&mut self, text: &str, n_columns: usize, n_rows: usize) {
+        self.fill_reached();
+        let text = one_line(text);
+        self.n_own += 1;
+        let is_repeated = text.len() <= MAX_REPEATED_BYTES;
+        let n_columns = if is_repeated { n_columns.clamp(1, MAX_SPAN) } else { 1 };
+        for _ in 0..n_columns {
+            if n_rows > 1 && is_repeated {
+                let column = self.row.len();
+                if self.reaching.len() <= column {
+                    self.reaching.resize(column + 1, (0, String::new()));
+                }
+                if let Some(slot) = self.reaching.get_mut(column) {
+                    *slot = (n_rows.min(MAX_SPAN) - 1, text.clone());
+                }
+            }
+            self.row.push(text.clone());
+        }
+    }
+
+    /// Adds a cell that goes on from the row above.
+    pub(crate) fn continued_from_above(&mut self, n_columns: usize) {
+        for _ in 0..n_columns.clamp(1, MAX_SPAN) {
+            let above = self.last_row.get(self.row.len());
+            let above = above.filter(|above| above.len() <= MAX_REPEATED_BYTES);
+            self.row.push(above.cloned().unwrap_or_default());
+        }
+    }
+
+    /// Adds a cell that goes on from the one before it.
+    pub(crate) fn continued_from_left(&mut self) {
+        let left = self.row.last().filter(|left| left.len() <= MAX_REPEATED_BYTES);
+        self.row.push(left.cloned().unwrap_or_default());
+    }
+
+    /// Ends a row; gives the text so far when it is long enough for a block.
+    pub(crate) fn finish_row(&mut self) -> Option<String> {
+        if self.row.is_empty() {
+            return None;
+        }
+        self.fill_reached();
+        if self.n_own == 1 && self.row.windows(2).all(|pair| pair.first() == pair.last()) {
+            // One cell over the whole width is a title, not a row of equal cells.
+            self.row.truncate(1);
+        }
         push_cells(&self.row, &mut self.text);
-        self.row.clear();
-        if self.text.len() > TABLE_BLOCK_BYTES {
-            self.end(pointer, output)?;
-        }
-        Ok(())
+        self.last_row = std::mem::take(&mut self.row);
+        self.n_own = 0;
+        (self.text.len() > TABLE_BLOCK_BYTES).then(|| std::mem::take(&mut self.text))
     }
 
-    pub(crate) fn end(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
-        if !self.row.is_empty() {
-            push_cells(&self.row, &mut self.text);
-            self.row.clear();
+    /// Ends the table and gives its text.
+    pub(crate) fn finish(&mut self) -> String {
+        let mut text = self.finish_row().unwrap_or_default();
+        text.push_str(&std::mem::take(&mut self.text));
+        *self = TextTable::default();
+        text
+    }
+
+    /// Ends a row and pushes what is long enough.
+    pub(crate) fn end_row(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+        match self.finish_row() {
+            Some(text) => output.push(BlockKind::Table, pointer, text),
+            None => Ok(()),
         }
-        let text = std::mem::take(&mut self.text);
+    }
+
+    /// Ends the table and pushes the rest.
+    pub(crate) fn end(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+        let text = self.finish();
         output.push(BlockKind::Table, pointer, text)
     }
 
     /// Gives the table as one line, for a cell of the table around it.
     pub(crate) fn flat(mut self) -> String {
-        if !self.row.is_empty() {
-            push_cells(&self.row, &mut self.text);
+        self.finish().replace('\n', " ")
+    }
+
+    /// Writes the cells that reach down from rows above into where the row stands.
+    fn fill_reached(&mut self) {
+        while let Some((n_left, text)) = self.reaching.get_mut(self.row.len()) {
+            if *n_left == 0 {
+                break;
+            }
+            *n_left -= 1;
+            self.row.push(text.clone());
         }
-        self.text.replace('\n', " ")
     }
 }
 
@@ -216,6 +293,26 @@ mod tests {
     fn check(row: u32, column: u32, name: &str) {
         assert_eq!(cell_name(row, column), name);
         assert_eq!(parse_cell_name(name), Some((row, column)));
+    }
+
+    #[test]
+    fn cells_over_others_are_repeated() {
+        let mut table = TextTable::default();
+        table.cell_over("A title over all", 3, 1);
+        table.finish_row();
+        table.cell_over("both", 2, 1);
+        table.cell_over("down", 1, 2);
+        table.finish_row();
+        table.cell("1");
+        table.cell("2");
+        table.finish_row();
+        table.continued_from_above(1);
+        table.cell("3");
+        table.continued_from_left();
+        assert_eq!(
+            table.finish(),
+            "A title over all\nboth | both | down\n1 | 2 | down\n1 | 3 | 3\n"
+        );
     }
 
     #[test]

@@ -46,6 +46,8 @@ mod rtf;
 
 mod pool;
 
+pub mod bench;
+
 pub use caps::Caps;
 pub use error::{Cap, Error, Result};
 pub use extract::extract;

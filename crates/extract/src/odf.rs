@@ -316,10 +316,7 @@ impl Walk {
         }
         let name = attribute("name").unwrap_or_default();
         let style = attribute("style-name").unwrap_or_default();
-        let pointer = Pointer::Sheet { name: name.clone(), range: None };
-        if self.hidden_styles.contains(&style) {
-            output.push(BlockKind::Other, &pointer, format!("{name} (hidden sheet)"))?;
-        }
+        crate::ooxml::push_sheet_name(&name, self.hidden_styles.contains(&style), output)?;
         self.sheet = Some(Sheet {
             rows: SheetRows::new(&name),
             name,

@@ -171,14 +171,6 @@ impl<'a> Output<'a> {
         self.inner_path.pop();
     }
 
-    pub(crate) fn is_inner(&self) -> bool {
-        !self.inner_path.is_empty()
-    }
-
-    pub(crate) fn n_blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
     pub(crate) fn finish(self, format: Format) -> Finished {
         let mut warnings = self.warnings;
         if self.blocks.is_empty() && warnings.is_empty() {
@@ -202,11 +194,12 @@ impl<'a> Output<'a> {
         by_ratio.max(Caps::EXPANSION_FREE_BYTES).min(self.caps.expanded_bytes)
     }
 
+    /// Puts a place into the files it stands in; archives in archives make one path.
     fn placed(&self, pointer: Pointer) -> Pointer {
-        self.inner_path.iter().rev().fold(pointer, |place, path| Pointer::Inner {
-            path: path.clone(),
-            place: Box::new(place),
-        })
+        if self.inner_path.is_empty() {
+            return pointer;
+        }
+        Pointer::Inner { path: self.inner_path.join(" > "), place: Box::new(pointer) }
     }
 }
 

@@ -18,9 +18,8 @@ const WORDS_PER_CHECK: u32 = 4096;
 pub(crate) fn read(bytes: &[u8], output: &mut Output) -> Result<()> {
     let mut walk = Walk::new(bytes);
     let outcome = walk.run(output);
-    if outcome.as_ref().is_ok_and(|()| true)
-        || outcome.as_ref().is_err_and(|error| !error.stops_everything())
-    {
+    let may_go_on = outcome.as_ref().err().is_none_or(|error| !error.stops_everything());
+    if may_go_on {
         walk.finish(output)?;
     }
     outcome
@@ -387,7 +386,10 @@ impl<'a> Walk<'a> {
                 self.aside.push('\n');
                 return Ok(());
             }
-            _ => return Ok(()),
+            Destination::FontTable
+            | Destination::StyleSheet
+            | Destination::Title
+            | Destination::Nowhere => return Ok(()),
         }
         if self.in_table {
             self.paragraph.push(' ');

@@ -47,8 +47,6 @@ pub struct IndexerConfig {
     pub pool: Option<Arc<Pool>>,
     /// What makes vectors.
     pub embedder: Arc<EmbedderSlot>,
-    /// The mean token vector for late interaction, where the model has one.
-    pub token_mean: Option<Vec<f32>>,
     /// What is indexed.
     pub files: FilesConfig,
     /// Where.
@@ -174,7 +172,6 @@ impl Indexer {
             store: Arc::clone(&self.config.store),
             namespace: self.namespace.clone(),
             embedder,
-            token_mean: self.config.token_mean.clone(),
         };
         Ok(embedding.run(progress)?.n_embedded)
     }

@@ -61,6 +61,23 @@ pub(crate) fn preview(
     Ok(cut(path, &passages, first, place.as_ref(), around))
 }
 
+/// Gives the whole text of a file as the index has it, up to a number of characters, and
+/// whether it was cut.
+pub(crate) fn whole(
+    indexer: &Indexer,
+    caller: &Caller,
+    path: &str,
+    max_chars: usize,
+) -> Result<(String, bool)> {
+    let (root, resolved) = indexer.roots().locate(caller, path)?;
+    let missing = || Error::NotFound { path: path.to_owned() };
+    let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
+    root.open_beneath(relative).map_err(|_| missing())?;
+    let text = whole_text(&passages(indexer, &resolved)?);
+    let is_cut = text.chars.len() > max_chars;
+    Ok((text.chars.into_iter().take(max_chars).collect(), is_cut))
+}
+
 fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
     let Some(path) = path.to_str() else { return Ok(Vec::new()) };
     let document = model::DocumentId::new(path);

@@ -15,6 +15,9 @@ use crate::{
     SummaryRequest, VECTORS_JOB, preview, rewrite, search, summary,
 };
 
+/// How often a call that waits for indexing says how far it is.
+const PROGRESS_STEP: Duration = Duration::from_millis(500);
+
 /// What the service works with.
 pub struct ServiceConfig {
     /// What knows the roots and the index.
@@ -60,7 +63,8 @@ impl Service {
         self.0.indexer.roots().visible(caller).iter().map(|root| root.name.clone()).collect()
     }
 
-    /// Indexes a folder inside a root, or joins the job that does so already.
+    /// Indexes a folder inside a root, or joins the job that does so already. While it waits,
+    /// `on_progress` is told how far the job is.
     ///
     /// Fails with [`Error::Busy`] when it is being indexed in the other way.
     pub fn index(
@@ -70,6 +74,7 @@ impl Service {
         full: bool,
         priority: Priority,
         deadline: &Deadline,
+        on_progress: &dyn Fn(&JobProgress),
     ) -> Result<IndexAnswer> {
         let (root, resolved) = self.0.indexer.roots().locate(caller, folder)?;
         if !resolved.is_dir() {
@@ -87,8 +92,13 @@ impl Service {
             None => self.submit(&root.name, subject, full, priority)?,
         };
         let wait = Deadline::after(self.0.index_wait.min(deadline.remaining()));
-        let job = self.0.queue.wait(&job.id, &wait)?;
-        self.answer(job)
+        let mut job = job;
+        while !job.state.is_final() && !wait.is_over() && !deadline.is_over() {
+            let step = Deadline::after(PROGRESS_STEP.min(wait.remaining()));
+            job = self.0.queue.wait(&job.id, &step)?;
+            on_progress(&job.progress);
+        }
+        answer(job)
     }
 
     /// Starts indexing every root, as a server does when it starts; returns at once.
@@ -99,6 +109,11 @@ impl Service {
             }
         }
         self.make_vectors()
+    }
+
+    /// Tells whether changes are to be noticed while the server runs.
+    pub fn is_watched(&self) -> bool {
+        self.0.indexer.config().files.watch
     }
 
     /// Searches.
@@ -121,6 +136,12 @@ impl Service {
         around: (usize, usize),
     ) -> Result<Preview> {
         preview::preview(&self.0.indexer, caller, path, pointer, around)
+    }
+
+    /// Gives the text of a file as the index has it, up to a number of characters, and whether
+    /// it was cut.
+    pub fn text(&self, caller: &Caller, path: &str, max_chars: usize) -> Result<(String, bool)> {
+        preview::whole(&self.0.indexer, caller, path, max_chars)
     }
 
     /// Summarises snippets.
@@ -161,19 +182,19 @@ impl Service {
         })?;
         Ok(())
     }
+}
 
-    fn answer(&self, job: Job) -> Result<IndexAnswer> {
-        match job.state {
-            JobState::Done => {
-                let indexed = serde_json::from_value(job.result).unwrap_or_default();
-                Ok(IndexAnswer::Done(indexed))
-            }
-            JobState::Failed => Err(Error::JobFailed {
-                reason: job.error.unwrap_or_else(|| "no reason was kept".to_owned()),
-            }),
-            JobState::Queued | JobState::Running => {
-                Ok(IndexAnswer::Running { job: job.id.to_string(), progress: job.progress })
-            }
+fn answer(job: Job) -> Result<IndexAnswer> {
+    match job.state {
+        JobState::Done => {
+            let indexed = serde_json::from_value(job.result).unwrap_or_default();
+            Ok(IndexAnswer::Done(indexed))
+        }
+        JobState::Failed => Err(Error::JobFailed {
+            reason: job.error.unwrap_or_else(|| "no reason was kept".to_owned()),
+        }),
+        JobState::Queued | JobState::Running => {
+            Ok(IndexAnswer::Running { job: job.id.to_string(), progress: job.progress })
         }
     }
 }

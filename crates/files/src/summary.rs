@@ -7,7 +7,7 @@ use std::path::Path;
 
 use infer::{Llm, Message};
 use model::Deadline;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use text::{Analyzer, LanguageSet, Scratch, detect_language, sentences};
 
 use crate::{Error, Result};

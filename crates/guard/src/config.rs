@@ -106,10 +106,12 @@ impl LimitsConfig {
     pub const DEFAULT_RATE: &'static str = "default";
 
     /// Calls per minute where the configuration says nothing.
-    pub const RATES: [(&'static str, u32); 4] = [
+    pub const RATES: [(&'static str, u32); 5] = [
         ("searchFiles", 60),
         ("openFile", 30),
         ("summarizeResults", 20),
+        // Uploads and the questions after their jobs come in bursts.
+        ("rest", 6_000),
         (LimitsConfig::DEFAULT_RATE, 120),
     ];
 }

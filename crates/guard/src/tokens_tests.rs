@@ -37,9 +37,11 @@ fn claims() -> Value {
 
 fn with(name: &str, value: Value) -> Value {
     let mut claims = claims();
-    match value {
-        Value::Null => claims.as_object_mut().unwrap().remove(name),
-        value => claims.as_object_mut().unwrap().insert(name.to_owned(), value),
+    let members = claims.as_object_mut().unwrap();
+    if value.is_null() {
+        members.remove(name)
+    } else {
+        members.insert(name.to_owned(), value)
     };
     claims
 }
@@ -125,10 +127,9 @@ fn published_keys_are_cached_and_rotation_is_noticed() {
         Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
     };
     let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
-    let mut header = Header::default();
-    header.kid = Some("unknown".to_owned());
+    let header = Header { kid: Some("unknown".to_owned()), ..Header::default() };
     let token = encode(&header, &claims(), &EncodingKey::from_secret(b"x")).unwrap();
-    let mut expect = |advance_ms: i64, fetches: usize| {
+    let expect = |advance_ms: i64, fetches: usize| {
         now.fetch_add(advance_ms, Ordering::Relaxed);
         assert!(tokens.caller(&token).is_err());
         assert_eq!(n_fetches.load(Ordering::Relaxed), fetches);
@@ -138,4 +139,26 @@ fn published_keys_are_cached_and_rotation_is_noticed() {
     expect(1, 2);
     expect(1, 2);
     expect(KEYS_TTL_MS, 3);
+}
+
+#[test]
+fn a_rotated_key_works_and_the_old_one_stops() {
+    let published = Arc::new(Mutex::new(testkit::tokens::published_keys(&["first"])));
+    let now = Arc::new(AtomicI64::new(NOW * 1000));
+    let fetch: FetchKeys = {
+        let published = Arc::clone(&published);
+        Arc::new(move |_| Some(published.lock().clone()))
+    };
+    let clock = {
+        let now = Arc::clone(&now);
+        Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
+    };
+    let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
+    let (first, second) = (testkit::tokens::SIGNED_FIRST, testkit::tokens::SIGNED_SECOND);
+    assert_eq!(tokens.caller(first).unwrap().subject, "ann");
+    assert!(tokens.caller(second).is_err());
+    *published.lock() = testkit::tokens::published_keys(&["second"]);
+    now.fetch_add(REFETCH_MS, Ordering::Relaxed);
+    assert_eq!(tokens.caller(second).unwrap().subject, "ann");
+    assert!(tokens.caller(first).is_err());
 }

@@ -34,6 +34,9 @@ mod embedder;
 mod llm;
 mod reranker;
 
+mod token_blob;
+mod token_mean;
+
 mod cache;
 mod open;
 mod state;
@@ -53,3 +56,5 @@ pub use net::Secret;
 pub use open::{EmbedderChoice, EmbedderSlot, RerankerChoice, open_local_embedder, open_reranker};
 pub use reranker::Reranker;
 pub use state::ModelState;
+pub use token_blob::{pack_tokens, unpack_tokens};
+pub use token_mean::token_mean;

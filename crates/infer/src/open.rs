@@ -88,7 +88,7 @@ fn locate(model: &str, models_dir: &Path) -> Result<(PathBuf, EmbedderId)> {
 
 /// The embedder that search and indexing share: it may arrive late, go away and come back.
 ///
-/// Asking never waits for a download. A model that is missing, still being pulled or down is tried
+/// Asking never waits for a download, and for loading only as long as the deadline allows. A model that is missing, still being pulled or down is tried
 /// again now and then, so pulling it while the server runs is enough.
 pub struct EmbedderSlot {
     choice: EmbedderChoice,
@@ -111,7 +111,9 @@ impl EmbedderSlot {
     ///
     /// When it cannot be had, gives the state to be turned into a warning.
     pub fn get(&self, deadline: &Deadline) -> std::result::Result<Arc<dyn Embedder>, ModelState> {
-        let mut inside = self.inside.lock();
+        let Some(mut inside) = self.inside.try_lock_for(deadline.remaining()) else {
+            return Err(self.loading());
+        };
         if let Some(embedder) = &inside.embedder {
             return Ok(Arc::clone(embedder));
         }
@@ -135,7 +137,7 @@ impl EmbedderSlot {
 
     /// Tells the state without loading anything.
     pub fn state(&self) -> ModelState {
-        let inside = self.inside.lock();
+        let Some(inside) = self.inside.try_lock() else { return self.loading() };
         if let Some(embedder) = &inside.embedder {
             return ModelState::Ready { model: embedder.id().name.clone() };
         }
@@ -150,6 +152,15 @@ impl EmbedderSlot {
                 Err(_) => models::state(models_dir, model),
             },
             (_, EmbedderChoice::Http(config)) => ModelState::Ready { model: config.model.clone() },
+        }
+    }
+
+    /// Someone else is opening it right now.
+    fn loading(&self) -> ModelState {
+        match &self.choice {
+            EmbedderChoice::Off => ModelState::Off,
+            EmbedderChoice::Local { model, .. } => ModelState::Loading { model: model.clone() },
+            EmbedderChoice::Http(config) => ModelState::Loading { model: config.model.clone() },
         }
     }
 
@@ -173,5 +184,63 @@ impl EmbedderSlot {
             Ok(embedder) => Ok(Arc::new(CachedEmbedder::new(embedder))),
             Err(error) => Err(ModelState::from_error(name, &error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local::tiny::Tiny;
+
+    fn soon() -> Deadline {
+        Deadline::after(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn a_model_that_arrives_late_is_picked_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let late = folder.path().join("late");
+        let slot = EmbedderSlot::new(EmbedderChoice::Local {
+            model: late.to_string_lossy().into_owned(),
+            models_dir: folder.path().join("models"),
+        });
+        assert!(matches!(slot.get(&soon()), Err(ModelState::Missing { .. })));
+        assert!(matches!(slot.state(), ModelState::Missing { .. }));
+        fs_err::create_dir_all(&late).unwrap();
+        Tiny::new(1, 64, 2).write(&late.join(CONTAINER_FILE));
+        assert!(slot.state().is_ready());
+        // Not before the interval is over is the folder looked at again.
+        assert!(slot.get(&soon()).is_err());
+        slot.inside.lock().problem = None;
+        assert_eq!(slot.get(&soon()).ok().unwrap().dimensions(), 64);
+        assert_eq!(slot.state(), ModelState::Ready { model: "late".into() });
+    }
+
+    #[test]
+    fn a_damaged_model_and_a_silent_provider_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join(CONTAINER_FILE), b"E5S1 and nothing more").unwrap();
+        let broken = EmbedderSlot::new(EmbedderChoice::Local {
+            model: folder.path().to_string_lossy().into_owned(),
+            models_dir: folder.path().to_owned(),
+        });
+        assert!(matches!(broken.get(&soon()), Err(ModelState::Broken { .. })));
+        assert!(matches!(broken.state(), ModelState::Broken { .. }));
+
+        let port = testkit::free_port();
+        let down = EmbedderSlot::new(EmbedderChoice::Http(HttpEmbedderConfig {
+            dialect: crate::providers::EmbedDialect::Tei,
+            base_url: format!("http://127.0.0.1:{port}"),
+            model: "bge".to_owned(),
+            api_key: None,
+            dimensions: None,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            max_tokens: 512,
+            timeout: Duration::from_secs(5),
+        }));
+        assert!(matches!(down.get(&soon()), Err(ModelState::ProviderDown { .. })));
+        assert_eq!(down.state().warning().unwrap().code, "provider_down");
+        assert_eq!(EmbedderSlot::new(EmbedderChoice::Off).state(), ModelState::Off);
     }
 }

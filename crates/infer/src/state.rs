@@ -24,6 +24,11 @@ pub enum ModelState {
         /// Bytes in all; 0 when unknown.
         n_bytes_total: u64,
     },
+    /// It is being loaded into memory, or its provider is being asked for the first time.
+    Loading {
+        /// The model.
+        model: String,
+    },
     /// Its files are not there.
     Missing {
         /// The model.
@@ -52,6 +57,7 @@ impl ModelState {
     }
 
     /// Says what a failed call means for the model.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "everything else means a broken model")]
     pub fn from_error(model: &str, error: &Error) -> Self {
         match error {
             Error::Provider { provider, source } => {
@@ -73,6 +79,7 @@ impl ModelState {
             ModelState::Ready { .. }
             | ModelState::Off
             | ModelState::Pulling { .. }
+            | ModelState::Loading { .. }
             | ModelState::ProviderDown { .. } => None,
         }
     }
@@ -92,6 +99,10 @@ impl ModelState {
                     format!("model `{model}` is still being pulled ({how_far}); {MEANWHILE}"),
                 ))
             }
+            ModelState::Loading { model } => Some(Warning::new(
+                "model_loading",
+                format!("model `{model}` is still being loaded; {MEANWHILE}"),
+            )),
             ModelState::Missing { model } => Some(Warning::new(
                 "model_missing",
                 format!(
@@ -130,6 +141,7 @@ mod tests {
                 n_bytes_total: 90_000_000,
             },
             ModelState::Pulling { model: model(), n_bytes_done: 45_000_000, n_bytes_total: 0 },
+            ModelState::Loading { model: model() },
             ModelState::Missing { model: model() },
             ModelState::Broken { model: model(), problem: "it ends at byte 7".to_owned() },
             ModelState::ProviderDown {
@@ -144,6 +156,6 @@ mod tests {
                 None => "no warning".to_owned(),
             })
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"));
     }
 }

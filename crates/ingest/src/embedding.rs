@@ -20,9 +20,6 @@ pub struct Embedding {
     pub namespace: NamespaceId,
     /// What makes the vectors.
     pub embedder: Arc<dyn Embedder>,
-    /// The mean token vector, taken off before token vectors are cut to bits; nothing keeps no
-    /// token vectors.
-    pub token_mean: Option<Vec<f32>>,
 }
 
 /// What a run of [`Embedding`] did.
@@ -73,14 +70,17 @@ impl Embedding {
         let texts: Vec<String> = waiting.iter().map(text_of).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let ids = waiting.iter().map(|passage| passage.id().clone());
-        let wants_tokens = self.token_mean.as_ref().filter(|_| self.embedder.has_token_vectors());
-        let vectors: Vec<(PassageId, Vec<f32>)> = match wants_tokens {
+        let mean = match self.embedder.has_token_vectors() {
+            true => Some(infer::token_mean(&*self.embedder, &deadline)?),
+            false => None,
+        };
+        let vectors: Vec<(PassageId, Vec<f32>)> = match mean {
             Some(mean) => {
                 let embedded = self.embedder.embed_passages_with_tokens(&texts, &deadline)?;
                 let blobs: Vec<_> = ids
                     .clone()
                     .zip(&embedded)
-                    .map(|(id, text)| (id, pack_tokens(&text.tokens, mean)))
+                    .map(|(id, text)| (id, pack_tokens(&text.tokens, &mean)))
                     .collect();
                 // The blob goes first: a passage that has a vector is never looked at again.
                 self.store.set_blobs(&self.namespace, &blobs)?;

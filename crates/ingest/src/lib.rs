@@ -43,13 +43,13 @@ mod source;
 mod pipeline;
 
 mod embedding;
-mod token_blob;
 
 mod jobs;
 mod progress;
 
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
+pub use infer::{pack_tokens, unpack_tokens};
 pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
     QueueConfig, Runner, Workers,
@@ -57,4 +57,3 @@ pub use jobs::{
 pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
 pub use progress::{Progress, Stage};
 pub use source::{Item, ItemContent, ListSource, Source};
-pub use token_blob::{pack_tokens, unpack_tokens};

@@ -1,1 +1,66 @@
-//! The room `knowledge`.
+//! Knowledge bases for teams: who may see what is part of every question.
+//!
+//! A knowledge base holds collections, a collection holds documents, a document is cut into
+//! chunks. Every call of [`Service`] takes the caller. Another tenant's object does not exist;
+//! inside a tenant, visibility, department and clearance decide. Passages of different
+//! departments and clearances never share a namespace, so that neither a result nor a count nor
+//! the statistics behind a score depend on what a caller may not see.
+//!
+//! Writing goes through jobs: [`Service::add_documents`] keeps the upload and returns at once,
+//! [`Service::run_job`] does the work, and vectors and summaries follow by themselves. Reading
+//! is [`Service::search`], [`Service::summary`] and [`Service::get_chunk`]. [`chat`] decides
+//! which of the family's tools answers a question.
+//!
+//! Schemas and error codes are those of `tools`, redaction is the guard's, transport is `serve`'s.
+//!
+//! ```
+//! use knowledge::chat::{ToolName, choose_by_rules};
+//!
+//! assert_eq!(choose_by_rules("リモートワーク手当は？"), ToolName::SearchDocuments);
+//! assert_eq!(choose_by_rules("このKBについて"), ToolName::GetKnowledgeBaseSummary);
+//! assert_eq!(choose_by_rules("OCR結果: マネ-ジャ-"), ToolName::NormalizeOcrText);
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+mod error;
+pub mod limits;
+
+mod access;
+mod objects;
+
+mod bases;
+mod collections;
+mod documents;
+mod service;
+
+mod jobs;
+mod slot;
+
+mod index;
+
+mod digest;
+mod summary;
+
+mod atlas;
+mod search;
+
+pub mod chat;
+mod ocr;
+
+mod time;
+
+#[cfg(test)]
+mod tests;
+
+pub use bases::{BaseChange, NewBase};
+pub use collections::{CollectionChange, NewCollection};
+pub use documents::{Accepted, Chunk, Content, NewDocument, OcrRepair};
+pub use error::{Error, Result};
+pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
+pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
+pub use ocr::Repaired;
+pub use search::{Found, FoundChunk, SearchRequest, StageTook};
+pub use service::{Service, ServiceConfig};
+pub use slot::ServiceSlot;
+pub use summary::{BaseSummary, Statistics, SummaryVersion};
+pub use time::iso;

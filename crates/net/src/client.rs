@@ -215,6 +215,7 @@ impl From<Error> for Failure {
 }
 
 /// Turns the HTTP library's error into one of this room.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's list grows")]
 pub(crate) fn translate(url: &Url, error: ureq::Error) -> Error {
     match error {
         ureq::Error::Timeout(phase) => {
@@ -276,6 +277,7 @@ fn too_many_redirects(url: &Url) -> Error {
     Error::Redirect { url: shown(url), allowed: MAX_REDIRECTS }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other error stays as it is")]
 fn come_back_later(error: Error, pause: Duration) -> Error {
     match error {
         Error::Status { url, status, .. } => {

@@ -39,6 +39,7 @@ impl Response {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other error stays as it is")]
 pub(crate) fn read_body(
     url: &Url,
     answer: http::Response<ureq::Body>,

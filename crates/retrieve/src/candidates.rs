@@ -1,61 +1,86 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
-use model::{PassageId, Warning};
-use store::{Candidates, PassageStore};
+use model::{DocumentId, PassageId, Warning};
+use store::{Candidates, Filter, PassageStore, WordsQuery};
 
-use crate::question::Question;
-use crate::{Coverage, Request, Result};
+use crate::{Request, Result};
 
 /// One candidate of one stage.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) scope_idx: usize,
+    pub(crate) document: DocumentId,
     pub(crate) passage: PassageId,
     pub(crate) score: f64,
 }
 
-/// What both stages found.
+/// What one stage found, best first.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) by_words: Vec<Found>,
-    pub(crate) by_vector: Vec<Found>,
+pub(crate) struct List {
+    pub(crate) found: Vec<Found>,
     pub(crate) n_passages: usize,
     pub(crate) n_vectors: usize,
     pub(crate) is_partial: bool,
+    /// There may be more with a lower score.
+    pub(crate) is_full: bool,
+    pub(crate) is_prefix_cut: bool,
 }
 
-impl Gathered {
-    pub(crate) fn coverage(&self) -> Coverage {
-        Coverage { n_passages: self.n_passages, n_vectors: self.n_vectors }
+impl List {
+    /// Gives what a candidate that is not in the list scores at most.
+    pub(crate) fn floor(&self) -> f64 {
+        if self.is_full { self.found.last().map_or(0.0, |found| found.score) } else { 0.0 }
+    }
+
+    fn take_in(&mut self, scope_idx: usize, candidates: Candidates, limit: usize) {
+        self.n_passages += candidates.counts.n_passages;
+        self.n_vectors += candidates.counts.n_vectors;
+        self.is_partial |= candidates.is_partial;
+        self.is_prefix_cut |= candidates.is_prefix_cut;
+        self.is_full |= candidates.hits.len() >= limit;
+        self.found.extend(candidates.hits.into_iter().map(|candidate| Found {
+            scope_idx,
+            document: candidate.document,
+            passage: candidate.passage,
+            score: f64::from(candidate.score),
+        }));
+    }
+
+    /// Brings the scopes into one order; equal scores stand in the order of the ids.
+    fn finish(&mut self, limit: usize) {
+        self.found.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score
+                .then_with(|| (one.scope_idx, &one.passage).cmp(&(other.scope_idx, &other.passage)))
+        });
+        self.found.truncate(limit);
     }
 }
 
-/// Asks every scope by words.
+/// Asks every scope by words. `extra` is what the query itself asks of every document.
 pub(crate) fn by_words(
     store: &dyn PassageStore,
     request: &Request<'_>,
-    question: &Question,
-    gathered: &mut Gathered,
-) -> Result<()> {
-    if question.for_words.should.is_empty() && question.for_words.must.is_empty() {
-        return Ok(());
-    }
+    words: &WordsQuery,
+    extra: &Filter,
+) -> Result<List> {
+    let limit = request.pipeline.n_by_words;
+    let mut list = List::default();
+    let is_empty = words.should.is_empty() && words.must.is_empty();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        let candidates = store.by_words(
-            &scope.namespace,
-            &question.for_words,
-            &scope.filter,
-            request.pipeline.n_by_words,
-            request.deadline,
-        )?;
-        gathered.n_passages += candidates.counts.n_passages;
-        gathered.n_vectors += candidates.counts.n_vectors;
-        gathered.is_partial |= candidates.is_partial;
-        gathered.by_words.extend(found(scope_idx, candidates));
+        if is_empty {
+            let counts = store.counts(&scope.namespace)?;
+            list.n_passages += counts.n_passages;
+            list.n_vectors += counts.n_vectors;
+            continue;
+        }
+        let filter = scope.filter.clone().and(extra.clone());
+        let candidates =
+            store.by_words(&scope.namespace, words, &filter, limit, request.deadline)?;
+        list.take_in(scope_idx, candidates, limit);
     }
-    gathered.by_words.sort_by(|one, other| other.score.total_cmp(&one.score));
-    gathered.by_words.truncate(request.pipeline.n_by_words);
-    Ok(())
+    list.finish(limit);
+    Ok(list)
 }
 
 /// Asks every scope by vector; a scope without vectors is passed over.
@@ -63,36 +88,22 @@ pub(crate) fn by_vector(
     store: &dyn PassageStore,
     request: &Request<'_>,
     vector: &[f32],
-    gathered: &mut Gathered,
+    extra: &Filter,
     warnings: &mut Vec<Warning>,
-) {
+) -> List {
+    let limit = request.pipeline.n_by_vector;
+    let mut list = List::default();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        let candidates = store.by_vector(
-            &scope.namespace,
-            vector,
-            &scope.filter,
-            request.pipeline.n_by_vector,
-            request.deadline,
-        );
-        match candidates {
-            Ok(candidates) => gathered.by_vector.extend(found(scope_idx, candidates)),
+        let filter = scope.filter.clone().and(extra.clone());
+        match store.by_vector(&scope.namespace, vector, &filter, limit, request.deadline) {
+            Ok(candidates) => list.take_in(scope_idx, candidates, limit),
             Err(store::Error::NoVectorSpace { .. }) => {}
             Err(error) => {
-                warnings.push(Warning::new(
-                    "vectors_skipped",
-                    format!("search by meaning was skipped: {error}"),
-                ));
+                let message = format!("search by meaning was skipped: {error}");
+                warnings.push(Warning::new("vectors_skipped", message));
             }
         }
     }
-    gathered.by_vector.sort_by(|one, other| other.score.total_cmp(&one.score));
-    gathered.by_vector.truncate(request.pipeline.n_by_vector);
-}
-
-fn found(scope_idx: usize, candidates: Candidates) -> impl Iterator<Item = Found> {
-    candidates.hits.into_iter().map(move |candidate| Found {
-        scope_idx,
-        passage: candidate.passage,
-        score: f64::from(candidate.score),
-    })
+    list.finish(limit);
+    list
 }

@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use model::{PassageId, Stage, StageScore};
+use model::{DocumentId, PassageId, Stage, StageScore};
 
 use crate::Pipeline;
-use crate::candidates::{Found, Gathered};
+use crate::candidates::{Found, List};
 
 /// A candidate with what the stages so far thought of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fused {
     pub(crate) scope_idx: usize,
+    pub(crate) document: DocumentId,
     pub(crate) passage: PassageId,
     pub(crate) words: Option<StageScore>,
     pub(crate) vector: Option<StageScore>,
@@ -19,24 +20,24 @@ pub(crate) struct Fused {
 
 /// Fuses the two lists. The order of equal scores is that of the ids, so it never depends on
 /// which list came first.
-pub(crate) fn fuse(gathered: &Gathered, pipeline: &Pipeline) -> Vec<Fused> {
+pub(crate) fn fuse(by_words: &List, by_vector: &List, pipeline: &Pipeline) -> Vec<Fused> {
     let mut fused: HashMap<(usize, PassageId), Fused> = HashMap::new();
     let lists = [
-        (&gathered.by_words, Stage::Sparse, pipeline.rrf_weights[0]),
-        (&gathered.by_vector, Stage::Dense, pipeline.rrf_weights[1]),
+        (by_words, Stage::Sparse, pipeline.rrf_weights[0]),
+        (by_vector, Stage::Dense, pipeline.rrf_weights[1]),
     ];
     let maximum: f64 = lists.iter().map(|(_, _, weight)| weight / (pipeline.rrf_k + 1.0)).sum();
     for (list, stage, weight) in lists {
-        for (rank, found) in (1_u32..).zip(list) {
+        for (rank, found) in (1_u32..).zip(&list.found) {
             let entry = fused
                 .entry((found.scope_idx, found.passage.clone()))
                 .or_insert_with(|| empty(found));
             let seen = StageScore { stage, rank, score: found.score };
             entry.rrf += weight / (pipeline.rrf_k + f64::from(rank)) / maximum;
             if stage == Stage::Sparse {
-                entry.words = Some(seen)
+                entry.words = Some(seen);
             } else {
-                entry.vector = Some(seen)
+                entry.vector = Some(seen);
             }
         }
     }
@@ -53,6 +54,7 @@ pub(crate) fn fuse(gathered: &Gathered, pipeline: &Pipeline) -> Vec<Fused> {
 fn empty(found: &Found) -> Fused {
     Fused {
         scope_idx: found.scope_idx,
+        document: found.document.clone(),
         passage: found.passage.clone(),
         words: None,
         vector: None,

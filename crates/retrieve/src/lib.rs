@@ -3,11 +3,56 @@
 //! A [`Retriever`] runs the stages in the order that `pipeline.rs` shows: analyse, candidates by
 //! words beside candidates by vector, fuse, re-rank, threshold, group, snippet. Each stage
 //! returns a subset or a re-ordering and adds its rank and score to the hit. A stage that cannot
-//! run is skipped with a warning, and the stages before it stand.
+//! run is skipped with a warning, and the stages before it stand; a model that fails five times
+//! in a row is left alone for half a minute.
 //!
 //! The score that leaves is calibrated relevance between 0 and 1; stage scores stand beside it.
-//! Nothing here writes, and nothing here knows a family: who may see what arrives as the filter
-//! of a [`Scope`].
+//! Hits are sorted by it. Nothing here writes, and nothing here knows a family: who may see what
+//! arrives as the filter of a [`Scope`]. How good the order is, [`eval`] measures.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use infer::ModelState;
+//! use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
+//! use retrieve::{Grouping, Pipeline, Request, Retriever, Scope};
+//! use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let clock = Clock::fixed(Timestamp(0));
+//! let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?;
+//! let notes = NamespaceId::new("notes");
+//! store.create_namespace(&notes, &Manifest::current(None))?;
+//! # let text = "The tram climbs to the castle.".to_owned();
+//! # let passage = Passage {
+//! #     id: PassageId::new("lisbon#0"), ordinal: 0, span: Span::new(0, 30), text,
+//! #     pointer: Pointer::Line(1), headings: vec![],
+//! # };
+//! # let lisbon = Document {
+//! #     id: DocumentId::new("lisbon"), title: "Lisbon".to_owned(), attributes: [].into(),
+//! #     metadata: serde_json::Value::Null, fingerprint: String::new(), passages: vec![passage],
+//! # };
+//! store.upsert(&notes, &[lisbon])?;
+//!
+//! // Without a model, search goes on with words.
+//! let retriever = Retriever::new(Arc::new(store), Arc::new(|| Err(ModelState::Off)));
+//! let response = retriever.search(&Request {
+//!     query: "castles",
+//!     scopes: &[Scope { namespace: notes, filter: Filter::All }],
+//!     limit: 10,
+//!     offset: 0,
+//!     threshold: None,
+//!     grouping: Grouping::Documents,
+//!     pipeline: &Pipeline::default(),
+//!     deadline: &Deadline::after(Duration::from_secs(1)),
+//! })?;
+//! assert_eq!(response.hits[0].hit.document.as_str(), "lisbon");
+//! assert_eq!(response.hits[0].hit.explanation.folded, ["castles → castl"]);
+//! # Ok(())
+//! # }
+//! ```
 #![doc(test(attr(deny(warnings))))]
 
 mod error;
@@ -16,11 +61,27 @@ mod response;
 
 mod pipeline;
 
-mod candidates;
-mod fuse;
 mod question;
-mod rank;
+mod syntax;
+
+mod candidates;
+mod meaning;
+mod spelling;
+
+mod fuse;
+
+mod rerank;
+
+mod calibrate;
+mod features;
+mod late;
+mod order;
+
 mod snippet;
+
+mod breaker;
+
+pub mod eval;
 
 pub use error::{Error, Result};
 pub use pipeline::{EmbedderSource, Retriever};

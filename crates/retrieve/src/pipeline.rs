@@ -1,17 +1,20 @@
 //! The order of the stages, and nothing else.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use infer::{Embedder, ModelState};
-use model::{Explanation, Hit, PassageId, Stage, StageScore, Warning};
-use store::{PassageStore, StoredPassage};
+use infer::{Embedder, ModelState, Reranker};
+use model::{DocumentId, Warning};
+use store::PassageStore;
+use text::LanguageSet;
 
-use crate::candidates::{Gathered, by_vector, by_words};
+use crate::breaker::Breaker;
+use crate::candidates::{List, by_words};
 use crate::fuse::{Fused, fuse};
-use crate::question::analyse;
-use crate::{Grouping, Ranked, Request, Response, Result, StageTiming, Total, rank, snippet};
+use crate::meaning::{Meaning, by_meaning};
+use crate::question::{Question, analyse};
+use crate::rerank::{Judged, rerank};
+use crate::{Coverage, Grouping, Ranked, Request, Response, Result, StageTiming, Total, spelling};
 
 /// Gives the embedder of the moment, or why there is none.
 pub type EmbedderSource =
@@ -20,14 +23,39 @@ pub type EmbedderSource =
 /// Searches a store.
 #[derive(Clone)]
 pub struct Retriever {
-    store: Arc<dyn PassageStore>,
-    embedder: EmbedderSource,
+    pub(crate) store: Arc<dyn PassageStore>,
+    pub(crate) embedder: EmbedderSource,
+    pub(crate) reranker: Option<Arc<dyn Reranker>>,
+    pub(crate) embedder_breaker: Arc<Breaker>,
+    pub(crate) reranker_breaker: Arc<Breaker>,
+}
+
+/// What the stages before the last one found, as documents in order: what an evaluation reads.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) words: Vec<DocumentId>,
+    pub(crate) vectors: Vec<DocumentId>,
+    pub(crate) fused: Vec<DocumentId>,
+    pub(crate) judged: Vec<Judged>,
 }
 
 impl Retriever {
     /// Makes a retriever over a store and an embedder that may come and go.
     pub fn new(store: Arc<dyn PassageStore>, embedder: EmbedderSource) -> Self {
-        Retriever { store, embedder }
+        Retriever {
+            store,
+            embedder,
+            reranker: None,
+            embedder_breaker: Arc::default(),
+            reranker_breaker: Arc::default(),
+        }
+    }
+
+    /// Puts a cross-encoder in the place of the builtin re-ranker.
+    #[must_use]
+    pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
     }
 
     /// Gives the store.
@@ -37,119 +65,168 @@ impl Retriever {
 
     /// Answers a search.
     ///
-    /// Fails only when the store cannot be read by words; every other stage that fails is
-    /// skipped with a warning.
+    /// Hits are sorted by score, best first; equal scores stand in a fixed order. Fails only
+    /// when the store can be searched neither by words nor by vector, or its passages cannot
+    /// be read; every other stage that fails is skipped with a warning.
     pub fn search(&self, request: &Request<'_>) -> Result<Response> {
-        let mut warnings = Vec::new();
+        self.search_traced(request).map(|(response, _)| response)
+    }
+
+    pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {
+        let mut question = analyse(request.query, request.pipeline, self.languages(request));
+        let mut warnings = std::mem::take(&mut question.warnings);
         let mut timings = Vec::new();
-        let question = analyse(request.query, request.pipeline);
-        let mut gathered = Gathered::default();
 
-        let begun = Instant::now();
-        by_words(&*self.store, request, &question, &mut gathered)?;
-        timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped: None });
-
-        let begun = Instant::now();
-        let skipped = self.dense(request, &mut gathered, &mut warnings);
-        timings.push(StageTiming { stage: "dense", took: begun.elapsed(), skipped });
-
-        if gathered.is_partial {
-            warnings.push(Warning::new("deadline", "the search was cut short by its deadline"));
+        let (words, meaning) = self.side_by_side(request, &question, &mut timings);
+        let mut words = self.words_or_skip(words, &meaning, &mut warnings)?;
+        warnings.extend(meaning.warnings.iter().cloned());
+        if words.found.is_empty() && meaning.list.found.is_empty() {
+            let again = spelling::second_try(&*self.store, request, &question)?;
+            if let Some((corrected, list)) = again {
+                let message = format!(
+                    "nothing was found for `{}`; searched for `{}`",
+                    question.plain, corrected.plain
+                );
+                warnings.push(Warning::new("query_corrected", message));
+                (question, words) = (corrected, list);
+            }
         }
-        let mut fused = fuse(&gathered, request.pipeline);
+        if words.is_partial || meaning.list.is_partial {
+            let message = "the search was cut short by its deadline; better hits may be missing";
+            warnings.push(Warning::new("degraded", message));
+        }
+        if words.is_prefix_cut {
+            let message = "a prefix stands for too many words; some of them were left out";
+            warnings.push(Warning::new("prefix_cut", message));
+        }
+
+        let begun = Instant::now();
+        let mut fused = fuse(&words, &meaning.list, request.pipeline);
+        if question.is_strict {
+            fused.retain(|fused| fused.words.is_some());
+        }
+        timings.push(StageTiming { stage: "rrf", took: begun.elapsed(), skipped: None });
         let total = Total {
-            n: fused.len(),
-            is_exact: gathered.by_words.len() < request.pipeline.n_by_words,
+            n: count(&fused, request.grouping),
+            is_exact: !words.is_full && !words.is_partial,
         };
-        fused.truncate(request.pipeline.n_lexical.max(request.offset + request.limit));
-        let passages = self.fetch(request, &fused)?;
-        let mut hits: Vec<Ranked> = fused
-            .iter()
-            .filter_map(|fused| {
-                let passage = passages.get(&(fused.scope_idx, fused.passage.clone()))?;
-                Some(ranked(request, fused, passage, &question.words))
-            })
-            .collect();
-        if let Some(threshold) = request.threshold {
-            hits.retain(|ranked| ranked.hit.score >= threshold);
-        }
-        if request.grouping == Grouping::Documents {
-            let mut seen = std::collections::BTreeSet::new();
-            hits.retain(|ranked| {
-                seen.insert((ranked.hit.namespace.clone(), ranked.hit.document.clone()))
+        let mut trace = Trace {
+            words: documents(words.found.iter().map(|found| &found.document)),
+            vectors: documents(meaning.list.found.iter().map(|found| &found.document)),
+            fused: documents(fused.iter().map(|fused| &fused.document)),
+            judged: vec![],
+        };
+        fused.truncate(n_judged(request));
+
+        let judged =
+            rerank(self, request, &question, &words, &meaning, fused, &mut timings, &mut warnings)?;
+        let coverage = Coverage {
+            n_passages: words.n_passages.max(meaning.list.n_passages),
+            n_vectors: words.n_vectors.max(meaning.list.n_vectors),
+        };
+        trace.judged.clone_from(&judged);
+        let hits = finish(request, judged);
+        Ok((Response { hits, total, warnings, timings, coverage }, trace))
+    }
+
+    /// Runs the two candidate searches at the same time.
+    fn side_by_side(
+        &self,
+        request: &Request<'_>,
+        question: &Question,
+        timings: &mut Vec<StageTiming>,
+    ) -> (Result<List>, Meaning) {
+        let (words, meaning) = std::thread::scope(|scope| {
+            let meaning = scope.spawn(|| {
+                let begun = Instant::now();
+                (by_meaning(self, request, question), begun.elapsed())
             });
-        }
-        let hits = hits.into_iter().skip(request.offset).take(request.limit).collect();
-        Ok(Response { hits, total, warnings, timings, coverage: gathered.coverage() })
+            let begun = Instant::now();
+            let words = by_words(&*self.store, request, &question.for_words, &question.filter);
+            let words = (words, begun.elapsed());
+            let meaning = meaning.join().unwrap_or_else(|_| {
+                let message = "search by meaning was skipped: it ended unexpectedly";
+                let skipped = Meaning::skipped("it ended unexpectedly");
+                (skipped.warned(Warning::new("vectors_skipped", message)), begun.elapsed())
+            });
+            (words, meaning)
+        });
+        let skipped = words.0.as_ref().err().map(ToString::to_string);
+        timings.push(StageTiming { stage: "sparse", took: words.1, skipped });
+        let skipped = meaning.0.skipped.clone();
+        timings.push(StageTiming { stage: "dense", took: meaning.1, skipped });
+        (words.0, meaning.0)
     }
 
-    fn dense(
+    /// A search by words that failed is skipped as long as the other one answered.
+    fn words_or_skip(
         &self,
-        request: &Request<'_>,
-        gathered: &mut Gathered,
+        words: Result<List>,
+        meaning: &Meaning,
         warnings: &mut Vec<Warning>,
-    ) -> Option<String> {
-        if request.pipeline.n_by_vector == 0 {
-            return Some("not asked for".to_owned());
-        }
-        let embedder = match (self.embedder)() {
-            Ok(embedder) => embedder,
-            Err(state) => {
-                warnings.extend(state.warning());
-                return Some("no model".to_owned());
+    ) -> Result<List> {
+        match words {
+            Ok(list) => Ok(list),
+            Err(_) if meaning.skipped.is_none() && !meaning.list.found.is_empty() => {
+                let message = "search by words was skipped: the store failed";
+                warnings.push(Warning::new("words_skipped", message));
+                Ok(List::default())
             }
-        };
-        match embedder.embed_query(request.query, request.deadline) {
-            Ok(vector) => {
-                by_vector(&*self.store, request, &vector, gathered, warnings);
-                None
-            }
-            Err(error) => {
-                let state = ModelState::from_error(&embedder.id().name, &error);
-                warnings.extend(state.warning());
-                Some(error.to_string())
-            }
+            Err(error) => Err(error),
         }
     }
 
-    fn fetch(
-        &self,
-        request: &Request<'_>,
-        fused: &[Fused],
-    ) -> Result<BTreeMap<(usize, PassageId), StoredPassage>> {
-        let mut passages = BTreeMap::new();
-        for (scope_idx, scope) in request.scopes.iter().enumerate() {
-            let ids: Vec<PassageId> = fused
-                .iter()
-                .filter(|fused| fused.scope_idx == scope_idx)
-                .map(|fused| fused.passage.clone())
-                .collect();
-            for stored in self.store.passages(&scope.namespace, &ids)?.into_iter().flatten() {
-                passages.insert((scope_idx, stored.id().clone()), stored);
+    /// Gives the languages of what is searched; all of them where the store does not say.
+    fn languages(&self, request: &Request<'_>) -> LanguageSet {
+        let mut languages = LanguageSet::EMPTY;
+        for scope in request.scopes {
+            match self.store.languages(&scope.namespace) {
+                Ok(known) => known.iter().for_each(|language| languages.insert(language)),
+                Err(_) => return LanguageSet::all(),
             }
         }
-        Ok(passages)
+        languages
     }
 }
 
-fn ranked(
-    request: &Request<'_>,
-    fused: &Fused,
-    passage: &StoredPassage,
-    words: &[text::QueryWord],
-) -> Ranked {
-    let rrf = StageScore { stage: Stage::Rrf, rank: 0, score: fused.rrf };
-    let stages = [fused.words.clone(), fused.vector.clone(), Some(rrf)];
-    let explanation =
-        Explanation { stages: stages.into_iter().flatten().collect(), ..Explanation::default() };
-    let namespace = request.scopes[fused.scope_idx].namespace.clone();
-    let hit = Hit {
-        namespace,
-        document: passage.document.clone(),
-        passage: fused.passage.clone(),
-        score: rank::score(fused),
-        explanation,
+/// Threshold, grouping and paging, in this order.
+fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> {
+    let mut seen = std::collections::BTreeSet::new();
+    judged
+        .into_iter()
+        .filter(|judged| request.threshold.is_none_or(|least| judged.score >= least))
+        .filter(|judged| match request.grouping {
+            Grouping::Passages => true,
+            Grouping::Documents => {
+                seen.insert((judged.fused.scope_idx, judged.fused.document.clone()))
+            }
+        })
+        .skip(request.offset)
+        .take(request.limit)
+        .map(|judged| judged.into_ranked(request))
+        .collect()
+}
+
+/// Gives how many fused candidates are judged: enough for the page, and for a fair comparison.
+fn n_judged(request: &Request<'_>) -> usize {
+    const PASSAGES_PER_DOCUMENT: usize = 3;
+    let n_asked = request.offset.saturating_add(request.limit);
+    let n_asked = match request.grouping {
+        Grouping::Passages => n_asked,
+        Grouping::Documents => n_asked.saturating_mul(PASSAGES_PER_DOCUMENT),
     };
-    let snippet = snippet::snippet(words, &passage.passage.text);
-    Ranked { hit, passage: passage.clone(), snippet }
+    request.pipeline.n_lexical.max(n_asked)
+}
+
+fn count(fused: &[Fused], grouping: Grouping) -> usize {
+    match grouping {
+        Grouping::Passages => fused.len(),
+        Grouping::Documents => documents(fused.iter().map(|fused| &fused.document)).len(),
+    }
+}
+
+/// Gives each document once, at its best place.
+fn documents<'a>(ids: impl Iterator<Item = &'a DocumentId>) -> Vec<DocumentId> {
+    let mut seen = std::collections::HashSet::new();
+    ids.filter(|id| seen.insert(*id)).cloned().collect()
 }

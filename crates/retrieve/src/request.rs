@@ -41,6 +41,10 @@ pub struct Pipeline {
     pub n_lexical: usize,
     /// Whether the model re-ranker runs.
     pub model_rerank: bool,
+    /// How many candidates a cross-encoder reads; the builtin re-ranker looks at all.
+    pub n_model: usize,
+    /// Attributes that a query may name as `field:value`; any other colon is a part of its word.
+    pub fields: Vec<String>,
 }
 
 impl Default for Pipeline {
@@ -54,6 +58,8 @@ impl Default for Pipeline {
             rrf_weights: [0.5, 0.5],
             n_lexical: 100,
             model_rerank: true,
+            n_model: 50,
+            fields: vec!["ext".to_owned()],
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
+use ingest::JobQueue;
 use model::{Caller, Clock};
 use tokio::sync::Semaphore;
 use tools::{Registry, ResourceSet};
@@ -40,6 +41,16 @@ pub struct App {
     pub first_table: Option<Registry>,
     /// The endpoints under `/mcp/{endpoint}`.
     pub endpoints: Option<Arc<dyn Endpoints>>,
+    /// A question over everything.
+    pub across: across::Service,
+    /// Charts, where facts are configured.
+    pub charts: Option<Arc<filters::charts::Charts>>,
+    /// Lists against dimensions, where there are some.
+    pub reconciliation: Option<filters::Reconciliation>,
+    /// The knowledge bases, for REST and chat.
+    pub knowledge: Option<knowledge::Service>,
+    /// The jobs of all families, for REST.
+    pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
     /// Whether everything it needs is there.

@@ -177,3 +177,24 @@ fn outcome_of(code: Code) -> Outcome {
         Code::InternalError | Code::LlmUpstream | Code::Unavailable => Outcome::Failed,
     }
 }
+
+/// Does a piece of work with everything that stands around a call: rate, slot, deadline, record.
+pub(crate) async fn perform<T: Send + 'static>(
+    app: &App,
+    ticket: Ticket,
+    query: Option<&str>,
+    work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let visitor = Visitor::enter(app);
+    let result = match admit(app, &ticket) {
+        Ok(()) => run(app, &ticket, work).await,
+        Err(refused) => Err(refused),
+    };
+    let ended = match &result {
+        Ok(_) => Ok(Counts { n_results: 1, n_redacted: 0 }),
+        Err(error) => Err(error),
+    };
+    let (name, id) = (ticket.name.clone(), ticket.id.clone());
+    visitor.leave(app, ticket, query, ended);
+    result.map_err(|error| hide_internals(error, &name, &id))
+}

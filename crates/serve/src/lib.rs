@@ -15,8 +15,12 @@ pub mod call;
 mod guarded;
 pub mod read;
 
+mod api;
 mod http;
 mod mcp;
+mod pages;
+
+pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;

@@ -1,4 +1,5 @@
 //! The embedded store keeps every law of the contract.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use model::{Clock, Timestamp};
 use store::{Config, EmbeddedStore, conformance};

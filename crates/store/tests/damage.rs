@@ -1,4 +1,5 @@
 //! A damaged, missing or foreign folder gives a clear error or a repair, never wrong results.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;
 

@@ -2,6 +2,7 @@
 //!
 //! `tests/fixtures/format-1` was written by the first version of the format. With the variable
 //! `DOWSE_WRITE_FORMAT_FIXTURE` set, the test writes the fixture of the present format first.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;
 

@@ -142,7 +142,8 @@ impl Request {
         self.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
     }
 
-    fn bytes(&self, authority: &str) -> Vec<u8> {
+    /// Gives the request as it goes over the wire.
+    pub fn bytes(&self, authority: &str) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         if !self.has("host") {
             head.push_str(&format!("Host: {authority}\r\n"));

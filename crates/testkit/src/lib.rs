@@ -37,6 +37,7 @@
 
 pub mod callers;
 mod clock;
+pub mod tokens;
 
 mod folder;
 mod ports;

@@ -19,7 +19,7 @@
 //! Both are idempotent: folding twice is folding once.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+use unicode_normalization::char::{compose, decompose_canonical, is_combining_mark};
 
 /// Gives the form in which spellings are compared: no case, no diacritics, no width.
 ///
@@ -128,10 +128,22 @@ fn push_folded(char: char, base: Base, folded: &mut String) -> Base {
             Base::Cyrillic => matches!(char, '\u{300}' | '\u{301}'),
             Base::Other => is_vowel_point(char),
         };
-        if !falls {
-            folded.push(char);
+        if falls {
+            return base;
         }
-        return base;
+        // Folding the letter can let its mark compose (`ゎ` and a voicing mark), and what they
+        // compose to is folded in turn.
+        let composed = folded.chars().next_back().and_then(|last| compose(last, char));
+        return match composed {
+            Some(composed) => {
+                folded.pop();
+                push_folded(composed, base, folded)
+            }
+            None => {
+                folded.push(char);
+                base
+            }
+        };
     }
     if is_kana(char) {
         folded.push(fold_kana(char));
@@ -310,6 +322,7 @@ mod tests {
         check("ｶﾞｷﾞｸﾞ ﾊﾟﾝ ｰ", "ガギグ パン ー");
         check("キャノン きゃのん 一ヶ月 かな", "キヤノン キヤノン 一ケ月 カナ");
         check("㈱ ① ㌔", "(株) 1 キロ");
+        check("ゎ\u{ff9e} ё\u{308}", "ヷ е");
     }
 
     #[test]

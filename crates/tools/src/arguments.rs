@@ -44,6 +44,7 @@ impl<'a> Place<'a> {
     }
 
     /// Puts together the error: the contract's sentence first where it gives one.
+    #[expect(clippy::needless_pass_by_value, reason = "every caller has just written it")]
     fn refuse(&self, rule: &str, plain: String, received: &Value) -> ToolError {
         let sentence = self.spec.sentence(&format!("{}.{rule}", self.path));
         let message = match sentence {
@@ -337,9 +338,9 @@ fn is_uuid(text: &str) -> bool {
 }
 
 fn quote(value: &Value) -> String {
-    match value {
-        Value::String(text) => format!("`{}`", shorten_text(text)),
-        other => format!("`{}`", shorten_text(&other.to_string())),
+    match value.as_str() {
+        Some(text) => format!("`{}`", shorten_text(text)),
+        None => format!("`{}`", shorten_text(&value.to_string())),
     }
 }
 

@@ -27,10 +27,14 @@ mod error;
 mod spec;
 
 mod arguments;
+#[cfg(test)]
+mod contract;
 mod per_caller;
 mod registry;
 mod resources;
 
+pub mod everywhere;
+pub mod files;
 pub mod filters;
 pub mod knowledge;
 pub mod tables;

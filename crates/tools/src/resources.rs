@@ -11,7 +11,7 @@ use model::{Caller, Deadline};
 use crate::ToolError;
 
 /// The scheme of every address.
-pub const SCHEME: &str = "dowse://";
+const SCHEME: &str = "dowse://";
 
 /// Something that can be read, as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -117,11 +117,9 @@ fn empty_object() -> Map<String, Value> {
 }
 
 fn into_object(schema: Value) -> Map<String, Value> {
-    match schema {
-        Value::Object(object) => object,
-        other => {
-            debug_assert!(false, "a schema must be an object, not {other}");
-            Map::new()
-        }
-    }
+    let Value::Object(object) = schema else {
+        debug_assert!(false, "a schema must be an object, not {schema}");
+        return Map::new();
+    };
+    object
 }

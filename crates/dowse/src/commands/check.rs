@@ -1,17 +1,19 @@
 //! `dowse check`: is the configuration right, and what would it serve?
 
 use model::Caller;
+use store::Repair;
 
-use crate::cli::ConfigArgs;
+use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
 use crate::wiring::{Lasting, app};
 
-pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
-    let loaded = load(args.config.as_deref(), &variable)?;
+pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
+    let loaded = load(args.config.config.as_deref(), &variable)?;
     let config = &loaded.config;
-    let app = app(config, &Lasting::open(config)?)?;
+    let lasting = Lasting::open(config)?;
+    let (app, _) = app(config, &lasting)?;
     match &loaded.file {
         Some(file) => print::line(format!("{}: valid", file.display())),
         None => print::line("no configuration: the defaults are used"),
@@ -34,5 +36,24 @@ pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
         vec!["callers".to_owned(), callers],
         vec!["tools".to_owned(), names.join(", ")],
     ]));
+    if args.repair {
+        repair(&lasting)?;
+    }
+    Ok(())
+}
+
+/// Checks what is kept, and rebuilds what is damaged.
+fn repair(lasting: &Lasting) -> anyhow::Result<()> {
+    let findings = lasting.kept()?.store.check(Repair::Yes)?;
+    if findings.is_empty() {
+        print::line("everything that is kept is right");
+    }
+    for finding in &findings {
+        let place = finding.namespace.as_ref().map_or("catalogue", |name| name.as_str());
+        let state = if finding.is_repaired { "repaired" } else { "NOT repaired" };
+        print::line(format!("{place}: {} ({state})", finding.problem));
+    }
+    let n_left = findings.iter().filter(|finding| !finding.is_repaired).count();
+    anyhow::ensure!(n_left == 0, "{n_left} findings could not be repaired: restore a backup");
     Ok(())
 }

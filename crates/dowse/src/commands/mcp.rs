@@ -15,7 +15,9 @@ pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
-        let shared = Shared::new(app(&config, &lasting)?);
+        let (app, families) = app(&config, &lasting)?;
+        families.start_indexing()?;
+        let shared = Shared::new(app);
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())
     })

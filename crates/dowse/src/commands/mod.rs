@@ -1,16 +1,22 @@
 //! One file for each command.
 
 mod audit;
+mod backup;
 mod bench;
 mod check;
 mod demo;
+mod extract;
+mod files;
+mod kb;
 mod mcp;
+mod models;
 mod serve;
 mod tools;
 
 use std::process::ExitCode;
 
-use crate::cli::{BenchCommand, Command};
+use crate::cli::{Command, TablesCommand};
+use crate::print;
 
 /// Does what was typed.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -19,9 +25,20 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Backup(args) => backup::backup(&args),
+        Command::Restore(args) => backup::restore(&args),
+        Command::Tables(TablesCommand::Infer { file }) => {
+            ::tables::infer(&file).map(print::line).map_err(Into::into)
+        }
         Command::Tools(args) => tools::run(&args),
+        Command::Index(args) => files::index(&args),
+        Command::Search(args) => files::search(&args),
+        Command::Open(args) => files::open_file(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::Models(command) => models::run(&command),
+        Command::Kb(args) => kb::run(&args),
         Command::Audit(args) => audit::run(&args),
-        Command::Bench(BenchCommand::Overhead(args)) => bench::overhead(&args),
+        Command::Bench(command) => bench::run(&command),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -1,46 +1,66 @@
 //! `dowse serve`: HTTP, until told to stop.
 
 use ::serve::Shared;
+use std::path::PathBuf;
+
 use anyhow::Context;
+use files::RootConfig;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Lasting, app};
+use crate::wiring::{Lasting, app, watch_folders};
 use crate::{print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let listen = args.listen;
+    let folders = args.folders.clone();
     let adjust = move |mut config: Config| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
-        config
+        add_folders(&mut config, &folders)?;
+        anyhow::Ok(config)
     };
-    let config = adjust(loaded.config);
+    let config = adjust(loaded.config)?;
     let lasting = Lasting::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
         let address = config.server.listen;
-        let shared = Shared::new(app(&config, &lasting)?);
+        let (app_now, families) = app(&config, &lasting)?;
+        let shared = Shared::new(app_now);
+        families.start_indexing()?;
+        watch_folders(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
             reload::watch(file, shared.clone(), shutdown.clone(), move || {
-                let mut config = load(Some(&path), &variable)?.config;
+                let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
-                app(&config, &lasting)
+                let (app, families) = app(&config, &lasting)?;
+                families.start_indexing()?;
+                Ok(app)
             })?;
         }
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
+}
+
+/// Folders named on the command line are roots like those of the configuration.
+pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::Result<()> {
+    for folder in folders {
+        let folder = std::path::absolute(folder)
+            .with_context(|| format!("the folder `{}` cannot be used", folder.display()))?;
+        config.files.roots.push(RootConfig::Path(folder));
+    }
+    Ok(())
 }
 
 /// Binds the address, and puts the one that was given into the configuration.

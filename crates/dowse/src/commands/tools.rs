@@ -10,7 +10,7 @@ use crate::wiring::{Lasting, app};
 
 pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
     let config = load(args.config.as_deref(), &variable)?.config;
-    let app = app(&config, &Lasting::open(&config)?)?;
+    let (app, _) = app(&config, &Lasting::open(&config)?)?;
     let caller = Caller::local_admin();
     let costs = ::serve::list_cost(&app.tools, &caller);
     let mut rows = vec![vec!["tool".to_owned(), "tokens".to_owned(), "what for".to_owned()]];

@@ -5,4 +5,4 @@ mod overrides;
 mod sections;
 
 pub(crate) use load::load;
-pub(crate) use sections::Config;
+pub(crate) use sections::{Config, EmbedderProvider, LlmProvider};

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use files::FilesConfig;
+use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
@@ -25,10 +27,20 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// What is written down.
     pub(crate) audit: AuditConfig,
+    /// Where pulled models are kept; a folder of the user unless set.
+    pub(crate) models_dir: Option<PathBuf>,
+    /// What turns text into vectors.
+    pub(crate) embedder: EmbedderConfig,
+    /// What writes summaries and answers.
+    pub(crate) llm: LlmConfig,
+    /// Folders that can be searched.
+    pub(crate) files: FilesConfig,
     /// When a name is sure enough to be taken without asking.
     pub(crate) filters: FiltersConfig,
     /// Names and codes that can be looked up.
     pub(crate) dimensions: Vec<DimensionConfig>,
+    /// The facts under charts.
+    pub(crate) charts: Option<ChartsConfig>,
     /// Tables that can be queried.
     pub(crate) tables: Vec<TableConfig>,
 }
@@ -42,9 +54,100 @@ impl Default for Config {
             auth: AuthConfig::default(),
             limits: LimitsConfig::default(),
             audit: AuditConfig::default(),
+            models_dir: None,
+            embedder: EmbedderConfig::default(),
+            llm: LlmConfig::default(),
+            files: FilesConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
+            charts: None,
             tables: Vec::new(),
+        }
+    }
+}
+
+/// `[embedder]`: what turns text into vectors.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct EmbedderConfig {
+    /// Where vectors are made.
+    pub(crate) provider: EmbedderProvider,
+    /// A known name, or a folder with `model.onnx` and `tokenizer.json`; the provider's name.
+    pub(crate) model: String,
+    /// The language that an HTTP provider speaks: `openai`, `tei` or `ollama`.
+    pub(crate) api: String,
+    /// The address of an HTTP provider.
+    pub(crate) base_url: Option<String>,
+    /// The variable that holds its key.
+    pub(crate) api_key_env: Option<String>,
+    /// The length of its vectors; asked of the provider when it is not given.
+    pub(crate) dimensions: Option<usize>,
+    /// What stands before a query.
+    pub(crate) query_prefix: String,
+    /// What stands before a passage.
+    pub(crate) passage_prefix: String,
+}
+
+/// Where vectors are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EmbedderProvider {
+    /// In this process.
+    Local,
+    /// By a server.
+    Http,
+    /// Nowhere: search works on words alone.
+    None,
+}
+
+impl Default for EmbedderConfig {
+    fn default() -> Self {
+        EmbedderConfig {
+            provider: EmbedderProvider::Local,
+            model: "multilingual-e5-small".to_owned(),
+            api: "openai".to_owned(),
+            base_url: None,
+            api_key_env: None,
+            dimensions: None,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+        }
+    }
+}
+
+/// `[llm]`: what writes summaries and answers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LlmConfig {
+    /// What kind of server.
+    pub(crate) provider: LlmProvider,
+    /// Its address.
+    pub(crate) base_url: String,
+    /// The model's name there.
+    pub(crate) model: String,
+    /// The variable that holds its key.
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// What kind of server writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LlmProvider {
+    /// None: summaries are extractive.
+    None,
+    /// Any server that is compatible with OpenAI.
+    Openai,
+    /// Ollama.
+    Ollama,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        LlmConfig {
+            provider: LlmProvider::None,
+            base_url: "http://127.0.0.1:11434".to_owned(),
+            model: "gpt-4.1-mini".to_owned(),
+            api_key_env: None,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn read_epub(bytes: &[u8], output: &mut Output) -> Result<()> {
         output.set_title(&book.title);
         output.push(BlockKind::Heading(1), &Pointer::Whole, &book.title)?;
     }
-    output.push(BlockKind::Other, &Pointer::Whole, &book.credits.join("\n"))?;
+    output.push(BlockKind::Other, &Pointer::Whole, book.credits.join("\n"))?;
     output.set_language(&book.language);
     let locked = locked_paths(&zip, output)?;
     let mut n_locked = 0;

@@ -19,8 +19,7 @@ const MAX_RECORDS: usize = 200_000;
 pub(crate) struct ZipEntry {
     pub(crate) name: String,
     pub(crate) is_encrypted: bool,
-    pub(crate) n_packed: u64,
-    pub(crate) n_unpacked: u64,
+    n_packed: u64,
     method: u16,
     header_at: u64,
 }
@@ -146,7 +145,7 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
         (size, offset, directory_end) = (large_size, large_offset, at);
     }
     // What stands before the archive (a program that unpacks itself) shifts every offset.
-    let shift = directory_end.checked_sub(size)?.checked_sub(offset).unwrap_or_default();
+    let shift = directory_end.checked_sub(size)?.saturating_sub(offset);
     let mut at = usize::try_from(offset.checked_add(shift)?).ok()?;
     let mut entries = Vec::new();
     while entries.len() < MAX_RECORDS {
@@ -190,7 +189,6 @@ fn central_entry(record: &[u8], shift: u64) -> Option<(ZipEntry, usize)> {
         name: entry_name(name, flags),
         is_encrypted: flags & 1 != 0,
         n_packed,
-        n_unpacked,
         method,
         header_at: header_at.saturating_add(shift),
     };
@@ -236,13 +234,9 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             break;
         }
         let Some(header) = bytes.get(start..) else { break };
-        let (Some(flags), Some(method), Some(packed), Some(unpacked), Some(name_len)) = (
-            u16_at(header, 6),
-            u16_at(header, 8),
-            u32_at(header, 18),
-            u32_at(header, 22),
-            u16_at(header, 26),
-        ) else {
+        let (Some(flags), Some(method), Some(packed), Some(name_len)) =
+            (u16_at(header, 6), u16_at(header, 8), u32_at(header, 18), u16_at(header, 26))
+        else {
             break;
         };
         let Some(name) = header.get(30..30 + usize::from(name_len)) else { break };
@@ -252,7 +246,6 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             name: entry_name(name, flags),
             is_encrypted: flags & 1 != 0,
             n_packed: if is_known { u64::from(packed) } else { room },
-            n_unpacked: u64::from(unpacked),
             method,
             header_at: start as u64,
         });

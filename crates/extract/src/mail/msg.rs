@@ -1,8 +1,7 @@
 //! Outlook's messages: properties in the streams of a compound file.
 
-use std::io::{Cursor, Read};
+use std::io::Read;
 
-use cfb::CompoundFile;
 use model::Pointer;
 
 use crate::Format;
@@ -11,6 +10,7 @@ use crate::extract::read_inner;
 use crate::mail::message::{Envelope, push_envelope, push_plain_body};
 use crate::mail::rtf_packed;
 use crate::markup::{read_html, read_html_text};
+use crate::ole::Compound;
 use crate::output::Output;
 use crate::rtf;
 
@@ -28,14 +28,12 @@ const ATTACHED_NAME: u16 = 0x3704;
 const ATTACHED_LONG_NAME: u16 = 0x3707;
 const DISPLAY_NAME: u16 = 0x3001;
 
-type File<'a> = CompoundFile<Cursor<&'a [u8]>>;
-
 pub(crate) fn read_msg(bytes: &[u8], output: &mut Output) -> Result<()> {
     let mut file = crate::ole::open(bytes).map_err(|error| Error::broken(Format::Msg, error))?;
     read_message(&mut file, "", output)
 }
 
-fn read_message(file: &mut File, folder: &str, output: &mut Output) -> Result<()> {
+fn read_message(file: &mut Compound, folder: &str, output: &mut Output) -> Result<()> {
     let pointer = Pointer::Message(1);
     let name = text(file, folder, SENDER_NAME, output)?;
     let mut address = text(file, folder, SENDER_ADDRESS, output)?;
@@ -70,7 +68,12 @@ fn read_message(file: &mut File, folder: &str, output: &mut Output) -> Result<()
     Ok(())
 }
 
-fn push_body(file: &mut File, folder: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
+fn push_body(
+    file: &mut Compound,
+    folder: &str,
+    pointer: &Pointer,
+    output: &mut Output,
+) -> Result<()> {
     let body = text(file, folder, BODY, output)?;
     if !body.trim().is_empty() {
         return push_plain_body(&body, pointer, output);
@@ -92,7 +95,7 @@ fn push_body(file: &mut File, folder: &str, pointer: &Pointer, output: &mut Outp
 }
 
 fn read_attachment(
-    file: &mut File,
+    file: &mut Compound,
     folder: &str,
     attachment_idx: usize,
     output: &mut Output,
@@ -136,7 +139,7 @@ fn property_name(property: u16, kind: u16) -> String {
 }
 
 /// Gives a text property, whichever way it is stored; empty when it is missing.
-fn text(file: &mut File, folder: &str, property: u16, output: &mut Output) -> Result<String> {
+fn text(file: &mut Compound, folder: &str, property: u16, output: &mut Output) -> Result<String> {
     if let Some(bytes) = stream(file, folder, property, 0x001f, output)? {
         let units: Vec<u16> =
             bytes.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
@@ -152,7 +155,7 @@ fn text(file: &mut File, folder: &str, property: u16, output: &mut Output) -> Re
 }
 
 fn stream(
-    file: &mut File,
+    file: &mut Compound,
     folder: &str,
     property: u16,
     kind: u16,

@@ -3,12 +3,10 @@
 use model::BlockKind;
 
 use crate::flow::Flow;
+use crate::grid::TextTable;
 
 /// How many open elements an end tag is searched in; deeper ones are left open.
 const SEARCH_DEPTH: usize = 256;
-
-/// A table's text is cut into blocks of about this many bytes, at the end of a row.
-const TABLE_BLOCK_BYTES: usize = 8 << 10;
 
 /// Something found in a page.
 pub(crate) enum Note {
@@ -23,6 +21,9 @@ pub(crate) struct HtmlBlocks {
     flow: Flow,
     open: Vec<Open>,
     tables: Vec<Table>,
+    /// For each open list, the number of its last item; none for lists without numbers.
+    lists: Vec<Option<i64>>,
+    item_number: Option<i64>,
     n_hidden: usize,
     n_preformatted: usize,
     in_title: bool,
@@ -36,8 +37,9 @@ struct Open {
 
 #[derive(Default)]
 struct Table {
-    text: String,
-    row: Vec<String>,
+    rows: TextTable,
+    n_columns: usize,
+    n_rows: usize,
     /// The table only arranges a page: its cells are paragraphs of their own.
     is_layout: bool,
     in_cell: bool,
@@ -50,6 +52,8 @@ impl HtmlBlocks {
             flow: Flow::default(),
             open: Vec::new(),
             tables: Vec::new(),
+            lists: Vec::new(),
+            item_number: None,
             n_hidden: 0,
             n_preformatted: 0,
             in_title: false,
@@ -86,8 +90,15 @@ impl HtmlBlocks {
                     self.flow.line_break();
                 }
             }
-            "wbr" => {}
             "hr" => self.flush(),
+            "img" if self.n_hidden == 0 => {
+                // What a reader without pictures is told.
+                if let Some(text) = attribute("alt") {
+                    self.flow.space();
+                    self.flow.fold(&text);
+                    self.flow.space();
+                }
+            }
             _ => {}
         }
         if is_void(name) {
@@ -124,10 +135,20 @@ impl HtmlBlocks {
             "tr" => self.end_row(),
             "td" | "th" => {
                 self.end_cell();
+                let span = |name: &str| {
+                    attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1)
+                };
                 if let Some(table) = self.tables.last_mut() {
                     table.in_cell = true;
+                    (table.n_columns, table.n_rows) = (span("colspan"), span("rowspan"));
                 }
             }
+            "ol" => {
+                let start: i64 = attribute("start").and_then(|at| at.parse().ok()).unwrap_or(1);
+                self.lists.push(Some(start.saturating_sub(1)));
+            }
+            "ul" | "menu" | "dir" => self.lists.push(None),
+            "li" => self.start_item(attribute("value")),
             "option" | "button" | "label" | "input" => self.flow.space(),
             _ => {}
         }
@@ -185,6 +206,10 @@ impl HtmlBlocks {
                 "td" | "th" => self.end_cell(),
                 "tr" => self.end_row(),
                 "table" => self.end_table(),
+                "ol" | "ul" | "menu" | "dir" => {
+                    self.flush();
+                    self.lists.pop();
+                }
                 "option" | "button" | "label" => self.flow.space(),
                 _ if is_block(name) => self.flush(),
                 _ => {}
@@ -230,9 +255,21 @@ impl HtmlBlocks {
             self.flow.take();
             return;
         }
-        let text = self.flow.take();
+        let mut text = self.flow.take();
         let kind = self.kind();
+        if let (BlockKind::ListItem, Some(number)) = (kind, self.item_number.take()) {
+            text = format!("{number}. {text}");
+        }
         self.notes.push(Note::Block(kind, text));
+    }
+
+    fn start_item(&mut self, value: Option<String>) {
+        let Some(Some(number)) = self.lists.last_mut() else {
+            self.item_number = None;
+            return;
+        };
+        *number = value.and_then(|value| value.parse().ok()).unwrap_or(number.saturating_add(1));
+        self.item_number = Some(*number);
     }
 
     fn kind(&self) -> BlockKind {
@@ -263,12 +300,9 @@ impl HtmlBlocks {
             return;
         }
         table.is_layout = true;
-        let text = std::mem::take(&mut table.text);
-        let row = std::mem::take(&mut table.row).join("\n");
-        for text in [text, row] {
-            if !text.trim().is_empty() {
-                self.notes.push(Note::Block(BlockKind::Paragraph, text));
-            }
+        let text = table.rows.finish();
+        if !text.trim().is_empty() {
+            self.notes.push(Note::Block(BlockKind::Paragraph, text));
         }
         self.flush();
     }
@@ -279,7 +313,7 @@ impl HtmlBlocks {
             self.flush();
         } else {
             let cell = self.flow.take();
-            table.row.push(cell.split_whitespace().collect::<Vec<_>>().join(" "));
+            table.rows.cell_over(&cell, table.n_columns, table.n_rows);
         }
         if let Some(table) = self.tables.last_mut() {
             table.in_cell = false;
@@ -289,22 +323,17 @@ impl HtmlBlocks {
     fn end_row(&mut self) {
         self.end_cell();
         let Some(table) = self.tables.last_mut() else { return };
-        let row = std::mem::take(&mut table.row);
-        if row.iter().any(|cell| !cell.is_empty()) {
-            table.text.push_str(row.join(" | ").trim_end_matches([' ', '|']));
-            table.text.push('\n');
-        }
-        if table.text.len() > TABLE_BLOCK_BYTES {
-            let text = std::mem::take(&mut table.text);
+        if let Some(text) = table.rows.finish_row() {
             self.notes.push(Note::Block(BlockKind::Table, text));
         }
     }
 
     fn end_table(&mut self) {
         self.end_row();
-        let Some(table) = self.tables.pop() else { return };
-        if !table.text.trim().is_empty() {
-            self.notes.push(Note::Block(BlockKind::Table, table.text));
+        let Some(mut table) = self.tables.pop() else { return };
+        let text = table.rows.finish();
+        if !text.trim().is_empty() {
+            self.notes.push(Note::Block(BlockKind::Table, text));
         }
     }
 }

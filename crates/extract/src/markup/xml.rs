@@ -7,7 +7,7 @@
 use model::{BlockKind, Pointer};
 
 use crate::error::Result;
-use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
+use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute, read_html_text};
 use crate::output::Output;
 use crate::{Format, odf};
 
@@ -135,6 +135,10 @@ fn flush(run: &mut String, open: &[Open], output: &mut Output) -> Result<()> {
         run.clear();
         return Ok(());
     }
+    if holds_markup(run) {
+        let page = std::mem::take(run);
+        return read_html_text(&page, &Pointer::Whole, output);
+    }
     let is_title = open.last().is_some_and(|element| TITLES.contains(&element.name.as_str()));
     let text = run.split_whitespace().collect::<Vec<_>>().join(" ");
     run.clear();
@@ -146,4 +150,14 @@ fn flush(run: &mut String, open: &[Open], output: &mut Output) -> Result<()> {
         BlockKind::Paragraph
     };
     output.push(kind, &Pointer::Whole, &text)
+}
+
+/// Tells whether the text of an element is a piece of a page, as in feeds and reports.
+fn holds_markup(run: &str) -> bool {
+    let start = run.trim_start();
+    start.starts_with('<')
+        && start
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
+        && (run.contains("</") || run.contains("/>"))
 }

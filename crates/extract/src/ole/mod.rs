@@ -5,9 +5,11 @@ mod compound;
 
 mod doc;
 mod ppt;
-mod workbook;
+mod xls;
+mod xlsb;
 
-pub(crate) use compound::{open, stream};
+pub(crate) use compound::{Compound, open, stream};
 pub(crate) use doc::read_doc;
 pub(crate) use ppt::read_ppt;
-pub(crate) use workbook::read_workbook;
+pub(crate) use xls::read_xls;
+pub(crate) use xlsb::read_xlsb;

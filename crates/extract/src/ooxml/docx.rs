@@ -6,6 +6,7 @@ use crate::Format;
 use crate::error::Result;
 use crate::ooxml::chart::push_chart;
 use crate::ooxml::docx_body::{Body, Story};
+use crate::ooxml::docx_numbering::Numbering;
 use crate::ooxml::docx_styles::Styles;
 use crate::ooxml::drawing::push_drawing_text;
 use crate::ooxml::package::Package;
@@ -24,9 +25,12 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
     };
     let styles_part = part_of("styles").unwrap_or_else(|| "word/styles.xml".to_owned());
     let styles = Styles::read(&package, &styles_part, output)?;
+    let numbering_part = part_of("numbering").unwrap_or_else(|| "word/numbering.xml".to_owned());
+    let mut numbering = Numbering::read(&package, &numbering_part, output)?;
 
     let text = package.text(&main, output)?.unwrap_or_default();
-    let outcome = Body::new(&styles, Story::Main, &text).read(&package, &text, output);
+    let outcome =
+        Body::new(&styles, &mut numbering, Story::Main, &text).read(&package, &text, output);
     if let Err(error) = outcome {
         if error.stops_everything() {
             return Err(error);
@@ -56,7 +60,8 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
             _ => continue,
         };
         let text = package.text_or_warn(&relation.part, output)?;
-        let outcome = Body::new(&styles, story, &text).read(&package, &text, output);
+        let outcome =
+            Body::new(&styles, &mut numbering, story, &text).read(&package, &text, output);
         match outcome {
             Err(error) if error.stops_everything() => return Err(error),
             Err(error) => output.warn_of(&error),

@@ -9,6 +9,7 @@ use model::{BlockKind, Pointer};
 use crate::error::Result;
 use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
+use crate::ooxml::docx_numbering::Numbering;
 use crate::ooxml::docx_styles::Styles;
 use crate::ooxml::math::Math;
 use crate::ooxml::package::Package;
@@ -30,10 +31,14 @@ struct Paragraph {
     text: String,
     kind: BlockKind,
     page: u32,
+    style: Option<String>,
+    list: Option<String>,
+    level: Option<usize>,
 }
 
 pub(crate) struct Body<'a> {
     styles: &'a Styles,
+    numbering: &'a mut Numbering,
     story: Story,
     paragraphs: Vec<Paragraph>,
     tables: Vec<Table>,
@@ -48,6 +53,8 @@ pub(crate) struct Body<'a> {
 struct Table {
     rows: TextTable,
     cell: String,
+    n_columns: usize,
+    goes_on: bool,
 }
 
 /// Elements whose content is not part of the text a reader sees.
@@ -67,10 +74,16 @@ fn is_skipped(name: &str) -> bool {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(styles: &'a Styles, story: Story, text: &str) -> Self {
+    pub(crate) fn new(
+        styles: &'a Styles,
+        numbering: &'a mut Numbering,
+        story: Story,
+        text: &str,
+    ) -> Self {
         let has_pages = story == Story::Main && text.contains("lastRenderedPageBreak");
         Body {
             styles,
+            numbering,
             story,
             paragraphs: Vec::new(),
             tables: Vec::new(),
@@ -143,11 +156,22 @@ impl<'a> Body<'a> {
                     Story::Margin | Story::Notes | Story::Comments => BlockKind::Other,
                 };
                 let page = self.page.unwrap_or_default();
-                self.paragraphs.push(Paragraph { text: String::new(), kind, page });
+                self.paragraphs.push(Paragraph {
+                    text: String::new(),
+                    kind,
+                    page,
+                    style: None,
+                    list: None,
+                    level: None,
+                });
             }
             "pStyle" => {
-                let kind = self.styles.kind_of(&attribute("val").unwrap_or_default());
+                let style = attribute("val").unwrap_or_default();
+                let kind = self.styles.kind_of(&style);
                 self.set_kind(kind);
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.style = Some(style);
+                }
             }
             "numPr" => {
                 let is_heading = self
@@ -156,6 +180,16 @@ impl<'a> Body<'a> {
                     .is_some_and(|paragraph| matches!(paragraph.kind, BlockKind::Heading(_)));
                 if !is_heading {
                     self.set_kind(BlockKind::ListItem);
+                }
+            }
+            "numId" | "ilvl" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    match name {
+                        "numId" => paragraph.list = attribute("val"),
+                        _ => {
+                            paragraph.level = attribute("val").and_then(|level| level.parse().ok())
+                        }
+                    }
                 }
             }
             "outlineLvl" => {
@@ -190,8 +224,23 @@ impl<'a> Body<'a> {
                 }
             }
             "oMath" => self.math = Some(Math::new()),
-            "tbl" => {
-                self.tables.push(Table::default());
+            "tbl" => self.tables.push(Table::default()),
+            "tc" => {
+                if let Some(table) = self.tables.last_mut() {
+                    (table.n_columns, table.goes_on) = (1, false);
+                }
+            }
+            "gridSpan" => {
+                let n_columns = attribute("val").and_then(|value| value.parse().ok());
+                if let Some(table) = self.tables.last_mut() {
+                    table.n_columns = n_columns.unwrap_or(1);
+                }
+            }
+            "vMerge" => {
+                let goes_on = attribute("val").is_none_or(|value| value == "continue");
+                if let Some(table) = self.tables.last_mut() {
+                    table.goes_on = goes_on;
+                }
             }
             "comment" => {
                 self.author = attribute("author").filter(|author| !author.trim().is_empty());
@@ -213,7 +262,11 @@ impl<'a> Body<'a> {
             "tc" => {
                 if let Some(table) = self.tables.last_mut() {
                     let cell = std::mem::take(&mut table.cell);
-                    table.rows.cell(&cell);
+                    if table.goes_on && cell.trim().is_empty() {
+                        table.rows.continued_from_above(table.n_columns);
+                    } else {
+                        table.rows.cell_over(&cell, table.n_columns, 1);
+                    }
                 }
             }
             "tr" => {
@@ -223,7 +276,7 @@ impl<'a> Body<'a> {
                     if is_outermost {
                         table.rows.end_row(&pointer, output)?;
                     } else {
-                        table.rows.cell("");
+                        table.rows.finish_row();
                     }
                 }
             }
@@ -250,7 +303,18 @@ impl<'a> Body<'a> {
     }
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
-        let Some(paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        let Some(mut paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        if !paragraph.text.trim().is_empty() {
+            let number = self.numbering.number_of(
+                self.styles,
+                paragraph.style.as_deref(),
+                paragraph.list.as_deref(),
+                paragraph.level,
+            );
+            if let Some(number) = number {
+                paragraph.text.insert_str(0, &format!("{number} "));
+            }
+        }
         if let Some(table) = self.tables.last_mut() {
             table.cell.push_str(&paragraph.text);
             table.cell.push(' ');

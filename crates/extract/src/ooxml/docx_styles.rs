@@ -18,6 +18,8 @@ struct Style {
     parent: Option<String>,
     outline_level: Option<u8>,
     is_list: bool,
+    list: Option<String>,
+    list_level: Option<usize>,
 }
 
 /// The styles of a document by their id.
@@ -49,6 +51,10 @@ impl Styles {
                             style.outline_level = value.and_then(|value| value.parse().ok());
                         }
                         ("numPr", Some((_, style))) => style.is_list = true,
+                        ("numId", Some((_, style))) => style.list = value,
+                        ("ilvl", Some((_, style))) => {
+                            style.list_level = value.and_then(|value| value.parse().ok());
+                        }
                         _ => {}
                     }
                 }
@@ -64,6 +70,21 @@ impl Styles {
             }
         }
         Ok(styles)
+    }
+
+    /// Gives the list that paragraphs of this style are numbered in, and the level.
+    pub(crate) fn list_of(&self, id: &str) -> Option<(&str, usize)> {
+        let mut id = id;
+        let mut level = None;
+        for _ in 0..MAX_ANCESTORS {
+            let style = self.by_id.get(id)?;
+            level = level.or(style.list_level);
+            if let Some(list) = &style.list {
+                return Some((list, level.unwrap_or_default()));
+            }
+            id = style.parent.as_deref()?;
+        }
+        None
     }
 
     /// Tells what a paragraph of this style is.

@@ -8,6 +8,7 @@ mod math;
 
 mod docx;
 mod docx_body;
+mod docx_numbering;
 mod docx_styles;
 
 mod pptx;
@@ -19,5 +20,5 @@ mod xlsx_values;
 pub(crate) use docx::read_docx;
 pub(crate) use package::{main_part_format, resolved};
 pub(crate) use pptx::read_pptx;
-pub(crate) use xlsx::read_xlsx;
-pub(crate) use xlsx_values::{format_number, format_serial_date};
+pub(crate) use xlsx::{push_sheet_name, read_xlsx};
+pub(crate) use xlsx_values::{NumberShape, format_number, format_serial_date};

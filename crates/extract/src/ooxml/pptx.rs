@@ -1,7 +1,7 @@
 //! A presentation: slides in their order, each with its title, shapes, tables, charts, speaker
 //! notes and comments.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use model::{BlockKind, Pointer};
 
@@ -31,11 +31,12 @@ pub(crate) fn read_pptx(bytes: &[u8], output: &mut Output) -> Result<()> {
             })
         });
     }
+    let authors = read_authors(&package, output)?;
     for (slide, part) in (1_u32..).zip(&slides) {
         if slide as usize > output.caps().entries {
             return Err(output.capped(Cap::Entries));
         }
-        read_slide(&package, part, &Pointer::Slide(slide), output)?;
+        read_slide(&package, part, &Pointer::Slide(slide), &authors, output)?;
     }
     Ok(())
 }
@@ -77,7 +78,13 @@ fn part_by_id(relations: &[Relation], id: Option<&str>) -> Option<String> {
     (!relation.part.is_empty()).then(|| relation.part.clone())
 }
 
-fn read_slide(package: &Package, part: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
+fn read_slide(
+    package: &Package,
+    part: &str,
+    pointer: &Pointer,
+    authors: &HashMap<String, String>,
+    output: &mut Output,
+) -> Result<()> {
     let relations = package.relations(part, output)?;
     let text = package.text_or_warn(part, output)?;
     let mut walk = SlideWalk::new(pointer, &relations, Shapes::All);
@@ -95,14 +102,78 @@ fn read_slide(package: &Package, part: &str, pointer: &Pointer, output: &mut Out
                 let text = package.text_or_warn(&relation.part, output)?;
                 SlideWalk::new(pointer, &[], Shapes::NotesOnly).read(package, &text, output)?;
             }
-            "comments" => {
-                let kind = BlockKind::Other;
-                push_drawing_text(package, &relation.part, pointer, kind, output)?;
-            }
+            "comments" => push_comments(package, &relation.part, authors, pointer, output)?,
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Gives the names of those who comment, by their id.
+fn read_authors(package: &Package, output: &mut Output) -> Result<HashMap<String, String>> {
+    let mut authors = HashMap::new();
+    for part in ["ppt/commentAuthors.xml", "ppt/authors.xml"] {
+        let text = package.text_or_warn(part, output)?;
+        let mut reader = package.walk(&text, output);
+        loop {
+            match reader.next(output) {
+                Ok(Some(XmlEvent::Start(tag))) => {
+                    let name = local_attribute(&tag, "name");
+                    authors.extend(local_attribute(&tag, "id").zip(name));
+                }
+                Ok(Some(_)) => {}
+                Err(error) if error.stops_everything() => return Err(error),
+                Ok(None) | Err(_) => break,
+            }
+        }
+    }
+    Ok(authors)
+}
+
+fn push_comments(
+    package: &Package,
+    part: &str,
+    authors: &HashMap<String, String>,
+    pointer: &Pointer,
+    output: &mut Output,
+) -> Result<()> {
+    let text = package.text_or_warn(part, output)?;
+    let mut reader = package.walk(&text, output);
+    let mut author = String::new();
+    let mut comment = String::new();
+    let mut in_text = false;
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Start(tag))) => match tag.local_name().as_ref() {
+                "cm" | "reply" => {
+                    let id = local_attribute(&tag, "authorId").unwrap_or_default();
+                    author = authors.get(&id).cloned().unwrap_or_default();
+                }
+                "t" | "text" => in_text = true,
+                _ => {}
+            },
+            Ok(Some(XmlEvent::End(name))) => {
+                in_text = false;
+                if matches!(name.as_str(), "text" | "txBody") {
+                    let text = std::mem::take(&mut comment);
+                    let text = if author.is_empty() || text.trim().is_empty() {
+                        text
+                    } else {
+                        format!("Comment by {author}: {text}")
+                    };
+                    output.push(BlockKind::Other, pointer, text)?;
+                }
+            }
+            Ok(Some(XmlEvent::Text(text))) if in_text => comment.push_str(&text),
+            Ok(Some(XmlEvent::Text(_))) => {}
+            Ok(None) => return Ok(()),
+            Err(error) if error.stops_everything() => return Err(error),
+            Err(error) => {
+                output.warn_of(&error);
+                return Ok(());
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,15 +183,26 @@ enum Shapes {
     NotesOnly,
 }
 
+/// Where the text of a table's cell comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CellSpan {
+    Own,
+    Above,
+    Left,
+}
+
 struct SlideWalk<'a> {
     pointer: &'a Pointer,
     relations: &'a [Relation],
     shapes: Shapes,
     placeholder: Option<String>,
     is_bulleted: bool,
+    is_numbered: bool,
+    number: u32,
     paragraph: String,
     in_text: bool,
     table: Option<(TextTable, String)>,
+    cell: CellSpan,
     n_skipped: usize,
     linked: Vec<Relation>,
 }
@@ -133,9 +215,12 @@ impl<'a> SlideWalk<'a> {
             shapes,
             placeholder: None,
             is_bulleted: false,
+            is_numbered: false,
+            number: 0,
             paragraph: String::new(),
             in_text: false,
             table: None,
+            cell: CellSpan::Own,
             n_skipped: 0,
             linked: Vec::new(),
         }
@@ -190,10 +275,25 @@ impl<'a> SlideWalk<'a> {
             "pPr" => {
                 self.is_bulleted = attribute("lvl").is_some_and(|level| level != "0");
             }
-            "buChar" | "buAutoNum" => self.is_bulleted = true,
+            "txBody" => self.number = 0,
+            "buChar" => self.is_bulleted = true,
+            "buAutoNum" => {
+                self.is_bulleted = true;
+                self.is_numbered = true;
+            }
             "tbl" => self.table = Some((TextTable::default(), String::new())),
-            "chart" => self.link("chart", attribute("id")),
-            "relIds" => self.link("diagramData", attribute("dm")),
+            "tc" => {
+                let is_set = |name: &str| {
+                    attribute(name).is_some_and(|value| value == "1" || value == "true")
+                };
+                self.cell = match () {
+                    () if is_set("vMerge") => CellSpan::Above,
+                    () if is_set("hMerge") => CellSpan::Left,
+                    () => CellSpan::Own,
+                };
+            }
+            "chart" => self.link("chart", attribute("id").as_deref()),
+            "relIds" => self.link("diagramData", attribute("dm").as_deref()),
             _ => {}
         }
         Ok(())
@@ -205,7 +305,11 @@ impl<'a> SlideWalk<'a> {
             "p" => self.end_paragraph(output)?,
             "tc" => {
                 if let Some((table, cell)) = &mut self.table {
-                    table.cell(cell);
+                    match self.cell {
+                        CellSpan::Own => table.cell(cell),
+                        CellSpan::Above => table.continued_from_above(1),
+                        CellSpan::Left => table.continued_from_left(),
+                    }
                     cell.clear();
                 }
             }
@@ -224,14 +328,21 @@ impl<'a> SlideWalk<'a> {
         Ok(())
     }
 
-    fn link(&mut self, kind: &str, id: Option<String>) {
-        if let Some(part) = part_by_id(self.relations, id.as_deref()) {
+    fn link(&mut self, kind: &str, id: Option<&str>) {
+        if let Some(part) = part_by_id(self.relations, id) {
             self.linked.push(Relation { id: String::new(), kind: kind.to_owned(), part });
         }
     }
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
-        let paragraph = std::mem::take(&mut self.paragraph);
+        let mut paragraph = std::mem::take(&mut self.paragraph);
+        let is_numbered = std::mem::take(&mut self.is_numbered);
+        if !paragraph.trim().is_empty() {
+            self.number = if is_numbered { self.number.saturating_add(1) } else { 0 };
+            if is_numbered {
+                paragraph = format!("{}. {paragraph}", self.number);
+            }
+        }
         let is_bulleted = std::mem::take(&mut self.is_bulleted);
         if let Some((_, cell)) = &mut self.table {
             cell.push_str(&paragraph);

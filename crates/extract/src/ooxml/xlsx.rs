@@ -1,5 +1,7 @@
 //! A workbook: its sheets in their order, hidden ones marked, with comments, drawings and charts.
 
+use std::collections::HashMap;
+
 use model::{BlockKind, Pointer};
 
 use crate::Format;
@@ -26,11 +28,13 @@ pub(crate) fn read_xlsx(bytes: &[u8], output: &mut Output) -> Result<()> {
     let strings = SharedStrings::read(&package, &strings_part, output)?;
     let styles_part = part_of("styles", "xl/styles.xml");
     let styles = Styles::read(&package, &styles_part, workbook.is_1904, output)?;
+    let people = match relations.iter().find(|relation| relation.kind == "person") {
+        Some(relation) => read_people(&package, &relation.part, output)?,
+        None => HashMap::new(),
+    };
     for sheet in &workbook.sheets {
         let whole = Pointer::Sheet { name: sheet.name.clone(), range: None };
-        if sheet.is_hidden {
-            output.push(BlockKind::Other, &whole, format!("{} (hidden sheet)", sheet.name))?;
-        }
+        push_sheet_name(&sheet.name, sheet.is_hidden, output)?;
         let text = package.text_or_warn(&sheet.part, output)?;
         let outcome = read_sheet(&package, &text, &sheet.name, &strings, &styles, output);
         match outcome {
@@ -38,8 +42,12 @@ pub(crate) fn read_xlsx(bytes: &[u8], output: &mut Output) -> Result<()> {
             Err(error) => output.warn_of(&error),
             Ok(()) => {}
         }
-        for relation in package.relations(&sheet.part, output)? {
+        let linked = package.relations(&sheet.part, output)?;
+        for relation in linked {
             match relation.kind.as_str() {
+                "threadedComment" => {
+                    push_threads(&package, &relation.part, &sheet.name, &people, output)?;
+                }
                 "comments" => push_comments(&package, &relation.part, &sheet.name, output)?,
                 "drawing" => push_drawing(&package, &relation.part, &whole, output)?,
                 _ => {}
@@ -47,6 +55,13 @@ pub(crate) fn read_xlsx(bytes: &[u8], output: &mut Output) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Pushes the name of a sheet, which a reader sees on its tab.
+pub(crate) fn push_sheet_name(name: &str, is_hidden: bool, output: &mut Output) -> Result<()> {
+    let pointer = Pointer::Sheet { name: name.to_owned(), range: None };
+    let text = if is_hidden { format!("{name} (hidden sheet)") } else { name.to_owned() };
+    output.push(BlockKind::Heading(2), &pointer, text)
 }
 
 struct Workbook {
@@ -122,31 +137,65 @@ fn read_workbook(
 fn push_comments(package: &Package, part: &str, sheet: &str, output: &mut Output) -> Result<()> {
     let text = package.text_or_warn(part, output)?;
     let mut reader = package.walk(&text, output);
+    let mut authors: Vec<String> = Vec::new();
     let mut comment = String::new();
     let mut cell = None;
-    let mut in_text = false;
+    let mut author = None;
+    let mut element = String::new();
     loop {
         match reader.next(output) {
-            Ok(Some(XmlEvent::Start(tag))) => match tag.local_name().as_ref() {
-                "comment" => cell = local_attribute(&tag, "ref"),
-                "t" => in_text = true,
-                _ => {}
-            },
-            Ok(Some(XmlEvent::End(name))) => {
-                in_text = false;
-                if name == "comment" {
-                    let pointer = Pointer::Sheet { name: sheet.to_owned(), range: cell.take() };
-                    output.push(BlockKind::Other, &pointer, &comment)?;
-                    comment.clear();
+            Ok(Some(XmlEvent::Start(tag))) => {
+                element = tag.local_name().as_ref().to_owned();
+                match element.as_str() {
+                    "author" => authors.push(String::new()),
+                    "comment" => {
+                        cell = local_attribute(&tag, "ref");
+                        author = local_attribute(&tag, "authorId").and_then(|id| id.parse().ok());
+                    }
+                    _ => {}
                 }
             }
-            Ok(Some(XmlEvent::Text(text))) if in_text => comment.push_str(&text),
-            Ok(Some(XmlEvent::Text(_))) => {}
+            Ok(Some(XmlEvent::End(name))) => {
+                element.clear();
+                if name == "comment" {
+                    let text = std::mem::take(&mut comment);
+                    // A thread stands here too, behind a sentence for old programs.
+                    if !text.trim_start().starts_with("[Threaded comment]") {
+                        let author = author.take().and_then(|idx: usize| authors.get(idx));
+                        let author = author.map_or("", String::as_str);
+                        push_comment(&text, author, sheet, cell.take(), output)?;
+                    }
+                }
+            }
+            Ok(Some(XmlEvent::Text(text))) => match element.as_str() {
+                "t" => comment.push_str(&text),
+                "author" => {
+                    if let Some(author) = authors.last_mut() {
+                        author.push_str(&text);
+                    }
+                }
+                _ => {}
+            },
             Ok(None) => return Ok(()),
             Err(error) if error.stops_everything() => return Err(error),
             Err(_) => return Ok(()),
         }
     }
+}
+
+fn push_comment(
+    text: &str,
+    author: &str,
+    sheet: &str,
+    range: Option<String>,
+    output: &mut Output,
+) -> Result<()> {
+    let pointer = Pointer::Sheet { name: sheet.to_owned(), range };
+    let is_signed = author.trim().is_empty() || text.trim_start().starts_with(author.trim());
+    if is_signed || text.trim().is_empty() {
+        return output.push(BlockKind::Other, &pointer, text);
+    }
+    output.push(BlockKind::Other, &pointer, format!("Comment by {author}: {text}"))
 }
 
 fn push_drawing(
@@ -166,4 +215,67 @@ fn push_drawing(
         }
     }
     Ok(())
+}
+
+/// Gives the names of those who comment, by their id.
+fn read_people(
+    package: &Package,
+    part: &str,
+    output: &mut Output,
+) -> Result<HashMap<String, String>> {
+    let text = package.text_or_warn(part, output)?;
+    let mut people = HashMap::new();
+    let mut reader = package.walk(&text, output);
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Start(tag))) if tag.local_name().as_ref() == "person" => {
+                let name = local_attribute(&tag, "displayName");
+                people.extend(local_attribute(&tag, "id").zip(name));
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(people),
+            Err(error) if error.stops_everything() => return Err(error),
+            Err(_) => return Ok(people),
+        }
+    }
+}
+
+fn push_threads(
+    package: &Package,
+    part: &str,
+    sheet: &str,
+    people: &HashMap<String, String>,
+    output: &mut Output,
+) -> Result<()> {
+    let text = package.text_or_warn(part, output)?;
+    let mut reader = package.walk(&text, output);
+    let mut range = None;
+    let mut author = String::new();
+    let mut in_text = false;
+    let mut comment = String::new();
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Start(tag))) => match tag.local_name().as_ref() {
+                "threadedComment" => {
+                    range = local_attribute(&tag, "ref");
+                    let id = local_attribute(&tag, "personId").unwrap_or_default();
+                    author = people.get(&id).cloned().unwrap_or_default();
+                }
+                "text" => in_text = true,
+                _ => {}
+            },
+            Ok(Some(XmlEvent::End(name))) => {
+                in_text = false;
+                if name == "threadedComment" {
+                    let text = std::mem::take(&mut comment);
+                    push_comment(&text, &author, sheet, range.take(), output)?;
+                }
+            }
+            Ok(Some(XmlEvent::Text(text))) if in_text => comment.push_str(&text),
+            Ok(Some(XmlEvent::Text(_))) => {}
+            Ok(None) => return Ok(()),
+            Err(error) if error.stops_everything() => return Err(error),
+            Err(_) => return Ok(()),
+        }
+    }
 }

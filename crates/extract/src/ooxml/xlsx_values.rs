@@ -9,7 +9,7 @@ use crate::output::Output;
 
 /// What the number format of a cell makes of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum NumberShape {
     Number,
     Percent,
     Date,
@@ -20,7 +20,7 @@ enum Shape {
 /// The number formats of a workbook's cells.
 #[derive(Debug, Default)]
 pub(crate) struct Styles {
-    shapes: Vec<Shape>,
+    shapes: Vec<NumberShape>,
     is_1904: bool,
 }
 
@@ -32,7 +32,7 @@ impl Styles {
         output: &mut Output,
     ) -> Result<Self> {
         let text = package.text_or_warn(part, output)?;
-        let mut custom: HashMap<u32, Shape> = HashMap::new();
+        let mut custom: HashMap<u32, NumberShape> = HashMap::new();
         let mut styles = Styles { shapes: Vec::new(), is_1904 };
         let mut in_cell_formats = false;
         let mut reader = package.walk(&text, output);
@@ -43,7 +43,7 @@ impl Styles {
                         let id = local_attribute(&tag, "numFmtId").and_then(|id| id.parse().ok());
                         let code = local_attribute(&tag, "formatCode").unwrap_or_default();
                         if let Some(id) = id {
-                            custom.insert(id, shape_of_code(&code));
+                            custom.insert(id, NumberShape::of_code(&code));
                         }
                     }
                     "cellXfs" => in_cell_formats = true,
@@ -51,7 +51,8 @@ impl Styles {
                         let id = local_attribute(&tag, "numFmtId")
                             .and_then(|id| id.parse().ok())
                             .unwrap_or_default();
-                        let shape = custom.get(&id).copied().unwrap_or_else(|| built_in(id));
+                        let shape =
+                            custom.get(&id).copied().unwrap_or_else(|| NumberShape::built_in(id));
                         styles.shapes.push(shape);
                     }
                     _ => {}
@@ -68,59 +69,67 @@ impl Styles {
     /// Gives a number as the style of its cell shows it.
     pub(crate) fn shown_number(&self, style: Option<usize>, value: &str) -> String {
         let shape =
-            style.and_then(|style| self.shapes.get(style)).copied().unwrap_or(Shape::Number);
+            style.and_then(|style| self.shapes.get(style)).copied().unwrap_or(NumberShape::Number);
         let Ok(number) = value.parse::<f64>() else { return value.to_owned() };
-        match shape {
-            Shape::Number | Shape::Percent => format_number(number),
-            Shape::Date | Shape::Time | Shape::DateTime => {
-                format_serial_date(number, self.is_1904).unwrap_or_else(|| format_number(number))
-            }
-        }
+        shape.shown(number, self.is_1904)
     }
 }
 
-fn built_in(id: u32) -> Shape {
-    match id {
-        9 | 10 => Shape::Percent,
-        14..=17 | 27..=31 | 36 | 50..=54 | 57 | 58 => Shape::Date,
-        18..=21 | 32..=35 | 45..=47 | 55 | 56 => Shape::Time,
-        22 => Shape::DateTime,
-        _ => Shape::Number,
-    }
-}
-
-/// Reads a format code: letters of dates and times outside quotes, escapes and brackets.
-fn shape_of_code(code: &str) -> Shape {
-    let mut has_date = false;
-    let mut has_time = false;
-    let mut has_percent = false;
-    let mut chars = code.split(';').next().unwrap_or(code).chars();
-    while let Some(char) = chars.next() {
-        match char {
-            '"' => {
-                chars.by_ref().take_while(|char| *char != '"').count();
-            }
-            '\\' | '_' | '*' => {
-                chars.next();
-            }
-            '[' => {
-                let inside: String = chars.by_ref().take_while(|char| *char != ']').collect();
-                let inside = inside.to_ascii_lowercase();
-                has_time |= inside.chars().all(|char| matches!(char, 'h' | 'm' | 's'));
-            }
-            'y' | 'Y' | 'd' | 'D' => has_date = true,
-            'h' | 'H' | 's' | 'S' => has_time = true,
-            '%' => has_percent = true,
-            _ => {}
+impl NumberShape {
+    /// Gives the shape of a format that every workbook has.
+    pub(crate) fn built_in(id: u32) -> NumberShape {
+        match id {
+            9 | 10 => NumberShape::Percent,
+            14..=17 | 27..=31 | 36 | 50..=54 | 57 | 58 => NumberShape::Date,
+            18..=21 | 32..=35 | 45..=47 | 55 | 56 => NumberShape::Time,
+            22 => NumberShape::DateTime,
+            _ => NumberShape::Number,
         }
     }
-    match (has_date, has_time) {
-        (true, true) => Shape::DateTime,
-        (true, false) => Shape::Date,
-        (false, true) => Shape::Time,
-        (false, false) if has_percent => Shape::Percent,
-        (false, false) if code.contains("mmm") => Shape::Date,
-        (false, false) => Shape::Number,
+
+    /// Reads a format code: letters of dates and times outside quotes, escapes and brackets.
+    pub(crate) fn of_code(code: &str) -> NumberShape {
+        let mut has_date = false;
+        let mut has_time = false;
+        let mut has_percent = false;
+        let mut chars = code.split(';').next().unwrap_or(code).chars();
+        while let Some(char) = chars.next() {
+            match char {
+                '"' => {
+                    chars.by_ref().take_while(|char| *char != '"').count();
+                }
+                '\\' | '_' | '*' => {
+                    chars.next();
+                }
+                '[' => {
+                    let inside: String = chars.by_ref().take_while(|char| *char != ']').collect();
+                    let inside = inside.to_ascii_lowercase();
+                    has_time |= inside.chars().all(|char| matches!(char, 'h' | 'm' | 's'));
+                }
+                'y' | 'Y' | 'd' | 'D' => has_date = true,
+                'h' | 'H' | 's' | 'S' => has_time = true,
+                '%' => has_percent = true,
+                _ => {}
+            }
+        }
+        match (has_date, has_time) {
+            (true, true) => NumberShape::DateTime,
+            (true, false) => NumberShape::Date,
+            (false, true) => NumberShape::Time,
+            (false, false) if has_percent => NumberShape::Percent,
+            (false, false) if code.contains("mmm") => NumberShape::Date,
+            (false, false) => NumberShape::Number,
+        }
+    }
+
+    /// Gives a number as a cell of this shape shows it.
+    pub(crate) fn shown(self, number: f64, is_1904: bool) -> String {
+        match self {
+            NumberShape::Number | NumberShape::Percent => format_number(number),
+            NumberShape::Date | NumberShape::Time | NumberShape::DateTime => {
+                format_serial_date(number, is_1904).unwrap_or_else(|| format_number(number))
+            }
+        }
     }
 }
 
@@ -218,16 +227,16 @@ mod tests {
     #[test]
     fn codes_tell_dates_from_numbers() {
         for (code, expected) in [
-            ("0.00", Shape::Number),
-            ("#,##0 \"days\"", Shape::Number),
-            ("yyyy-mm-dd", Shape::Date),
-            ("h:mm:ss", Shape::Time),
-            ("[h]:mm", Shape::Time),
-            ("[Red]0.0", Shape::Number),
-            ("0%", Shape::Percent),
-            ("dd/mm/yyyy hh:mm", Shape::DateTime),
+            ("0.00", NumberShape::Number),
+            ("#,##0 \"days\"", NumberShape::Number),
+            ("yyyy-mm-dd", NumberShape::Date),
+            ("h:mm:ss", NumberShape::Time),
+            ("[h]:mm", NumberShape::Time),
+            ("[Red]0.0", NumberShape::Number),
+            ("0%", NumberShape::Percent),
+            ("dd/mm/yyyy hh:mm", NumberShape::DateTime),
         ] {
-            assert_eq!(shape_of_code(code), expected, "{code}");
+            assert_eq!(NumberShape::of_code(code), expected, "{code}");
         }
     }
 }

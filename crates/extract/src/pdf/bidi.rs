@@ -40,16 +40,24 @@ pub(super) fn logical_text(glyphs: &[Glyph], size: f64) -> String {
             while let Some(next) = clusters.get(end) {
                 if is_left(next) {
                     last_left = end;
-                } else if next.chars().any(|char| side(char) == Side::Right) || end - last_left > 2
-                {
+                } else if has_side(next, Side::Right) || end - last_left > 2 {
                     break;
                 }
                 end += 1;
             }
-            for cluster in clusters.get(at..=last_left).unwrap_or_default().iter().rev() {
+            let run = clusters.get(at..=last_left).unwrap_or_default();
+            // A word of another script is a word of its own, wherever its space was drawn.
+            let is_word = run.iter().any(|cluster| has_side(cluster, Side::Left));
+            if is_word && text.ends_with(|char| side(char) == Side::Right) {
+                text.push(' ');
+            }
+            for cluster in run.iter().rev() {
                 text.push_str(cluster);
             }
             at = last_left + 1;
+            if is_word && clusters.get(at).is_some_and(|next| has_side(next, Side::Right)) {
+                text.push(' ');
+            }
         } else {
             if !(cluster == " " && text.ends_with(' ')) {
                 text.extend(cluster.chars().map(mirrored));
@@ -78,6 +86,10 @@ fn side(char: char) -> Side {
         _ if char.is_alphabetic() => Side::Left,
         _ => Side::Neutral,
     }
+}
+
+fn has_side(cluster: &str, wanted: Side) -> bool {
+    cluster.chars().any(|char| side(char) == wanted)
 }
 
 fn is_left(cluster: &str) -> bool {

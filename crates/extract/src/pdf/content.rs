@@ -194,11 +194,7 @@ impl<'a, 'f> Drawing<'a, 'f> {
             }
             b"BMC" => self.marked.push(false),
             b"BDC" => self.begin_marked(operands, resources, output)?,
-            b"EMC" => {
-                if self.marked.pop() == Some(true) {
-                    self.replacement = None;
-                }
-            }
+            b"EMC" if self.marked.pop() == Some(true) => self.replacement = None,
             _ => {}
         }
         Ok(())

@@ -84,7 +84,7 @@ impl ReadPages {
         let pieces = page.into_pieces();
         self.blocks.extend(blocks_of(&pieces).into_iter().map(|block| (number, block)));
         outcome?;
-        let asides = annotations(file, &entry.dict, output)?;
+        let asides = annotations(file, &entry.dict, resources, fonts, output)?;
         if !asides.is_empty() {
             self.asides.insert(number, asides);
         }
@@ -227,34 +227,67 @@ fn contents_of(file: &File, page: &Dict, output: &mut Output) -> Result<Vec<u8>>
     let mut bytes = Vec::new();
     for stream in streams {
         if let Object::Stream(stream) = file.resolved(&stream, output)? {
-            bytes.extend(file.stream_bytes(&stream, output)?);
+            bytes.extend_from_slice(&file.stream_bytes(&stream, output)?);
             bytes.push(b'\n');
         }
     }
     Ok(bytes)
 }
 
-/// Gives the values of filled fields and the text of comments.
-fn annotations(file: &File, page: &Dict, output: &mut Output) -> Result<Vec<String>> {
+/// Gives the text of fields as they are shown, and of comments.
+fn annotations(
+    file: &File,
+    page: &Dict,
+    resources: &Dict,
+    fonts: &mut Fonts,
+    output: &mut Output,
+) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let list = file.get(page, "Annots", output)?;
     for annotation in list.as_array().unwrap_or_default() {
         let annotation = file.resolved(annotation, output)?;
         let Some(annotation) = annotation.as_dict() else { continue };
         let kind = file.get(annotation, "Subtype", output)?;
-        let entry = match kind.as_name() {
-            Some("Widget") => field_value(file, annotation, output)?,
-            Some("Link" | "Popup") | None => Object::Null,
-            Some(_) => file.get(annotation, "Contents", output)?,
-        };
-        if let Some(text) = entry.as_string() {
-            let text = text_string(text);
-            if !text.trim().is_empty() {
-                texts.push(text);
+        let mut text = match kind.as_name() {
+            Some("Widget" | "FreeText" | "Stamp") => {
+                appearance(file, annotation, resources, fonts, output)?
             }
+            _ => String::new(),
+        };
+        if text.trim().is_empty() {
+            let entry = match kind.as_name() {
+                Some("Widget") => field_value(file, annotation, output)?,
+                Some("Link" | "Popup") | None => Object::Null,
+                Some(_) => file.get(annotation, "Contents", output)?,
+            };
+            text = entry.as_string().map(text_string).unwrap_or_default();
+        }
+        if !text.trim().is_empty() {
+            texts.push(text);
         }
     }
     Ok(texts)
+}
+
+/// Reads what draws an annotation.
+fn appearance(
+    file: &File,
+    annotation: &Dict,
+    resources: &Dict,
+    fonts: &mut Fonts,
+    output: &mut Output,
+) -> Result<String> {
+    let appearances = file.get(annotation, "AP", output)?;
+    let Some(appearances) = appearances.as_dict() else { return Ok(String::new()) };
+    let normal = file.get(appearances, "N", output)?;
+    if normal.as_stream().is_none() {
+        // A choice of states: buttons, which hold no text of their own.
+        return Ok(String::new());
+    }
+    let mut page = Page::default();
+    Drawing::new(file, fonts, &mut page).draw_form_stream(&normal, resources, 0, output)?;
+    let blocks = blocks_of(&page.into_pieces());
+    Ok(blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"))
 }
 
 fn field_value(file: &File, field: &Dict, output: &mut Output) -> Result<Object> {

@@ -26,6 +26,9 @@ const MAX_NESTED_LOADS: usize = 24;
 /// How many filters a stream may be behind.
 const MAX_FILTERS: usize = 8;
 
+/// Unpacked streams are kept up to this many bytes, since forms and fonts are used on many pages.
+const KEPT_BYTES: usize = 32 << 20;
+
 /// A file with its table of objects.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
@@ -33,12 +36,14 @@ pub(super) struct File<'a> {
     key: Option<Key>,
     objects: RefCell<HashMap<ObjectNumber, Object>>,
     containers: RefCell<HashMap<ObjectNumber, Rc<Container>>>,
+    unpacked: RefCell<HashMap<usize, Rc<[u8]>>>,
+    n_kept: Cell<usize>,
     n_nested: Cell<usize>,
 }
 
 /// An object stream, unpacked.
 struct Container {
-    bytes: Vec<u8>,
+    bytes: Rc<[u8]>,
     offsets: HashMap<ObjectNumber, usize>,
 }
 
@@ -106,8 +111,21 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Unpacks a stream; empty when it is a picture.
-    pub(super) fn stream_bytes(&self, stream: &Stream, output: &mut Output) -> Result<Vec<u8>> {
+    /// Unpacks a stream; empty when it is a picture. What is used again is not counted again.
+    pub(super) fn stream_bytes(&self, stream: &Stream, output: &mut Output) -> Result<Rc<[u8]>> {
+        if let Some(bytes) = self.unpacked.borrow().get(&stream.start) {
+            return Ok(Rc::clone(bytes));
+        }
+        let bytes: Rc<[u8]> = self.unpack(stream, output)?.into();
+        let n_kept = self.n_kept.get() + bytes.len();
+        if n_kept <= KEPT_BYTES {
+            self.n_kept.set(n_kept);
+            self.unpacked.borrow_mut().insert(stream.start, Rc::clone(&bytes));
+        }
+        Ok(bytes)
+    }
+
+    fn unpack(&self, stream: &Stream, output: &mut Output) -> Result<Vec<u8>> {
         let packed = self.bytes.get(stream.start..stream.end).unwrap_or_default();
         let filters = list(self.filter_entry(&stream.dict, ["Filter", "F"], output)?);
         let parameters = list(self.filter_entry(&stream.dict, ["DecodeParms", "DP"], output)?);
@@ -176,6 +194,8 @@ impl<'a> File<'a> {
             key: None,
             objects: RefCell::default(),
             containers: RefCell::default(),
+            unpacked: RefCell::default(),
+            n_kept: Cell::new(0),
             n_nested: Cell::new(0),
         }
     }
@@ -183,6 +203,7 @@ impl<'a> File<'a> {
     fn forget(&mut self) {
         self.objects.borrow_mut().clear();
         self.containers.borrow_mut().clear();
+        self.unpacked.borrow_mut().clear();
     }
 
     fn has_pages(&self, output: &mut Output) -> Result<bool> {
@@ -248,7 +269,7 @@ impl<'a> File<'a> {
     }
 
     fn open_container(&self, number: ObjectNumber, output: &mut Output) -> Result<Container> {
-        let mut container = Container { bytes: Vec::new(), offsets: HashMap::new() };
+        let mut container = Container { bytes: Rc::from([]), offsets: HashMap::new() };
         // A container inside a container would let a file ask for itself.
         let Some(Place::Offset(at)) = self.table.place(number) else { return Ok(container) };
         let Some((_, Object::Stream(stream))) = self.object_at(at, output)? else {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub(super) fn text_of(name: &str) -> Option<String> {
     let name = name.split('.').next().filter(|stem| !stem.is_empty())?;
     if name.contains('_') {
-        return name.split('_').map(|part| text_of(part)).collect();
+        return name.split('_').map(text_of).collect();
     }
     char_of(name).map(|char| expanded(char).map_or_else(|| char.to_string(), str::to_owned))
 }
@@ -88,7 +88,14 @@ static NAMES: LazyLock<HashMap<&'static str, char>> = LazyLock::new(|| {
         }
     }
     // These cannot stand in a list that is split at white space.
-    names.extend([("space", ' '), ("nbspace", ' '), ("nonbreakingspace", ' '), ("equal", '=')]);
+    names.extend([
+        ("space", ' '),
+        ("nbspace", ' '),
+        ("nonbreakingspace", ' '),
+        ("softhyphen", '\u{ad}'),
+        ("sfthyphen", '\u{ad}'),
+        ("equal", '='),
+    ]);
     names
 });
 
@@ -107,7 +114,7 @@ Lslash=Ł lslash=ł Oslash=Ø oslash=ø OE=Œ oe=œ dotlessi=ı dotlessj=ȷ germ
 Thorn=Þ thorn=þ Dcroat=Đ dcroat=đ Dslash=Đ dslash=đ Hbar=Ħ hbar=ħ Tbar=Ŧ tbar=ŧ kgreenlandic=ĸ
 Eng=Ŋ eng=ŋ IJ=Ĳ ij=ĳ longs=ſ napostrophe=ŉ onesuperior=¹ twosuperior=² threesuperior=³
 onehalf=½ onequarter=¼ threequarters=¾ logicalnot=¬ multiply=× divide=÷ plusminus=± degree=° mu=µ
-copyright=© registered=® trademark=™ brokenbar=¦ Euro=€ softhyphen=­ sfthyphen=­ nbspace=\u{a0}
+copyright=© registered=® trademark=™ brokenbar=¦ Euro=€ 
 Alpha=Α Beta=Β Gamma=Γ Delta=Δ Epsilon=Ε Zeta=Ζ Eta=Η Theta=Θ Iota=Ι Kappa=Κ Lambda=Λ Mu=Μ Nu=Ν
 Xi=Ξ Omicron=Ο Pi=Π Rho=Ρ Sigma=Σ Tau=Τ Upsilon=Υ Phi=Φ Chi=Χ Psi=Ψ Omega=Ω alpha=α beta=β gamma=γ
 delta=δ epsilon=ε epsilon1=ϵ varepsilon=ε zeta=ζ eta=η theta=θ theta1=ϑ vartheta=ϑ iota=ι kappa=κ

@@ -134,18 +134,20 @@ fn joined(rows: &[&Row]) -> PageBlock {
 fn join_row(text: &mut String, row: &str, had_room: bool) {
     let last = text.chars().next_back().unwrap_or(' ');
     let first = row.chars().next().unwrap_or(' ');
-    if had_room {
-        text.push('\n');
-    } else if matches!(last, '-' | '\u{2010}' | '\u{ad}') {
+    if matches!(last, '-' | '\u{2010}' | '\u{ad}') {
         let stem = text.trim_end_matches(['-', '\u{2010}', '\u{ad}']);
         let is_broken_word = stem.chars().next_back().is_some_and(char::is_alphabetic)
             && first.is_lowercase()
             && text.len() - stem.len() == last.len_utf8();
         if is_broken_word {
             text.truncate(stem.len());
+        } else if had_room {
+            text.push('\n');
         } else if !stem.chars().next_back().is_some_and(char::is_alphanumeric) {
             text.push(' ');
         }
+    } else if had_room {
+        text.push('\n');
     } else if !(is_unspaced(last) && is_unspaced(first)) {
         text.push(' ');
     }

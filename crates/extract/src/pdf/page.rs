@@ -1,13 +1,13 @@
 //! The characters of a page, put together into rows as they are drawn: what stands next to each
 //! other on a baseline is one row, with a space where a gap is wide enough for one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::flow::is_unspaced;
 
 /// A gap wider than this part of the size parts words.
-const SPACE_GAP: f64 = 0.13;
+const SPACE_GAP: f64 = 0.11;
 
 /// Between characters of a script without spaces only a gap this wide is one.
 const UNSPACED_GAP: f64 = 0.7;
@@ -21,6 +21,12 @@ const SAME_BASELINE: f64 = 0.3;
 /// Raised and lowered characters that touch stand on the row they touch.
 const RAISED_BASELINE: f64 = 0.55;
 
+/// The same character closer than this part of the size is drawn twice to look bold.
+const SAME_PLACE: f64 = 0.1;
+
+/// What is drawn further out than this is on no paper.
+const MAX_COORDINATE: f64 = 1e7;
+
 /// More characters than this on one page are not text for readers.
 const MAX_GLYPHS: usize = 2_000_000;
 
@@ -28,7 +34,7 @@ const MAX_GLYPHS: usize = 2_000_000;
 #[derive(Default)]
 pub(super) struct Page {
     pieces: Vec<Piece>,
-    seen: HashSet<(Rc<str>, i32, i32)>,
+    drawn: HashMap<(Rc<str>, i64, i64), (f64, f64)>,
     n_glyphs: usize,
     pub(super) n_unmapped: usize,
 }
@@ -51,7 +57,15 @@ pub(super) struct Glyph {
     pub(super) text: Rc<str>,
     pub(super) start: f64,
     pub(super) end: f64,
+    /// Stands above the row in a smaller size, as the mark of a footnote does.
+    pub(super) is_raised: bool,
 }
+
+/// Characters smaller than this part of the row's size can be raised.
+const RAISED_SIZE: f64 = 0.85;
+
+/// And stand this much of the row's size above its baseline.
+const RAISED_BY: f64 = 0.15;
 
 impl Page {
     /// Adds a character: its place, the direction of writing, its length along it and its size.
@@ -64,7 +78,9 @@ impl Page {
         size: f64,
     ) {
         self.n_glyphs += 1;
-        if self.n_glyphs > MAX_GLYPHS || !place.0.is_finite() || !place.1.is_finite() {
+        let is_on_paper = |value: f64| value.abs() < MAX_COORDINATE;
+        let is_sane = [place.0, place.1, length, size].into_iter().all(is_on_paper);
+        if self.n_glyphs > MAX_GLYPHS || !is_sane {
             return;
         }
         let angle = if direction.1 == 0.0 && direction.0 > 0.0 {
@@ -84,10 +100,7 @@ impl Page {
             self.n_unmapped += 1;
         } else if !is_blank {
             // A character drawn twice at one place is bold, not two characters.
-            let grid = (size * 0.2).max(0.01);
-            let key =
-                (Rc::clone(text), (start / grid).round() as i32, (base / grid).round() as i32);
-            if !self.seen.insert(key) {
+            if self.was_drawn(text, start, base, size) {
                 return;
             }
         }
@@ -103,12 +116,41 @@ impl Page {
         piece.start = piece.start.min(start);
         if size > piece.size {
             // The larger of two sizes is the row's; the smaller one is raised or lowered.
+            let were_raised =
+                piece.size < RAISED_SIZE * size && piece.base > base + RAISED_BY * size;
+            for glyph in &mut piece.glyphs {
+                glyph.is_raised |= were_raised;
+            }
             piece.size = size;
             piece.base = base;
         }
+        let is_raised =
+            size < RAISED_SIZE * piece.size && base > piece.base + RAISED_BY * piece.size;
         if !text.is_empty() {
-            piece.glyphs.push(Glyph { text: Rc::clone(text), start, end });
+            piece.glyphs.push(Glyph { text: Rc::clone(text), start, end, is_raised });
         }
+    }
+
+    /// Tells whether the character stands here already, and notes that it does.
+    fn was_drawn(&mut self, text: &Rc<str>, start: f64, base: f64, size: f64) -> bool {
+        let near = size * SAME_PLACE;
+        let cell = |value: f64| (value / (2.0 * near).max(0.01)).floor() as i64;
+        let is_here = |(other_start, other_base): &(f64, f64)| {
+            (other_start - start).abs() < near && (other_base - base).abs() < near
+        };
+        // What is near can stand in the next cell; mostly that is the same one.
+        let (left, right) = (cell(start - near), cell(start + near));
+        let (below, above) = (cell(base - near), cell(base + near));
+        for across in left..=right {
+            for up in below..=above {
+                let key = (Rc::clone(text), across, up);
+                if self.drawn.get(&key).is_some_and(is_here) {
+                    return true;
+                }
+            }
+        }
+        self.drawn.insert((Rc::clone(text), cell(start), cell(base)), (start, base));
+        false
     }
 
     pub(super) fn n_glyphs(&self) -> usize {
@@ -224,8 +266,24 @@ impl Piece {
 /// Tells whether the gap between two characters is a space that was not drawn.
 pub(super) fn needs_space(before: &Glyph, after: &Glyph, size: f64) -> bool {
     let gap = after.start - before.end;
+    // Marks over letters stand where their letter does.
+    if after.text.chars().all(is_mark) || (before.text.chars().all(is_mark) && gap < 0.3 * size) {
+        return false;
+    }
     let is_unspaced_pair = before.text.chars().next_back().is_some_and(is_unspaced)
         && after.text.chars().next().is_some_and(is_unspaced);
+    if before.is_raised != after.is_raised {
+        // The mark of a note is no part of the word it stands at, but `th` is of a number.
+        let (mark, word) = if after.is_raised { (after, before) } else { (before, after) };
+        let is_mark = mark.text.chars().all(|char| char.is_ascii_digit());
+        if is_mark && word.text.chars().all(char::is_alphabetic) {
+            return true;
+        }
+    }
     let limit = if is_unspaced_pair { UNSPACED_GAP } else { SPACE_GAP };
     gap > limit * size || gap < -2.0 * size
+}
+
+fn is_mark(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }

@@ -100,7 +100,7 @@ impl Table {
         for at in memchr::memmem::find_iter(bytes, b"trailer") {
             output.check_time()?;
             if let Some(trailer) = dict_after(&mut Lexer::new(bytes, at + 7)) {
-                table.keep_later(trailer);
+                table.keep_later(&trailer);
             }
         }
         table.add_containers(&containers, file, output)?;
@@ -122,7 +122,7 @@ impl Table {
             let Some((_, object)) = file.object_at(*at, output)? else { continue };
             let Some(dict) = object.as_dict() else { continue };
             match dict.raw("Type").and_then(Object::as_name) {
-                Some("XRef") => self.keep_later(dict.clone()),
+                Some("XRef") => self.keep_later(dict),
                 Some("Catalog") => catalog = Some(*number),
                 Some("ObjStm") => {
                     let Some(stream) = object.as_stream() else { continue };
@@ -248,7 +248,7 @@ impl Table {
     }
 
     /// Takes a trailer that stands later in the file, when it leads to a document.
-    fn keep_later(&mut self, trailer: Dict) {
+    fn keep_later(&mut self, trailer: &Dict) {
         for (name, value) in trailer.iter() {
             if matches!(name, "Root" | "Info" | "Encrypt" | "ID") {
                 self.trailer.push(name.into(), value.clone());

@@ -23,10 +23,8 @@ pub(crate) fn read_csv(format: Format, bytes: &[u8], output: &mut Output) -> Res
         }
         None => (None, text.as_str(), 0),
     };
-    let delimiter = declared.unwrap_or_else(|| match format {
-        Format::Tsv => '\t',
-        _ => guessed_delimiter(text),
-    });
+    let delimiter = declared
+        .unwrap_or_else(|| if format == Format::Tsv { '\t' } else { guessed_delimiter(text) });
     let mut block = String::new();
     let mut block_line = 1;
     for row in rows(text, delimiter) {
@@ -126,7 +124,6 @@ fn rows(text: &str, delimiter: char) -> impl Iterator<Item = Row> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Caps, extract};
 
     #[track_caller]
@@ -155,8 +152,7 @@ mod tests {
         let csv: String = (0..1000).map(|row| format!("{row},some value\n")).collect();
         let (extracted, _) = extract(csv.as_bytes(), "rows.csv", &Caps::standard());
         let second = &extracted.blocks[1];
-        let line =
-            csv.lines().position(|line| second.text.starts_with(line.split(',').next().unwrap()));
-        assert_eq!(second.pointer.to_string(), format!("line {}", line.unwrap() + 1));
+        let first: usize = second.text.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(second.pointer.to_string(), format!("line {}", first + 1));
     }
 }

@@ -37,10 +37,6 @@ impl Gathered {
         self.text.len()
     }
 
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Gives the lines and where they start, and starts anew.
     pub(crate) fn take(&mut self) -> (String, Pointer) {
         (std::mem::take(&mut self.text), at_line(self.first_line))

@@ -117,10 +117,10 @@ impl Walk<'_> {
         }
         let (text, pointer) = self.gathered.take();
         let pointer = self.fixed.unwrap_or(&pointer);
-        match kind {
-            BlockKind::Code => output.push(kind, pointer, text),
-            _ => output.push(kind, pointer, without_marks(&text)),
+        if kind == BlockKind::Code {
+            return output.push(kind, pointer, text);
         }
+        output.push(kind, pointer, without_marks(&text))
     }
 
     fn one(&mut self, kind: BlockKind, number: u32, line: &str, output: &mut Output) -> Result<()> {

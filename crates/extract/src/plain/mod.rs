@@ -15,4 +15,5 @@ pub(crate) use csv::read_csv;
 pub(crate) use json::{read_json, read_json_lines, read_notebook};
 pub(crate) use latex::read_latex;
 pub(crate) use markdown::{push_markdown, read_markdown};
+pub(crate) use markdown_inline::without_marks;
 pub(crate) use text::{push_text, read_text};

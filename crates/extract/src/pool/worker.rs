@@ -6,7 +6,8 @@ use std::io::{self, Read, Write};
 use model::Warning;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::error::Error;
+use crate::error::{Cap, Error};
+use crate::output::Output;
 use crate::pool::protocol::{Request, read_request, write_answer};
 use crate::{Caps, Extracted, Format, extract};
 
@@ -48,18 +49,18 @@ pub fn run_worker(requests: &mut impl Read, answers: &mut impl Write) -> io::Res
 }
 
 fn read_document(request: Request) -> (Extracted, Vec<Warning>) {
+    let caps = request.caps.clone();
     let reader = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(move || extract(&request.bytes, &request.name, &request.caps));
-    let outcome = reader.map(std::thread::JoinHandle::join);
-    match outcome {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) | Err(_) => {
-            let error = Error::WorkerDied { status: "its reading thread failed".to_owned() };
-            let warning = Warning::new(error.code(), error.to_string());
-            (Extracted::empty(Format::Binary), vec![warning])
-        }
-    }
+    let error = match reader.map(std::thread::JoinHandle::join) {
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(_)) => Error::WorkerDied { status: "its reading thread failed".to_owned() },
+        // Only memory for its stack can be missing.
+        Err(_) => Output::new(&caps, 0).capped(Cap::Memory),
+    };
+    let warning = Warning::new(error.code(), error.to_string());
+    (Extracted::empty(Format::Binary), vec![warning])
 }
 
 /// Sets what the system enforces for the next document. Not every system has every limit, so a

@@ -279,6 +279,70 @@ impl Reconciliation {
     }
 }
 
+<<<<<<<< HEAD:crates/filters/src/reconcile/service.rs
+========
+/// One query of a batch.
+struct Query {
+    text: String,
+    types: Vec<String>,
+    limit: usize,
+    properties: Vec<(String, Vec<String>)>,
+}
+
+impl Query {
+    fn read(key: &str, query: &Value) -> Result<Self> {
+        let fields = query.as_object().ok_or_else(|| bad(key, "an object", query))?;
+        let text = match fields.get("query") {
+            None => String::new(),
+            Some(Value::String(text)) => text.chars().take(MAX_QUERY_CHARS).collect(),
+            Some(other) => return Err(bad(&format!("{key}.query"), "a string", other)),
+        };
+        let types = match fields.get("type") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::String(category)) => vec![category.clone()],
+            Some(list) => strings(Some(list), &format!("{key}.type"))?,
+        };
+        let limit = fields
+            .get("limit")
+            .and_then(Value::as_f64)
+            .map_or(DEFAULT_CANDIDATES, |limit| (limit as usize).clamp(1, MAX_CANDIDATES));
+        let properties = match fields.get("properties") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(properties)) => properties
+                .iter()
+                .filter_map(|property| {
+                    let name = property.get("pid")?.as_str()?.to_owned();
+                    Some((name, wanted_values(property.get("v")?)))
+                })
+                .collect(),
+            Some(other) => {
+                return Err(bad(&format!("{key}.properties"), "a list of {pid, v}", other));
+            }
+        };
+        Ok(Query { text, types, limit, properties })
+    }
+}
+
+/// Gives the texts that a property may have: a value, an entity, or a list of these.
+fn wanted_values(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(wanted_values).collect(),
+        Value::Object(entity) => ["id", "name"]
+            .iter()
+            .filter_map(|field| entity.get(*field)?.as_str())
+            .map(text::fold)
+            .collect(),
+        Value::String(value) => vec![text::fold(value)],
+        Value::Null | Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
+    }
+}
+
+fn agrees(value: &Value, wanted: &[String]) -> bool {
+    let value = value.as_str().map_or_else(|| value.to_string(), text::fold);
+    wanted.contains(&value)
+}
+
+>>>>>>>> main:crates/filters/src/reconcile/mod.rs
 fn named(name: &str) -> Value {
     json!({"id": name, "name": name})
 }

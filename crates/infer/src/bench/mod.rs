@@ -1,1 +1,237 @@
-//! Figures of this room.
+//! The figures of this room: `dowse bench infer`.
+//!
+//! Speed is measured beside Python's `onnxruntime` on the same weights and the same token ids in
+//! one run: our vectors, then theirs, then ours again, the best of each. Where Python or its
+//! packages are missing, a note says so and the other figures stand.
+
+mod reference;
+mod sentences;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use model::{Deadline, Report};
+
+use self::reference::{Asked, Outcome};
+use self::sentences::{LANGUAGES, SENTENCES};
+use crate::local::E5Embedder;
+use crate::models::{CONTAINER_FILE, DEFAULT_EMBEDDER, folder_of, read_manifest};
+use crate::{Embedder, EmbedderId, Result};
+
+/// How long the whole run may take.
+const MAX_RUN: Duration = Duration::from_secs(3600);
+/// How long the other side may take; on a busy machine it is left out rather than waited for.
+const MAX_REFERENCE: Duration = Duration::from_secs(900);
+/// Lengths that are measured, with the number of texts: about the same number of tokens each.
+const BATCHES: [(usize, usize); 3] = [(32, 64), (128, 16), (512, 4)];
+/// How often each measurement is repeated; the best counts.
+const REPEATS: usize = 3;
+/// How often a warm query is timed.
+const N_QUERIES: usize = 51;
+
+/// Measures the default model in this model folder.
+///
+/// Fails when the model is not there.
+pub fn run(models_dir: &Path) -> Result<Report> {
+    let deadline = Deadline::after(MAX_RUN);
+    let mut report = Report::new("infer");
+    let folder = folder_of(models_dir, DEFAULT_EMBEDDER);
+    let manifest = read_manifest(&folder)?;
+    let container = folder.join(CONTAINER_FILE);
+    let memory_before = resident_bytes();
+    let start = Instant::now();
+    let embedder = E5Embedder::open(&container, EmbedderId::new(manifest.name, manifest.version))?;
+    let loaded = start.elapsed();
+    embedder.embed_query("what is the time to the first vector", &deadline)?;
+    let first = start.elapsed();
+    report.add_noted("load", millis(loaded), "ms", embedder.level_name());
+    report.add_noted("first query vector", millis(first), "ms", "from opening the file");
+    report.add("warm query", warm_query(&embedder, &deadline)?, "ms p50");
+    memory(&mut report, &embedder, memory_before);
+    precision(&mut report, &embedder, &deadline)?;
+    beside_onnxruntime(&mut report, &embedder, &container, &deadline)?;
+    Ok(report)
+}
+
+fn warm_query(embedder: &E5Embedder, deadline: &Deadline) -> Result<f64> {
+    let mut times = Vec::with_capacity(N_QUERIES);
+    for query_idx in 0..N_QUERIES {
+        let query = SENTENCES[query_idx % SENTENCES.len()].question;
+        let start = Instant::now();
+        embedder.embed_query(query, deadline)?;
+        times.push(millis(start.elapsed()));
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[N_QUERIES / 2])
+}
+
+fn memory(report: &mut Report, embedder: &E5Embedder, before: Option<u64>) {
+    report.add("packed weights", embedder.n_packed_bytes() as f64 / 1e6, "MB");
+    if let (Some(before), Some(now)) = (before, resident_bytes()) {
+        let grown = now.saturating_sub(before) as f64 / 1e6;
+        report.add_noted("memory of the loaded model", grown, "MB", "growth of the resident set");
+    }
+}
+
+/// Measures how often the nearest answer is the right one, for each language of the answers.
+fn precision(report: &mut Report, embedder: &E5Embedder, deadline: &Deadline) -> Result<()> {
+    let mut queries = Vec::with_capacity(SENTENCES.len());
+    for sentence in SENTENCES {
+        queries.push(embedder.embed_query(sentence.question, deadline)?);
+    }
+    for (language_idx, language) in LANGUAGES.iter().enumerate() {
+        let answers: Vec<&str> =
+            SENTENCES.iter().map(|sentence| sentence.answers[language_idx]).collect();
+        let answers = embedder.embed_passages(&answers, deadline)?;
+        let n_right = queries
+            .iter()
+            .enumerate()
+            .filter(|(query_idx, query)| {
+                let nearest = (0..answers.len()).max_by(|one, other| {
+                    dot(query, &answers[*one]).total_cmp(&dot(query, &answers[*other]))
+                });
+                nearest == Some(*query_idx)
+            })
+            .count();
+        let share = n_right as f64 / queries.len() as f64;
+        let note = format!("{n_right} of {} English questions", queries.len());
+        report.add_noted(format!("P@1 en → {language}"), share, "ratio", note);
+    }
+    Ok(())
+}
+
+fn beside_onnxruntime(
+    report: &mut Report,
+    embedder: &E5Embedder,
+    container: &Path,
+    deadline: &Deadline,
+) -> Result<()> {
+    let asked = Asked {
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        repeats: REPEATS,
+        texts: hundred_texts(embedder),
+        batches: BATCHES
+            .iter()
+            .map(|(length, n_texts)| {
+                (length.to_string(), exact_lengths(embedder, *length, *n_texts))
+            })
+            .collect(),
+    };
+    let mut ours = vec![f64::INFINITY; BATCHES.len()];
+    time_ours(embedder, &asked, &mut ours, deadline)?;
+    let outcome = reference::run(container, &asked, &Deadline::after(MAX_REFERENCE))?;
+    time_ours(embedder, &asked, &mut ours, deadline)?;
+    for (batch_idx, (length, n_texts)) in BATCHES.iter().enumerate() {
+        let rate = *n_texts as f64 / ours[batch_idx];
+        report.add_noted(
+            format!("{length} tokens, dowse"),
+            rate,
+            "sentences/s",
+            format!("{}, {} threads", embedder.level_name(), asked.threads),
+        );
+        let Outcome::Answered(answer) = &outcome else { continue };
+        for (name, seconds) in [("f32", &answer.f32), ("int8", &answer.int8)] {
+            let Some(seconds) = seconds.get(&length.to_string()) else { continue };
+            let theirs = *n_texts as f64 / seconds;
+            report.add_noted(
+                format!("{length} tokens, onnxruntime {name}"),
+                theirs,
+                "sentences/s",
+                format!(
+                    "onnxruntime {}, dowse is {:.2} times as fast",
+                    answer.version(),
+                    rate / theirs
+                ),
+            );
+        }
+    }
+    match &outcome {
+        Outcome::Answered(answer) => {
+            let vectors = embedder.embed_ids(&asked.texts, deadline)?;
+            closeness(report, "cosine with f32", &vectors, &answer.vectors);
+            closeness(
+                report,
+                "cosine of onnxruntime int8 with f32",
+                &answer.int8_vectors,
+                &answer.vectors,
+            );
+        }
+        Outcome::Skipped { why } => {
+            report.add_noted("onnxruntime", 0.0, "skipped", why.clone());
+        }
+    }
+    Ok(())
+}
+
+fn time_ours(
+    embedder: &E5Embedder,
+    asked: &Asked,
+    best: &mut [f64],
+    deadline: &Deadline,
+) -> Result<()> {
+    for (batch_idx, (_, texts)) in asked.batches.iter().enumerate() {
+        for _ in 0..REPEATS {
+            let start = Instant::now();
+            embedder.embed_ids(texts, deadline)?;
+            best[batch_idx] = best[batch_idx].min(start.elapsed().as_secs_f64());
+        }
+    }
+    Ok(())
+}
+
+fn closeness(report: &mut Report, name: &str, ours: &[Vec<f32>], theirs: &[Vec<f32>]) {
+    if ours.is_empty() || ours.len() != theirs.len() {
+        return;
+    }
+    let cosines: Vec<f64> = ours.iter().zip(theirs).map(|(one, other)| dot(one, other)).collect();
+    let lowest = cosines.iter().copied().fold(1.0, f64::min);
+    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
+    let note = format!("{} texts in four languages", cosines.len());
+    report.add_noted(format!("{name}, lowest"), lowest, "ratio", note.clone());
+    report.add_noted(format!("{name}, mean"), mean, "ratio", note);
+}
+
+/// Gives the tokens of all questions and answers.
+fn hundred_texts(embedder: &E5Embedder) -> Vec<Vec<u32>> {
+    let questions = SENTENCES.iter().map(|sentence| embedder.query_ids(sentence.question));
+    let answers = SENTENCES.iter().flat_map(|sentence| sentence.answers);
+    questions.chain(answers.map(|answer| embedder.passage_ids(answer))).collect()
+}
+
+/// Makes texts of an exact number of tokens, by stringing answers together.
+fn exact_lengths(embedder: &E5Embedder, length: usize, n_texts: usize) -> Vec<Vec<u32>> {
+    let stock: Vec<u32> = SENTENCES
+        .iter()
+        .flat_map(|sentence| sentence.answers)
+        .flat_map(|answer| {
+            let ids = embedder.passage_ids(answer);
+            ids[1..ids.len() - 1].to_vec()
+        })
+        .collect();
+    let ends = embedder.passage_ids("");
+    let mut stock = stock.into_iter().cycle();
+    (0..n_texts)
+        .map(|_| {
+            let mut ids = vec![ends[0]];
+            ids.extend(stock.by_ref().take(length - 2));
+            ids.extend(ends.last());
+            ids
+        })
+        .collect()
+}
+
+fn dot(one: &[f32], other: &[f32]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// Reads how much memory this process holds, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let text = fs_err::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -94,8 +94,8 @@ impl<T: Operand> Encoder<T> {
         Ok(Encoder {
             level,
             shape,
-            words: container.tensor("emb.word", shape.vocabulary * hidden)?,
-            positions: container.tensor("emb.pos", shape.max_positions * hidden)?,
+            words: container.tensor("emb.word", shape.vocabulary * hidden)?.detached(),
+            positions: container.tensor("emb.pos", shape.max_positions * hidden)?.detached(),
             kind: container.vector("emb.type", hidden)?,
             embedding_norm: Norm::load(container, "emb.ln", hidden)?,
             layers: loaded.into_iter().collect::<Result<_>>()?,

@@ -18,7 +18,9 @@ mod product;
 mod vectorised;
 
 #[cfg(test)]
-mod tiny;
+pub(crate) mod tiny;
+#[cfg(test)]
+mod tiny_graph;
 
 pub use container::MAX_CONTAINER_BYTES;
 pub use cross_encoder::{CrossEncoder, MAX_PAIRS};

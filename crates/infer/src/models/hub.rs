@@ -33,7 +33,7 @@ pub(crate) fn pull_named_from_hub(job: &mut Job<'_>, repository: &str) -> Result
     let config: serde_json::Value = serde_json::from_slice(&config).unwrap_or_default();
     let is_classifier = config["architectures"]
         .as_array()
-        .is_some_and(|names| names.iter().any(|name| is_sequence_classifier(name)));
+        .is_some_and(|names| names.iter().any(is_sequence_classifier));
     let purpose = if is_classifier { Purpose::Reranker } else { Purpose::Embedder };
     job.manifest("hub.1".to_owned(), purpose, source)
 }
@@ -111,7 +111,7 @@ fn fetch(job: &mut Job<'_>, client: &Client, url: &str, target: &Path) -> Result
     }
     let mut stream = match client.stream(&request, job.deadline) {
         Ok(stream) => stream,
-        Err(net::Error::Status { status: 416, .. }) => {
+        Err(net::Error::Status { status: 416, .. }) if n_there > 0 => {
             // Nothing follows what is there, or the file has changed: begin anew.
             drop(out);
             fs_err::remove_file(&part)?;

@@ -64,12 +64,22 @@ pub fn pull(
     deadline: &Deadline,
     on_progress: &mut dyn FnMut(&Progress),
 ) -> Result<Manifest> {
+    pull_described(config, model, known(model), deadline, on_progress)
+}
+
+/// Gets a model whose description is at hand, or else a repository of the hub.
+pub(crate) fn pull_described(
+    config: &PullConfig,
+    model: &str,
+    known: Option<&KnownModel>,
+    deadline: &Deadline,
+    on_progress: &mut dyn FnMut(&Progress),
+) -> Result<Manifest> {
     let folder = folder_of(&config.models_dir, model);
     if let Ok(manifest) = read_manifest(&folder) {
         on_progress(&Progress { step: Step::Done, ..Progress::downloading(model, 0) });
         return Ok(manifest);
     }
-    let known = known(model);
     if known.is_none() && !is_hub_name(model) {
         let known = KNOWN_MODELS.iter().map(|model| format!("`{}`", model.name)).collect();
         return Err(Error::UnknownModel { received: model.to_owned(), known });

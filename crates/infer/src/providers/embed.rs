@@ -13,7 +13,9 @@ use crate::local::scale_to_one;
 use crate::{Embedder, EmbedderId, Error, Result};
 
 /// The most texts of one request.
-pub(crate) const MAX_BATCH_TEXTS: usize = 64;
+const MAX_BATCH_TEXTS: usize = 64;
+/// The most texts of one request to TEI, which refuses more unless it is set up otherwise.
+const MAX_TEI_BATCH_TEXTS: usize = 32;
 /// The most bytes of text of one request.
 const MAX_BATCH_BYTES: usize = 256 * 1024;
 /// The most requests of one call that are under way at once.
@@ -38,6 +40,13 @@ impl EmbedDialect {
             EmbedDialect::OpenAi => "openai",
             EmbedDialect::Tei => "tei",
             EmbedDialect::Ollama => "ollama",
+        }
+    }
+
+    fn max_batch_texts(self) -> usize {
+        match self {
+            EmbedDialect::Tei => MAX_TEI_BATCH_TEXTS,
+            EmbedDialect::OpenAi | EmbedDialect::Ollama => MAX_BATCH_TEXTS,
         }
     }
 }
@@ -143,11 +152,11 @@ impl HttpEmbedder {
             let slot = vectors
                 .get_mut(index)
                 .ok_or_else(|| self.endpoint.bad_answer(format!("vector {index} of {n_asked}")))?;
-            *slot = match item.embedding {
-                Value::Array(_) => serde_json::from_value(item.embedding)
-                    .map_err(|_| self.endpoint.bad_answer("a vector is not made of numbers"))?,
-                _ => return Err(self.endpoint.bad_answer("a vector is not a list of numbers")),
-            };
+            if !item.embedding.is_array() {
+                return Err(self.endpoint.bad_answer("a vector is not a list of numbers"));
+            }
+            *slot = serde_json::from_value(item.embedding)
+                .map_err(|_| self.endpoint.bad_answer("a vector is not made of numbers"))?;
         }
         Ok(vectors)
     }
@@ -184,7 +193,7 @@ impl HttpEmbedder {
     fn embed(&self, prefix: &str, texts: &[&str], deadline: &Deadline) -> Result<Vec<Vec<f32>>> {
         let texts: Vec<String> =
             texts.iter().map(|text| format!("{prefix}{}", cut(text))).collect();
-        let batches = batches(&texts);
+        let batches = batches(&texts, self.config.dialect.max_batch_texts());
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -244,12 +253,12 @@ impl Embedder for HttpEmbedder {
 }
 
 /// Cuts texts into requests, keeping their order.
-fn batches(texts: &[String]) -> Vec<&[String]> {
+fn batches(texts: &[String], max_texts: usize) -> Vec<&[String]> {
     let mut batches = Vec::new();
     let mut start = 0;
     let mut n_bytes = 0;
     for (at, text) in texts.iter().enumerate() {
-        let is_full = at - start >= MAX_BATCH_TEXTS || n_bytes + text.len() > MAX_BATCH_BYTES;
+        let is_full = at - start >= max_texts || n_bytes + text.len() > MAX_BATCH_BYTES;
         if is_full && at > start {
             batches.push(&texts[start..at]);
             start = at;

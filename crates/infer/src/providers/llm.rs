@@ -275,10 +275,9 @@ fn turns(messages: &[Message]) -> Vec<Value> {
 
 /// Tells whether a provider refused with this status and these words.
 fn says(error: &Error, expected_status: u16, words: &str) -> bool {
-    match error {
-        Error::Provider { source: net::Error::Status { status, excerpt, .. }, .. } => {
-            *status == expected_status && excerpt.contains(words)
-        }
-        _ => false,
-    }
+    matches!(
+        error,
+        Error::Provider { source: net::Error::Status { status, excerpt, .. }, .. }
+            if *status == expected_status && excerpt.contains(words)
+    )
 }

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::endpoint::{Endpoint, cut};
 use crate::{EmbedderId, Reranker, Result};
 
-/// The most passages of one request.
-pub(crate) const MAX_RERANK_PASSAGES: usize = 100;
+/// The most passages of one request: TEI refuses more unless it is set up otherwise.
+const MAX_RERANK_PASSAGES: usize = 32;
 
 /// What language a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,11 +113,6 @@ impl HttpReranker {
                 .endpoint
                 .bad_answer(format!("no score for passage {at} of {n_asked}")));
         }
-        // Some servers give logits whatever they are asked for.
-        let are_logits = scores.iter().any(|score| !(0.0..=1.0).contains(score));
-        if are_logits {
-            scores.iter_mut().for_each(|score| *score = crate::local::sigmoid(*score));
-        }
         Ok(scores)
     }
 }
@@ -131,6 +126,11 @@ impl Reranker for HttpReranker {
         let mut scores = Vec::with_capacity(passages.len());
         for part in passages.chunks(MAX_RERANK_PASSAGES) {
             scores.extend(self.request(query, part, deadline)?);
+        }
+        // Some servers give logits whatever they are asked for.
+        let are_logits = scores.iter().any(|score| !(0.0..=1.0).contains(score));
+        if are_logits {
+            scores.iter_mut().for_each(|score| *score = crate::local::sigmoid(*score));
         }
         Ok(scores)
     }

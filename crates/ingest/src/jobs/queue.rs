@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex};
@@ -37,6 +38,9 @@ impl QueueConfig {
     }
 }
 
+/// How long a waiting caller goes without looking at its job.
+const WAIT_STEP: Duration = Duration::from_millis(50);
+
 /// Jobs of all kinds, kept in the catalogue.
 pub struct JobQueue {
     catalogue: Arc<dyn Catalogue>,
@@ -56,6 +60,9 @@ struct State {
     running: HashMap<JobId, (Job, Progress)>,
     is_closing: bool,
 }
+
+/// A job that was begun, and what runs it.
+type Begun = (Arc<JobContext>, Arc<dyn Runner>);
 
 /// When a job's turn comes: higher priority first, then the order of arrival.
 type Turn = (std::cmp::Reverse<Priority>, u64);
@@ -225,21 +232,18 @@ impl JobQueue {
     /// [`Error::UnknownJob`].
     pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
         loop {
-            // The look happens under the lock, so that an end between the look and the wait
-            // cannot be missed.
-            let mut state = self.state.lock();
-            let is_active = state.running.contains_key(id)
-                || state.waiting.values().any(|waiting| waiting == id);
-            if !is_active || deadline.is_over() {
-                drop(state);
-                return self.get(id);
+            let job = self.get(id)?;
+            if job.state.is_final() || deadline.is_over() {
+                return Ok(job);
             }
-            self.changed.wait_for(&mut state, deadline.remaining());
+            // The job may have ended since it was looked at, so no wait is longer than a step.
+            let mut state = self.state.lock();
+            self.changed.wait_for(&mut state, deadline.remaining().min(WAIT_STEP));
         }
     }
 
     /// Takes the next job, waiting for one; nothing when the queue closes.
-    pub(super) fn next(self: &Arc<Self>) -> Option<(Arc<JobContext>, Arc<dyn Runner>)> {
+    pub(super) fn next(self: &Arc<Self>) -> Option<Begun> {
         loop {
             let id = {
                 let mut state = self.state.lock();
@@ -265,7 +269,7 @@ impl JobQueue {
         }
     }
 
-    fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<(Arc<JobContext>, Arc<dyn Runner>)>> {
+    fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<Begun>> {
         let Some((mut job, version)) = Job::load(&*self.catalogue, id.as_str())? else {
             return Ok(None);
         };

@@ -9,9 +9,12 @@ use model::{Block, DocumentId, Passage, PassageId};
 /// A way to cut blocks into pieces, and to name them.
 #[derive(Clone)]
 pub struct Cut {
-    cut: Arc<dyn Fn(&[Block]) -> Vec<Piece> + Send + Sync>,
-    name: Arc<dyn Fn(&DocumentId, &Piece, u32) -> PassageId + Send + Sync>,
+    cut: Arc<CutBlocks>,
+    name: Arc<NamePiece>,
 }
+
+type CutBlocks = dyn Fn(&[Block]) -> Vec<Piece> + Send + Sync;
+type NamePiece = dyn Fn(&DocumentId, &Piece, u32) -> PassageId + Send + Sync;
 
 impl Cut {
     /// Cuts by sentences, in the standard size; passages are named `document#ordinal`.

@@ -119,6 +119,7 @@ impl Pipeline {
     }
 
     /// Reads items and passes on those that are new or changed.
+    #[expect(clippy::needless_pass_by_value, reason = "the queue ends when its end is dropped")]
     fn read(
         &self,
         source: &mut dyn Source,
@@ -222,6 +223,7 @@ impl Pipeline {
     }
 
     /// Gathers documents into batches and writes each as one commit.
+    #[expect(clippy::needless_pass_by_value, reason = "the queue ends when its end is dropped")]
     fn write_all(&self, writing: Receiver<Document>, progress: &Progress) -> Result<IngestReport> {
         let mut report = IngestReport::default();
         let mut batch = Batch::default();

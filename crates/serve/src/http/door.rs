@@ -37,6 +37,9 @@ pub(crate) async fn enter(
         "request", id = %id, method = %request.method(), path = %request.uri().path()
     );
     request.extensions_mut().insert(RequestId(id.clone()));
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        request.headers_mut().insert(REQUEST_ID, id);
+    }
     let app = shared.load();
     let mut response = match refuse_foreign(&app, request.headers()) {
         Some(refusal) => refusal,
@@ -84,6 +87,11 @@ fn refuse_foreign(app: &App, headers: &HeaderMap) -> Option<Response> {
     let error = ToolError::new(Code::Forbidden, format!("origin `{origin}` may not call"))
         .with_hint("add it to `server.allowed_origins`");
     Some(coded(&error).into_response())
+}
+
+/// Gives the id that the door gave, which stands in the request's headers from then on.
+pub(crate) fn request_id_of(headers: &HeaderMap) -> String {
+    headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned()
 }
 
 fn request_id(headers: &HeaderMap) -> String {

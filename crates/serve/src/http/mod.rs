@@ -9,3 +9,7 @@ mod routes;
 mod wellknown;
 
 pub use connections::{RunError, run};
+
+pub(crate) use door::{RequestId, identify, request_id_of};
+pub(crate) use errors::coded;
+pub(crate) use routes::Doors;

@@ -30,17 +30,19 @@ pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
     ([(CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Where a client gets a token for this server (RFC 9728).
+/// How a client proves itself to this server, and who gives it a token (RFC 9728).
 pub(crate) async fn protected_resource(State(doors): State<Doors>) -> Response {
     let app = doors.shared.load();
-    let Some(issuer) = &app.token_issuer else {
-        return coded(&ToolError::new(Code::NotFound, "this server takes no tokens"));
-    };
-    axum::Json(json!({
+    if !app.authenticator.is_required() {
+        return coded(&ToolError::new(Code::NotFound, "this server asks nobody who they are"));
+    }
+    let mut metadata = json!({
         "resource": format!("{}/mcp", app.server.link_base()),
-        "authorization_servers": [issuer],
         "bearer_methods_supported": ["header"],
         "resource_name": "Dowse",
-    }))
-    .into_response()
+    });
+    if let Some(issuer) = &app.token_issuer {
+        metadata["authorization_servers"] = json!([issuer]);
+    }
+    axum::Json(metadata).into_response()
 }

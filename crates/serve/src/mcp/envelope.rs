@@ -76,6 +76,7 @@ fn check_tool_call(params: Option<&Value>) -> Result<(), &'static str> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "every caller has just made them")]
 fn refused(id: Value, code: i64, message: String) -> Refused {
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
     Refused { body }

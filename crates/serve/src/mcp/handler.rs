@@ -7,14 +7,15 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use tools::{Progress, Registry};
+use tools::Registry;
 
+use super::progress::Reporting;
 use super::{reading, translate};
 use crate::App;
 use crate::call::{Request, call};
@@ -24,8 +25,18 @@ use crate::read;
 /// configuration changes the list, and private, since callers see different tools.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// Progress messages that may wait to be sent before further ones are dropped.
-const PROGRESS_QUEUE: usize = 64;
+/// The methods that are answered here.
+const METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "completion/complete",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
 
 /// A client with its caller and the tools at the address it came to.
 #[derive(Clone)]
@@ -74,18 +85,20 @@ impl ServerHandler for Visit {
         let Some(tool) = self.registry.get(&params.name, &self.caller) else {
             return Err(unknown_tool(&params.name, &self.registry, &self.caller));
         };
+        let reporting = Reporting::start(&context);
         let request = Request {
             caller: Arc::clone(&self.caller),
             tool,
             arguments: params.arguments.unwrap_or_default(),
             id: self.request_id.clone(),
             cancelled: context.ct.clone(),
-            progress: progress_sender(&context),
+            progress: reporting.reporter(),
         };
         let result = match call(&self.app, request).await {
             Ok(done) => translate::answer(done),
             Err(failed) => translate::error(&failed),
         };
+        reporting.finish().await;
         Ok(CallToolResponse::Complete(result))
     }
 
@@ -112,6 +125,23 @@ impl ServerHandler for Visit {
         let info = CompletionInfo::with_all_values(values)
             .map_err(|message| ErrorData::internal_error(message, None))?;
         Ok(CompleteResult::new(info))
+    }
+
+    /// The library brings requests here that it does not know, and those of known methods whose
+    /// `params` it cannot read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&method.as_str()) {
+            let message = format!("the `params` do not fit `{method}`");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let shown: String = method.chars().take(100).collect();
+        let message = format!("unknown method `{shown}`");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn list_prompts(
@@ -178,27 +208,4 @@ fn enum_values(spec: &tools::Spec, argument: &str, typed: &str) -> Vec<String> {
         .filter(|value| value.starts_with(typed))
         .map(str::to_owned)
         .collect()
-}
-
-/// Sends progress to a client that asked for it. Messages that a slow client does not take are
-/// dropped: progress is news, not data.
-fn progress_sender(context: &RequestContext<RoleServer>) -> Arc<dyn Fn(Progress) + Send + Sync> {
-    let Some(token) = context.meta.get_progress_token() else {
-        return Arc::new(|_| {});
-    };
-    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Progress>(PROGRESS_QUEUE);
-    let peer = context.peer.clone();
-    tokio::spawn(async move {
-        while let Some(progress) = receiver.recv().await {
-            let mut params = ProgressNotificationParam::new(token.clone(), progress.done);
-            params.total = progress.total;
-            params.message = progress.message;
-            if peer.notify_progress(params).await.is_err() {
-                break;
-            }
-        }
-    });
-    Arc::new(move |progress| {
-        let _ = sender.try_send(progress);
-    })
 }

@@ -1,19 +1,26 @@
 //! One POST to an MCP address.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Request, StatusCode};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use super::envelope;
 use super::handler::Visit;
+
+/// A body that has not arrived by then is refused.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How much is read beyond the limit, so that the client gets to see why it was refused.
+const DRAINED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Serves one request of a client statelessly: JSON unless the call reports progress.
 pub(crate) async fn serve_post(
@@ -58,13 +65,11 @@ pub(crate) async fn prepare(
         let hint = "send a POST with one JSON-RPC message";
         return Err((StatusCode::METHOD_NOT_ALLOWED, allow, hint).into_response());
     }
-    let body = match Limited::new(body, limit).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => {
-            let message = format!("the body is larger than {limit} bytes");
-            return Err(json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message));
+    let body = match tokio::time::timeout(BODY_TIMEOUT, read_body(body, limit)).await {
+        Ok(body) => body?,
+        Err(_) => {
+            return Err(json_rpc(StatusCode::REQUEST_TIMEOUT, -32600, "the body is too slow"));
         }
-        Err(_) => return Err(json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off")),
     };
     let body = envelope::check(body)
         .map_err(|refused| (StatusCode::BAD_REQUEST, axum::Json(refused.body)).into_response())?;
@@ -75,6 +80,30 @@ pub(crate) async fn prepare(
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     Ok(Request::from_parts(parts, Full::new(body)))
+}
+
+/// Reads a body within its limit. One that is larger is read on for a while and thrown away:
+/// a client that is still sending would not see the answer.
+async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, Response> {
+    let mut kept = BytesMut::new();
+    let mut n_bytes = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            return Err(json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off"));
+        };
+        let Some(data) = frame.data_ref() else { continue };
+        n_bytes += data.len();
+        if n_bytes <= limit {
+            kept.extend_from_slice(data);
+        } else if n_bytes > limit.saturating_add(DRAINED_BYTES) {
+            break;
+        }
+    }
+    if n_bytes > limit {
+        let message = format!("the body is larger than {limit} bytes");
+        return Err(json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message));
+    }
+    Ok(kept.freeze())
 }
 
 fn widen_accept(headers: &mut http::HeaderMap) {

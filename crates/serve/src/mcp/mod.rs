@@ -2,6 +2,7 @@
 
 mod envelope;
 mod handler;
+mod progress;
 mod reading;
 mod translate;
 
@@ -16,4 +17,4 @@ pub use cost::list_cost;
 pub use pipes::{StdioError, stdio};
 
 pub(crate) use handler::Visit;
-pub(crate) use http::serve_post;
+pub(crate) use http::{serve_post, transport};

@@ -126,7 +126,10 @@ fn search(
     ];
     for (name, filter, other) in &filters {
         // Filters alternate, so that their result is not always the one kept from before.
-        let filter_of = |question_idx: usize| if question_idx % 2 == 0 { filter } else { other };
+        let filter_of = |question_idx: usize| match question_idx.is_multiple_of(2) {
+            true => filter,
+            false => other,
+        };
         let query = |question_idx: usize| {
             WordsQuery::from_text(&material.question(question_idx), Bm25::PASSAGES, 1.0, 0.2)
         };

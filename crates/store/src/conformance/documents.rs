@@ -159,7 +159,7 @@ pub(super) fn blobs_stay_with_their_passages(store: &dyn PassageStore) {
     assert_eq!(store.blobs(&namespace, &asked).unwrap(), [None, Some(vec![1, 2, 3])]);
     store.set_blobs(&namespace, &[(first.clone(), vec![9])]).unwrap();
     store.upsert(&namespace, &[document("a", &["one", "changed"])]).unwrap();
-    assert_eq!(store.blobs(&namespace, &[first.clone()]).unwrap(), [Some(vec![9])]);
+    assert_eq!(store.blobs(&namespace, std::slice::from_ref(&first)).unwrap(), [Some(vec![9])]);
     store.upsert(&namespace, &[document("a", &["other", "changed"])]).unwrap();
     assert_eq!(store.blobs(&namespace, &[first]).unwrap(), [None]);
 }

@@ -64,7 +64,7 @@ pub(super) fn clauses_mean_what_they_say(store: &dyn PassageStore) {
     check(&[term("pie")], &[], &[Clause::prefix(Form::Exact, "app")], &["d#3"]);
     check(&[term("unknown")], &[], &[], &[]);
     let either = Clause::any_term(Form::Exact, ["applause", "chart", "unknown"]);
-    check(&[either.clone()], &[], &[], &["d#3", "d#4"]);
+    check(std::slice::from_ref(&either), &[], &[], &["d#3", "d#4"]);
     check(&[term("apple")], &[], &[either], &["d#0", "d#1", "d#2"]);
     let stemmed = WordsQuery::from_text("apples", Bm25::PASSAGES, 1.0, 0.5);
     let found = store.by_words(&namespace, &stemmed, &Filter::All, 10, &soon()).unwrap();

@@ -114,7 +114,16 @@ impl Filter {
         match self {
             Filter::All => true,
             Filter::And(parts) => parts.iter().all(Filter::is_all),
-            _ => false,
+            Filter::Equals { .. }
+            | Filter::AnyOf { .. }
+            | Filter::Range { .. }
+            | Filter::Documents(_)
+            | Filter::DocumentPrefix(_)
+            | Filter::PassagePrefix(_)
+            | Filter::PointerPrefix(_)
+            | Filter::Pointer(_)
+            | Filter::Or(_)
+            | Filter::Not(_) => false,
         }
     }
 

@@ -210,10 +210,8 @@ impl<'a> Batch<'a> {
         number: u32,
         passage: &Passage,
     ) -> Result<()> {
-        let pointer = match &passage.pointer {
-            model::Pointer::Whole => None,
-            pointer => Some(pointer.to_string()),
-        };
+        let is_whole = passage.pointer == model::Pointer::Whole;
+        let pointer = (!is_whole).then(|| passage.pointer.to_string());
         let headings = match passage.headings.is_empty() {
             true => None,
             false => serde_json::to_string(&passage.headings).ok(),

@@ -96,8 +96,9 @@ pub(crate) struct Database {
     path: PathBuf,
     cache_bytes: usize,
     max_readers: usize,
-    writer: Mutex<Connection>,
+    // Closed before the writer, which can then fold the log back and remove it.
     readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Connection>,
 }
 
 impl Database {
@@ -172,6 +173,15 @@ impl Database {
         connection.execute_batch(&format!("PRAGMA incremental_vacuum({max_free_pages})"))?;
         connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         connection.execute_batch("PRAGMA optimize")?;
+        Ok(())
+    }
+
+    /// Gives all free pages to the disk and empties the write-ahead log, so that nothing erased
+    /// is left in either. A reader that is in the way keeps the log for the next time.
+    pub(crate) fn forget_erased(&self) -> Result<()> {
+        let connection = self.writer.lock();
+        connection.execute_batch("PRAGMA incremental_vacuum")?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 

@@ -88,7 +88,7 @@ const NAMESPACE: &str =
 pub(super) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
     let mut statement = connection.prepare_cached(&format!("{NAMESPACE} AND id = ?"))?;
     let found = statement.query_row([id.as_str()], read_namespace).optional()?;
-    found.map(|found| finish_namespace(found)).transpose()
+    found.map(finish_namespace).transpose()
 }
 
 pub(super) fn namespaces(connection: &Connection) -> Result<Vec<NamespaceRow>> {

@@ -131,7 +131,7 @@ impl EmbeddedStore {
         drop(derived);
         erase_dropped(self)?;
         // The freed pages and the log still hold what was erased until they are given back.
-        self.database.maintain(u32::MAX >> 1)?;
+        self.database.forget_erased()?;
         Ok(true)
     }
 

@@ -156,13 +156,15 @@ fn insert_range(
     to: Option<i64>,
     fitting: &mut Bits,
 ) -> Result<()> {
-    let (from, to) = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
-    if from > to {
-        return Ok(());
-    }
     let Some(column) = segment.fast_fields().column_opt::<i64>(&integer_column(attribute))? else {
         return Ok(());
     };
+    // The column answers wrongly for ends outside of what it holds, so they are drawn in.
+    let from = from.unwrap_or(i64::MIN).max(column.min_value());
+    let to = to.unwrap_or(i64::MAX).min(column.max_value());
+    if from > to {
+        return Ok(());
+    }
     let mut entries = vec![];
     column.get_docids_for_value_range(from..=to, 0..segment.max_doc(), &mut entries);
     entries.into_iter().for_each(|entry| fitting.insert(entry));

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::kernels::Mapping;
 use crate::{Error, Result};
 
-/// Slots are reserved in steps of this many, so that the map rarely changes.
-const SLOTS_PER_STEP: usize = 16_384;
+/// Slots are reserved in steps of at least this many, and a quarter more than needed, so that the
+/// map rarely changes.
+const SLOTS_PER_STEP: usize = 64;
 
 /// A file of equal slots.
 pub(super) struct Column {
@@ -67,11 +68,11 @@ impl Column {
 
     /// Writes slots from a position on.
     pub(super) fn write(&mut self, at: usize, bytes: &[u8], n_slots: usize) -> Result<()> {
-        let full = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::StorageFull => {
-                Error::DiskFull { what: "the vector file", source: Box::new(source) }
+        let full = |source: std::io::Error| {
+            if source.kind() == std::io::ErrorKind::StorageFull {
+                return Error::DiskFull { what: "the vector file", source: Box::new(source) };
             }
-            _ => Error::Io(source),
+            Error::Io(source)
         };
         if n_slots > self.n_reserved {
             let wanted = n_slots + n_slots / 4;

@@ -55,6 +55,10 @@ impl VectorView {
 
     /// Gives all bits, row by row; nothing when there are too few vectors for them.
     pub(super) fn bits(&self) -> &[u64] {
+        // An empty slice that is no map has no alignment to cast.
+        if self.bits.is_none() {
+            return &[];
+        }
         bytemuck::cast_slice(self.bit_bytes())
     }
 

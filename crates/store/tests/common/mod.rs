@@ -1,5 +1,6 @@
 //! What the tests of the embedded store share.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::collections::BTreeSet;
 use std::path::Path;

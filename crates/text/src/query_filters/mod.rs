@@ -108,7 +108,23 @@ fn clean(text: &str) -> String {
             cleaned.push(piece.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
-    cleaned.join(" ")
+    join(&cleaned)
+}
+
+/// Puts pieces together with a space, where the script and the signs have one.
+fn join(pieces: &[String]) -> String {
+    let mut joined = String::new();
+    for piece in pieces {
+        let first = piece.chars().next();
+        let is_sign = matches!(first, Some('?' | '!' | '.' | '？' | '！' | '。'));
+        let is_wide = |char: Option<char>| char.is_some_and(crate::analyze::is_ideograph);
+        let is_unspaced = is_wide(joined.chars().next_back()) && is_wide(first);
+        if !joined.is_empty() && !is_sign && !is_unspaced {
+            joined.push(' ');
+        }
+        joined.push_str(piece);
+    }
+    joined
 }
 
 /// Gives the year of a moment, in UTC.

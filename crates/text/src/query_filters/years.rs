@@ -140,6 +140,8 @@ struct Patterns {
     tail: Regex,
     open_tail: Regex,
     until_tail: Regex,
+    date_tail: Regex,
+    date_head: Regex,
 }
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
@@ -167,6 +169,10 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             r"(?i)^\s*(?:年度?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|onwards?|and later|[iî]ncoace)(?:の|的)?",
         ),
         until_tail: build(r"^\s*(?:年度?)?(?:以前|より前|之前)"),
+        date_tail: build(r"^(?:'s|’s|\s*年代|\s*年\s*\d{1,2}\s*月)"),
+        date_head: build(
+            r"(?i)(?:\b(?:january|february|march|april|may|june|july|august|september|october|november|december|ianuarie|februarie|martie|aprilie|mai|iunie|iulie|septembrie|octombrie|noiembrie|decembrie)(?:\s+\d{1,2},?)?|\banii)\s+$",
+        ),
     }
 });
 
@@ -237,7 +243,7 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, 
     if let Some(cue) = PATTERNS.after.find(head) {
         return Some((cue.start()..at + 4, (year + 1..=now.max(year + 1)).collect()));
     }
-    if counts_something(tail) {
+    if counts_something(tail) || is_date_or_decade(head, tail) {
         return None;
     }
     if let Some(cue) = PATTERNS.cue.find(head) {
@@ -329,6 +335,11 @@ fn is_part_of_name(head: &str) -> bool {
     ];
     let last = head.split_whitespace().next_back().unwrap_or_default().to_lowercase();
     NAMES.contains(&last.as_str())
+}
+
+/// A whole date or a decade is what a question is about: `2009年8月`, `August 2009`, `1970's`.
+fn is_date_or_decade(head: &str, tail: &str) -> bool {
+    PATTERNS.date_tail.is_match(tail) || PATTERNS.date_head.is_match(head)
 }
 
 fn counts_something(tail: &str) -> bool {

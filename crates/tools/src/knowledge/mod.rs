@@ -1,5 +1,12 @@
 //! Tools of the knowledge family.
 
-mod normalize_ocr_text;
+mod answer;
 
+mod get_knowledge_base_summary;
+mod normalize_ocr_text;
+mod search_documents;
+
+pub use answer::error;
+pub use get_knowledge_base_summary::GetKnowledgeBaseSummary;
 pub use normalize_ocr_text::NormalizeOcrText;
+pub use search_documents::{SearchDocuments, chunk_json};

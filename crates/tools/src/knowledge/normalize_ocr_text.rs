@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use knowledge::Service;
 use model::Caller;
 use serde_json::json;
 
+use super::answer::error;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest text that is taken, in characters.
@@ -12,13 +14,19 @@ const MAX_TEXT_CHARS: u64 = 10_000;
 
 /// The tool.
 pub struct NormalizeOcrText {
+    service: Option<Service>,
     spec: Arc<Spec>,
 }
 
 impl NormalizeOcrText {
     /// Repairs by the rules of the room `text`; the same text always gives the same answer.
     pub fn by_rules() -> Self {
-        NormalizeOcrText { spec: Arc::new(spec()) }
+        NormalizeOcrText { service: None, spec: Arc::new(spec()) }
+    }
+
+    /// Repairs by the service's language model where it has one, by the rules otherwise.
+    pub fn new(service: Service) -> Self {
+        NormalizeOcrText { service: Some(service), spec: Arc::new(spec()) }
     }
 }
 
@@ -46,6 +54,8 @@ fn spec() -> Spec {
             "original_text": { "type": "string" },
             "normalized_text": { "type": "string" },
             "status": { "type": "string", "enum": ["success"] },
+            "engine": { "type": "string" },
+            "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["original_text", "normalized_text", "status"],
     }));
@@ -60,10 +70,39 @@ impl Tool for NormalizeOcrText {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let text = call.arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
-        Ok(Answer::new(json!({
+        let (normalized, engine, warnings) = match &self.service {
+            None => (text::repair_long_vowels(text), "rules".to_owned(), vec![]),
+            Some(service) => {
+                let repaired = service.normalize_ocr(text, call.deadline).map_err(error)?;
+                (repaired.text, repaired.engine, repaired.warnings)
+            }
+        };
+        let value = json!({
             "original_text": text,
-            "normalized_text": text::repair_long_vowels(text),
+            "normalized_text": normalized,
             "status": "success",
-        })))
+            "engine": engine,
+        });
+        Ok(Answer::new(value).with_warnings(&warnings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Caller;
+
+    use super::*;
+    use crate::contract::page;
+
+    #[test]
+    fn schema_and_errors() {
+        let wrong = [
+            json!({}),
+            json!({ "text": 5 }),
+            json!({ "txt": "a" }),
+            json!({ "text": "長".repeat(10_001) }),
+        ];
+        let tool = NormalizeOcrText::by_rules();
+        insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
     }
 }

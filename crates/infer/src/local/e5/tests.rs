@@ -1,1 +1,131 @@
+//! Proves that every instruction set of this machine gives the vectors of the definition, alone
+//! and in batches, and that limits hold.
 
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::local::tiny::{Tiny, cosine};
+
+fn forever() -> Deadline {
+    Deadline::after(Duration::from_secs(600))
+}
+
+fn open(tiny: &Tiny, level: Level) -> E5Embedder {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tiny.e5s1");
+    tiny.write(&path);
+    let container = Container::open(&path).unwrap();
+    E5Embedder::from_container(container, EmbedderId::new("tiny", "1"), level).unwrap()
+}
+
+/// Levels whose kernels can run a model with heads of this size.
+fn levels(head_size: usize) -> Vec<Level> {
+    let fits = |level: &Level| !level.has_tiles() || head_size.is_multiple_of(DEPTH_PADDING);
+    Level::available().into_iter().filter(fits).collect()
+}
+
+#[test]
+fn every_level_gives_the_vectors_of_the_definition() {
+    for (hidden, n_heads) in [(64, 2), (64, 1), (96, 3), (32, 2), (96, 6)] {
+        let tiny = Tiny::new(7, hidden, n_heads);
+        for level in levels(hidden / n_heads) {
+            let embedder = open(&tiny, level);
+            for text in ["hello world", "", "東京 hello zzz", &"hello world ".repeat(30)] {
+                let ids = embedder.passage_ids(text);
+                let expected = tiny.vector(&ids);
+                let received = embedder.embed_passages(&[text], &forever()).unwrap();
+                let closeness = cosine(&received[0], &expected);
+                assert!(
+                    closeness > 0.9995,
+                    "{} {hidden}/{n_heads} `{text}`: {closeness}",
+                    level.name()
+                );
+                if !level.has_tiles() {
+                    assert!(closeness > 0.999_999, "{}: {closeness}", level.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn token_vectors_leave_out_prefix_and_marks() {
+    let tiny = Tiny::new(3, 64, 2);
+    for level in levels(32) {
+        let embedder = open(&tiny, level);
+        let embedded = embedder.embed_query_with_tokens("hello world", &forever()).unwrap();
+        let ids = embedder.query_ids("hello world");
+        // <s> ▁que ry : ▁hello ▁world </s>
+        assert_eq!((ids.len(), embedded.tokens.len()), (7, 2));
+        let states = tiny.forward(&ids);
+        for (token, state) in embedded.tokens.iter().zip(&states[4..6]) {
+            let state: Vec<f32> = state.iter().map(|value| *value as f32).collect();
+            assert!(cosine(token, &state) > 0.9995);
+            assert!((token.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-4);
+        }
+        assert_eq!(embedded.pooled, embedder.embed_query("hello world", &forever()).unwrap());
+        let empty = embedder.embed_query_with_tokens("", &forever()).unwrap();
+        assert!(empty.tokens.is_empty() && !empty.is_truncated);
+    }
+}
+
+#[test]
+fn long_texts_are_cut_and_say_so() {
+    let tiny = Tiny::new(5, 64, 2);
+    let embedder = open(&tiny, Level::best());
+    assert_eq!(embedder.max_tokens(), tiny.n_positions);
+    let long = "hello ".repeat(100_000);
+    let embedded = embedder.embed_passages_with_tokens(&[&long, "hello"], &forever()).unwrap();
+    assert_eq!(embedded.iter().map(|text| text.is_truncated).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(embedder.passage_ids(&long).len(), tiny.n_positions);
+    assert_eq!(embedded[0].tokens.len(), tiny.n_positions - 4);
+}
+
+#[test]
+fn a_deadline_that_is_over_stops_the_work() {
+    let embedder = open(&Tiny::new(1, 64, 2), Level::best());
+    let deadline = forever();
+    deadline.cancel();
+    let error = embedder.embed_passages(&["a", "b"], &deadline).unwrap_err();
+    assert!(matches!(error, Error::OutOfTime { n_done: 0, n_asked: 2, .. }), "{error}");
+    assert!(embedder.embed_passages(&[], &deadline).unwrap().is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// A text's vector does not depend on its company, its place or the number of threads.
+    #[test]
+    fn a_batch_gives_what_each_text_alone_gives(
+        texts in proptest::collection::vec("[a-z東 ]{0,60}", 1..12),
+        n_threads in 1usize..4,
+    ) {
+        for level in levels(32) {
+            let embedder = open(&Tiny::new(11, 64, 2), level).with_threads(n_threads);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let together = embedder.embed_passages(&texts, &forever()).unwrap();
+            for (text, vector) in texts.iter().zip(&together) {
+                let alone = embedder.embed_passages(&[text], &forever()).unwrap();
+                prop_assert!(cosine(&alone[0], vector) > 0.999_99);
+            }
+        }
+    }
+
+    #[test]
+    fn batches_hold_every_text_once(lengths in proptest::collection::vec(1usize..600, 0..80), n_threads in 1usize..5) {
+        let texts: Vec<Tokens> = lengths
+            .iter()
+            .map(|length| Tokens { ids: vec![0; *length], n_before_text: 1, is_truncated: false })
+            .collect();
+        let batches = batches(&texts, n_threads);
+        let mut seen: Vec<usize> = batches.concat();
+        seen.sort_unstable();
+        prop_assert_eq!(seen, (0..texts.len()).collect::<Vec<_>>());
+        for batch in batches {
+            let n_tokens: usize = batch.iter().map(|text_idx| lengths[*text_idx]).sum();
+            prop_assert!(batch.len() == 1 || n_tokens <= BATCH_TOKENS);
+        }
+    }
+}

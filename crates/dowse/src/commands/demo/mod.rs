@@ -1,0 +1,126 @@
+//! `dowse demo`: a small world to try, in one command.
+
+mod world;
+
+use std::path::Path;
+
+use ::serve::Shared;
+use infer::ModelState;
+use model::{Caller, Deadline};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::DemoArgs;
+use crate::commands::serve::bind;
+use crate::commands::{block_on, models, variable};
+use crate::config::{Config, load};
+use crate::wiring::{Families, Lasting, app, models_dir, watch_folders};
+use crate::{print, signals};
+
+/// How long the demo waits for its files to be indexed before it says how far it is.
+const INDEX_WAIT: std::time::Duration = std::time::Duration::from_secs(20);
+
+pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    let world = args.data_dir.join("world");
+    world::unpack(&world)?;
+    let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
+    config.data_dir = args.data_dir.join("data");
+    config.server.listen = args.listen;
+    config.tables.push(tables::demo::table_config(world::REQUESTS));
+    if !args.no_model {
+        pull_model(&config);
+    }
+    let lasting = Lasting::open(&config)?;
+    block_on(async move {
+        let shutdown = CancellationToken::new();
+        signals::shutdown_on_signal(shutdown.clone())?;
+        let (listener, config) = bind(config).await?;
+        let (app, families) = app(&config, &lasting)?;
+        let base = app.server.link_base();
+        let tools: Vec<String> = app
+            .tools
+            .list(&Caller::local_admin())
+            .iter()
+            .map(|listed| listed.spec.name.clone())
+            .collect();
+        let served = {
+            let world = world.clone();
+            tokio::task::spawn_blocking(move || indexed(&families, &world)).await??
+        };
+        watch_folders(lasting.clone(), shutdown.clone());
+        print::note(served);
+        print::note(welcome(&base, &tools, &world));
+        print::note(format!("listening on {base}"));
+        ::serve::run(listener, Shared::new(app), shutdown).await?;
+        Ok(())
+    })
+}
+
+/// Gets the default model when it is not here. Without it the demo works on words alone.
+fn pull_model(config: &Config) {
+    let folder = models_dir(config);
+    let model = &config.embedder.model;
+    if matches!(infer::models::state(&folder, model), ModelState::Ready { .. }) {
+        return;
+    }
+    print::note(format!("getting the model `{model}` once, about 95 MB (skip with --no-model)"));
+    if let Err(error) = models::pull(&folder, model) {
+        print::note(format!("the model cannot be had here: {error}"));
+        print::note("everything works on words alone; `dowse models pull` gets it later");
+    }
+}
+
+/// Indexes the documents and says what is served.
+fn indexed(families: &Families, world: &Path) -> anyhow::Result<String> {
+    let caller = Caller::local_admin();
+    let mut lines = Vec::new();
+    if let Some(files) = &families.files {
+        for root in files.roots(&caller) {
+            let deadline = Deadline::after(INDEX_WAIT);
+            let answer =
+                files.index(&caller, &root, false, ingest::Priority::High, &deadline, &|_| {})?;
+            lines.push(match answer {
+                files::IndexAnswer::Done(done) => format!(
+                    "documents  {} indexed, {} unchanged, in {} ms",
+                    done.indexed, done.skipped, done.duration_ms
+                ),
+                files::IndexAnswer::Running { progress, .. } => {
+                    format!("documents  {} indexed so far", progress.n_done)
+                }
+            });
+        }
+    }
+    if let Some(tables) = &families.tables {
+        let names: Vec<&str> =
+            tables.schemas(&caller).iter().map(|schema| schema.name.as_str()).collect();
+        lines.push(format!("tables     {}", names.join(", ")));
+    }
+    if let Some(filters) = &families.filters {
+        lines.push(format!("names      {}", filters.categories(&caller).join(", ")));
+    }
+    lines.push(format!("world      {}", world.display()));
+    Ok(lines.join("\n"))
+}
+
+fn welcome(base: &str, tools: &[String], world: &Path) -> String {
+    let documents = std::path::absolute(world).unwrap_or_else(|_| world.to_owned());
+    format!(
+        r#"
+Dowse serves {n_tools} tools: {names}
+
+Connect an agent
+  Claude Code     claude mcp add --transport http dowse {base}/mcp
+  Claude Desktop  {{ "mcpServers": {{ "dowse": {{ "command": "npx", "args": ["mcp-remote", "{base}/mcp"] }} }} }}
+  Cursor          {{ "mcpServers": {{ "dowse": {{ "url": "{base}/mcp" }} }} }}
+  ChatGPT         Settings, Connectors, Create: {base}/mcp (needs an address that ChatGPT can reach)
+
+Try it
+  curl -s {base}/mcp -H 'Content-Type: application/json' -d '{call}'
+
+The documents behind it are in {documents}
+"#,
+        n_tools = tools.len(),
+        names = tools.join(", "),
+        call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"searchFiles","arguments":{"query":"remote work allowance","k":3}}}"#,
+        documents = documents.join("documents").display(),
+    )
+}

@@ -1,0 +1,92 @@
+//! The world of the demo: embedded in the binary, unpacked into the demo's folder.
+
+use std::path::Path;
+
+/// Rows of the generated request log.
+const N_REQUESTS: usize = 50_000;
+
+/// The seed of the generated request log.
+const SEED: u64 = 1;
+
+/// The request log's file.
+pub(super) const REQUESTS: &str = "requests.csv";
+
+/// The configuration's file.
+pub(super) const CONFIG: &str = "dowse.toml";
+
+macro_rules! embedded {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../../../demo/", $path)).as_slice())),*]
+    };
+}
+
+/// Every file of the world, by its path inside the folder.
+const FILES: &[(&str, &[u8])] = embedded![
+    "dowse.toml",
+    "documents/handbook/remote-work.md",
+    "documents/handbook/副業規程.md",
+    "documents/handbook/concediu.md",
+    "documents/handbook/出差制度.md",
+    "documents/projects/lighthouse-2023.html",
+    "documents/projects/harbour-notes.txt",
+    "documents/projects/sensors.csv",
+    "documents/projects/strategy-2025.pptx",
+    "documents/contracts/vendor-northwind-2021.md",
+    "documents/contracts/notice.eml",
+    "documents/contracts/maintenance-osaka-2022.docx",
+    "finance/entity.csv",
+    "finance/uat.csv",
+    "finance/functional.csv",
+    "finance/economic.csv",
+    "finance/execution.csv",
+    "finance/population.csv",
+    "finance/eur.csv",
+];
+
+/// Writes what is not there yet or differs, so that a second start finds nothing changed.
+pub(super) fn unpack(folder: &Path) -> anyhow::Result<()> {
+    for (name, content) in FILES {
+        let path = folder.join(name);
+        if fs_err::read(&path).is_ok_and(|there| there == *content) {
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(&path, content)?;
+    }
+    let requests = folder.join(REQUESTS);
+    if !requests.exists() {
+        tables::demo::requests(SEED, N_REQUESTS, &requests)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names every file below a folder of the repository's demo.
+    fn below(folder: &Path, prefix: &str, names: &mut Vec<String>) {
+        for entry in fs_err::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+            if entry.path().is_dir() {
+                below(&entry.path(), &format!("{name}/"), names);
+            } else {
+                names.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_demo_is_embedded() {
+        let mut names = Vec::new();
+        below(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo")), "", &mut names);
+        names.retain(|name| !name.ends_with("README.md") && name != "finance/dowse.toml");
+        names.sort();
+        let mut embedded: Vec<String> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        embedded.sort();
+        assert_eq!(embedded, names);
+    }
+}

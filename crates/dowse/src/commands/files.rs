@@ -1,0 +1,107 @@
+//! `dowse index`, `dowse search` and `dowse open`: the files family at a terminal.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::files::{IndexAnswer, SearchRequest};
+use anyhow::Context;
+use ingest::Priority;
+use model::{Caller, Deadline};
+
+use crate::cli::{FilesArgs, IndexArgs, OpenArgs, SearchArgs};
+use crate::commands::serve::add_folders;
+use crate::commands::variable;
+use crate::config::load;
+use crate::print;
+use crate::wiring::{Lasting, app};
+
+/// How long a command may wait for one step.
+const STEP: Duration = Duration::from_secs(24 * 3600);
+
+pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
+    let caller = Caller::local_admin();
+    let (_lasting, service) = open(&args.files, &args.folders)?;
+    let roots = service.roots(&caller);
+    for root in &roots {
+        loop {
+            let deadline = Deadline::after(STEP);
+            match service.index(&caller, root, args.full, Priority::High, &deadline, &|_| {})? {
+                IndexAnswer::Running { progress, .. } => print::note(format!(
+                    "{root}: {} of {} files",
+                    progress.n_done,
+                    progress.n_total.unwrap_or(progress.n_done)
+                )),
+                IndexAnswer::Done(indexed) => {
+                    print::line(format!(
+                        "{root}: {} indexed, {} skipped, {} removed in {} ms",
+                        indexed.indexed, indexed.skipped, indexed.removed, indexed.duration_ms
+                    ));
+                    for warning in indexed.warnings.iter().take(args.warnings) {
+                        print::note(format!("  {}: {}", warning.code, warning.message));
+                    }
+                    if indexed.n_warnings > args.warnings {
+                        print::note(format!(
+                            "  {} warnings in all; see more with `--warnings N`",
+                            indexed.n_warnings
+                        ));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
+    let (_lasting, service) = open(&args.files, &[])?;
+    let request = SearchRequest {
+        query: args.query.join(" "),
+        k: args.k,
+        offset: 0,
+        exts: (!args.ext.is_empty()).then(|| args.ext.clone()),
+        years: (!args.year.is_empty()).then(|| args.year.clone()),
+        roots: None,
+    };
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let found = service.search(&Caller::local_admin(), &request, &deadline)?;
+    for warning in &found.warnings {
+        print::note(format!("note: {}", warning.message));
+    }
+    for item in &found.items {
+        let snippet = text::redact(&item.snippet).text;
+        let snippet = snippet.split_whitespace().collect::<Vec<_>>().join(" ");
+        let snippet: String = snippet.chars().take(160).collect();
+        print::line(format!(
+            "{:.2}  {}  ({})\n      {snippet}",
+            item.score, item.path, item.pointer
+        ));
+    }
+    let total = found.pagination.total_estimate;
+    print::note(format!("{} of {total} results", found.items.len()));
+    Ok(())
+}
+
+pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
+    let (_lasting, service) = open(&args.files, &[])?;
+    let path = std::path::absolute(&args.path)?;
+    let path = path.to_str().context("the path is not Unicode")?;
+    let around = (args.before, args.after);
+    let preview = service.preview(&Caller::local_admin(), path, args.pointer.as_deref(), around)?;
+    print::note(format!("{} ({})", preview.path, preview.pointer));
+    print::line(text::redact(&preview.preview).text);
+    Ok(())
+}
+
+/// Opens the family; what lasts has to be kept, since it runs the jobs.
+fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::files::Service)> {
+    let mut config = load(args.config.config.as_deref(), &variable)?.config;
+    add_folders(&mut config, folders)?;
+    add_folders(&mut config, &args.root)?;
+    let lasting = Lasting::open(&config)?;
+    let (_, families) = app(&config, &lasting)?;
+    let files = families.files.context(
+        "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
+    )?;
+    Ok((lasting, files))
+}

@@ -1,0 +1,202 @@
+//! The services that a configuration asks for, and the tools in front of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use extract::{Pool, PoolConfig};
+use files::{Indexer, IndexerConfig, Roots};
+use filters::charts::{ChartSettings, Charts};
+use model::Deadline;
+use retrieve::{EmbedderSource, Retriever};
+use tools::everywhere::{Fetch, Search};
+use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
+use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
+use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
+use tools::tables::{DescribeSchema, QueryTable};
+use tools::{Registry, Tool};
+
+use super::{Lasting, models};
+use crate::config::Config;
+
+/// How long `indexFolder` waits before it gives the job's handle instead of its result.
+const INDEX_WAIT: Duration = Duration::from_secs(25);
+
+/// How long a search waits for the model to load; afterwards it goes on with words alone.
+const MODEL_WAIT: Duration = Duration::from_secs(5);
+
+/// Files that are read side by side while indexing.
+const N_EXTRACTORS: usize = 2;
+
+/// The services of a configuration.
+#[derive(Clone)]
+pub(crate) struct Families {
+    pub(crate) filters: Option<filters::Service>,
+    pub(crate) tables: Option<tables::Service>,
+    pub(crate) files: Option<files::Service>,
+    pub(crate) across: across::Service,
+    pub(crate) charts: Option<Arc<Charts>>,
+    pub(crate) knowledge: knowledge::Service,
+}
+
+impl Families {
+    /// Opens the services.
+    pub(crate) fn open(config: &Config, lasting: &Lasting) -> anyhow::Result<Self> {
+        let filters = match config.dimensions.as_slice() {
+            [] => None,
+            dimensions => Some(filters::Service::open(filters::Settings {
+                folder: config.base.clone(),
+                filters: config.filters,
+                dimensions: dimensions.to_vec(),
+                meaning: None,
+            })?),
+        };
+        let tables = match config.tables.as_slice() {
+            [] => None,
+            tables => Some(tables::Service::open(tables::ServiceConfig {
+                tables: tables.to_vec(),
+                base_folder: config.base.clone(),
+                cache_folder: config.data_dir.join("tables"),
+            })?),
+        };
+        let files = files_service(config, lasting)?;
+        lasting.files.store(files.clone().map(Arc::new));
+        let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
+        if let Some(service) = &files {
+            sources.push(Box::new(across::Folders::new(service.clone())));
+        }
+        if let Some(service) = &filters {
+            sources.push(Box::new(across::Dimensions::new(service.clone())));
+        }
+        let charts = charts_service(config, lasting, filters.as_ref())?;
+        Ok(Families {
+            filters,
+            tables,
+            files,
+            across: across::Service::new(sources),
+            charts,
+            knowledge: knowledge_service(config, lasting)?,
+        })
+    }
+
+    /// Starts to index what is configured; searches by words work while it goes on.
+    pub(crate) fn start_indexing(&self) -> anyhow::Result<()> {
+        if let Some(files) = &self.files {
+            files.index_all()?;
+        }
+        Ok(())
+    }
+
+    /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
+    pub(crate) fn registry(&self, link_base: &str) -> Registry {
+        let mut tools: Vec<Box<dyn Tool>> = vec![
+            Box::new(Search::new(self.across.clone(), link_base.to_owned())),
+            Box::new(Fetch::new(self.across.clone(), link_base.to_owned())),
+        ];
+        if let Some(service) = &self.files {
+            tools.push(Box::new(ListRoots::new(service.clone())));
+            tools.push(Box::new(SearchFiles::new(service.clone())));
+            tools.push(Box::new(OpenFile::new(service.clone())));
+            tools.push(Box::new(IndexFolder::new(service.clone())));
+            tools.push(Box::new(SummarizeResults::new(service.clone())));
+            tools.push(Box::new(RewriteQuery::new(service.clone())));
+        }
+        if let Some(service) = &self.tables {
+            tools.extend(table_tools(service));
+        }
+        if let Some(service) = &self.filters {
+            tools.push(Box::new(SearchFilters::new(service.clone())));
+            tools.push(Box::new(SearchFiltersBatch::new(service.clone())));
+        }
+        if let Some(charts) = &self.charts {
+            tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
+        }
+        tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
+        tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
+        tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
+        Registry::new(tools)
+    }
+
+    /// The tools at `/api/mcp`: the first table, as if it were the only one.
+    pub(crate) fn first_table(&self) -> Option<Registry> {
+        let service = self.tables.as_ref()?;
+        let only = service.only(service.first_name()?)?;
+        Some(Registry::new(table_tools(&only)))
+    }
+}
+
+fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
+    vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
+}
+
+fn charts_service(
+    config: &Config,
+    lasting: &Lasting,
+    dimensions: Option<&filters::Service>,
+) -> anyhow::Result<Option<Arc<Charts>>> {
+    let Some(charts) = &config.charts else { return Ok(None) };
+    let dimensions = dimensions.context(
+        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives",
+    )?;
+    let charts = Charts::open(ChartSettings {
+        config: charts.clone(),
+        folder: config.base.clone(),
+        data_folder: config.data_dir.join("charts"),
+        base_url: config.server.link_base(),
+        clock: lasting.clock.clone(),
+        dimensions: dimensions.clone(),
+    })?;
+    Ok(Some(Arc::new(charts)))
+}
+
+fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
+    if config.files.roots.is_empty() {
+        return Ok(None);
+    }
+    let kept = lasting.kept()?;
+    let pool = Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?);
+    let indexer = Arc::new(Indexer::new(IndexerConfig {
+        store: kept.store.clone(),
+        pool: Some(Arc::new(pool)),
+        embedder: Arc::clone(&lasting.embedder),
+        files: config.files.clone(),
+        roots: Roots::open(&config.files.roots, &config.base)?,
+        n_extractors: N_EXTRACTORS,
+    })?);
+    lasting.indexer.store(Some(Arc::clone(&indexer)));
+    Ok(Some(files::Service::new(files::ServiceConfig {
+        indexer,
+        retriever: retriever(lasting)?,
+        queue: Arc::clone(&kept.queue),
+        llm: models::llm(config)?,
+        clock: lasting.clock.clone(),
+        index_wait: INDEX_WAIT,
+    })))
+}
+
+/// Opens the knowledge bases alone, for commands.
+pub(crate) fn knowledge_service(
+    config: &Config,
+    lasting: &Lasting,
+) -> anyhow::Result<knowledge::Service> {
+    let kept = lasting.kept()?;
+    let service = knowledge::Service::new(knowledge::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.store.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
+        llm: models::llm(config)?,
+        uploads: lasting.data_dir().join("uploads"),
+        clock: lasting.clock.clone(),
+    });
+    lasting.knowledge.set(service.clone());
+    Ok(service)
+}
+
+fn retriever(lasting: &Lasting) -> anyhow::Result<Retriever> {
+    let slot = Arc::clone(&lasting.embedder);
+    let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
+    Ok(Retriever::new(lasting.kept()?.store.clone(), embedder))
+}

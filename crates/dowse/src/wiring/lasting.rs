@@ -1,0 +1,104 @@
+//! What outlives a change of the configuration: the record of calls, the counts, the store, the
+//! job queue and the models.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Context;
+use arc_swap::ArcSwapOption;
+use files::{INDEX_JOB, Indexer, VECTORS_JOB};
+use guard::{Audit, Metrics};
+use infer::EmbedderSlot;
+use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
+use knowledge::ServiceSlot;
+use model::Clock;
+use store::EmbeddedStore;
+
+use super::models;
+use crate::config::Config;
+
+/// Gives the folder of the store inside the data folder.
+pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join("store")
+}
+
+/// What outlives a change of the configuration. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Lasting {
+    pub(crate) audit: Arc<Audit>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) clock: Clock,
+    pub(crate) embedder: Arc<EmbedderSlot>,
+    data_dir: std::path::PathBuf,
+    kept: Arc<OnceLock<Kept>>,
+    pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
+    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) knowledge: ServiceSlot,
+}
+
+/// What is opened when a family first needs it.
+pub(crate) struct Kept {
+    pub(crate) store: Arc<EmbeddedStore>,
+    pub(crate) queue: Arc<JobQueue>,
+    _workers: Workers,
+}
+
+impl Lasting {
+    /// Opens what is kept in the data folder.
+    pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
+        let audit = Audit::open(&config.data_dir.join("audit"))
+            .context("hint: set `data_dir` to a folder that can be written")?;
+        Ok(Lasting {
+            audit: Arc::new(audit),
+            metrics: Arc::new(Metrics::new()),
+            clock: crate::clock::system(),
+            embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
+            data_dir: config.data_dir.clone(),
+            kept: Arc::default(),
+            indexer: Arc::default(),
+            files: Arc::default(),
+            knowledge: ServiceSlot::default(),
+        })
+    }
+
+    /// Gives the folder that holds everything that is kept.
+    pub(crate) fn data_dir(&self) -> &std::path::Path {
+        &self.data_dir
+    }
+
+    /// Gives the store and the queue, opening them when that has not happened.
+    pub(crate) fn kept(&self) -> anyhow::Result<&Kept> {
+        if let Some(kept) = self.kept.get() {
+            return Ok(kept);
+        }
+        let folder = store_folder(&self.data_dir);
+        let store =
+            EmbeddedStore::open(&folder, &store::Config::for_one_machine(), self.clock.clone())?;
+        let store = Arc::new(store);
+        let queue = JobQueue::open(
+            store.catalogue(),
+            self.runners(),
+            QueueConfig::for_one_machine(),
+            self.clock.clone(),
+        )?;
+        let workers = Workers::start(&queue)?;
+        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
+    }
+
+    /// Each runner works with what the configuration of the moment says.
+    fn runners(&self) -> HashMap<String, Arc<dyn Runner>> {
+        let with_indexer = |choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>| -> Arc<dyn Runner> {
+            let indexer = Arc::clone(&self.indexer);
+            Arc::new(move |job: &Job, context: &JobContext| match indexer.load_full() {
+                Some(indexer) => choose(&indexer).run(job, context),
+                None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
+            })
+        };
+        let mut runners = HashMap::from([
+            (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
+            (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
+        ]);
+        runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
+        runners
+    }
+}

@@ -1,0 +1,85 @@
+//! Which models the configuration asks for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use infer::providers::{EmbedDialect, HttpEmbedderConfig, HttpLlm, HttpLlmConfig, LlmDialect};
+use infer::{EmbedderChoice, Llm, Secret};
+
+use crate::config::{Config, EmbedderProvider, LlmProvider};
+
+/// How long a provider may take for one request.
+const PROVIDER_WAIT: Duration = Duration::from_secs(60);
+
+/// Tokens that a provider's embedder is taken to read, unless the configuration says otherwise.
+const PROVIDER_MAX_TOKENS: usize = 512;
+
+/// Gives the folder that holds pulled models.
+pub(crate) fn models_dir(config: &Config) -> PathBuf {
+    if let Some(folder) = &config.models_dir {
+        return config.base.join(folder);
+    }
+    let home = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match (home("XDG_DATA_HOME"), home("HOME")) {
+        (Some(data), _) => PathBuf::from(data).join("dowse/models"),
+        (None, Some(home)) => PathBuf::from(home).join(".local/share/dowse/models"),
+        (None, None) => config.data_dir.join("models"),
+    }
+}
+
+/// Gives the embedder that the configuration asks for.
+pub(super) fn embedder(config: &Config) -> anyhow::Result<EmbedderChoice> {
+    let section = &config.embedder;
+    Ok(match section.provider {
+        EmbedderProvider::None => EmbedderChoice::Off,
+        EmbedderProvider::Local => {
+            EmbedderChoice::Local { model: section.model.clone(), models_dir: models_dir(config) }
+        }
+        EmbedderProvider::Http => EmbedderChoice::Http(HttpEmbedderConfig {
+            dialect: match section.api.as_str() {
+                "openai" => EmbedDialect::OpenAi,
+                "tei" => EmbedDialect::Tei,
+                "ollama" => EmbedDialect::Ollama,
+                other => bail!(
+                    "`embedder.api` must be one of `openai`, `tei`, `ollama`, received `{other}`"
+                ),
+            },
+            base_url: section
+                .base_url
+                .clone()
+                .context("`embedder.base_url` is required with `provider = \"http\"`")?,
+            model: section.model.clone(),
+            api_key: key(section.api_key_env.as_deref()),
+            dimensions: section.dimensions,
+            query_prefix: section.query_prefix.clone(),
+            passage_prefix: section.passage_prefix.clone(),
+            max_tokens: PROVIDER_MAX_TOKENS,
+            timeout: PROVIDER_WAIT,
+        }),
+    })
+}
+
+/// Opens the language model that the configuration asks for; none when it asks for none.
+pub(super) fn llm(config: &Config) -> anyhow::Result<Option<Arc<dyn Llm>>> {
+    let section = &config.llm;
+    let dialect = match section.provider {
+        LlmProvider::None => return Ok(None),
+        LlmProvider::Openai => LlmDialect::OpenAi,
+        LlmProvider::Ollama => LlmDialect::Ollama,
+    };
+    let llm = HttpLlm::open(HttpLlmConfig {
+        dialect,
+        base_url: section.base_url.clone(),
+        model: section.model.clone(),
+        api_key: key(section.api_key_env.as_deref()),
+        timeout: PROVIDER_WAIT,
+    })?;
+    Ok(Some(Arc::new(llm)))
+}
+
+fn key(variable: Option<&str>) -> Option<Secret> {
+    let value = std::env::var(variable?).ok().filter(|value| !value.is_empty())?;
+    Some(Secret::new(value))
+}

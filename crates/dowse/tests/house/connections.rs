@@ -1,0 +1,64 @@
+//! Connections that are not what they should be.
+
+use std::io::Write;
+
+use testkit::{Folder, Server};
+
+use crate::house::{House, dowse};
+
+#[test]
+fn a_thousand_silent_connections_hold_nobody_up() {
+    let house = House::start("");
+    let silent: Vec<_> = (0..1_000).filter_map(|_| house.http().connect().ok()).collect();
+    assert!(silent.len() > 900, "{} connections", silent.len());
+    house.assert_alive();
+    drop(silent);
+    house.assert_alive();
+}
+
+#[test]
+fn clients_that_leave_in_the_middle_are_forgotten() {
+    let house = House::start("");
+    for part in [
+        "POST /mcp HTTP/1.1\r\nHost: loc",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\"",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+    ] {
+        for _ in 0..20 {
+            let mut connection = house.http().connect().unwrap();
+            connection.write_all(part.as_bytes()).unwrap();
+        }
+    }
+    house.assert_alive();
+}
+
+#[test]
+fn what_is_not_http_is_refused() {
+    let house = House::start("");
+    for noise in [b"\x16\x03\x01\x02\x00\x01\x00".as_slice(), b"SSH-2.0-x\r\n\r\n", &[0; 512]] {
+        let answer = house.http().exchange(noise).unwrap_or_default();
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    house.assert_alive();
+}
+
+#[test]
+fn an_open_address_needs_authentication() {
+    let folder = Folder::new();
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let mut command = dowse("serve");
+        command.current_dir(folder.path()).args(["--listen", listen]);
+        let reason = Server::try_start(command).unwrap_err();
+        assert!(reason.contains("refusing to listen") && reason.contains("[auth]"), "{reason}");
+    }
+}
+
+#[test]
+fn a_stopped_server_ends_well() {
+    let house = House::start("");
+    let idle = house.http().connect().unwrap();
+    house.assert_alive();
+    assert!(house.server.stop().success());
+    drop(idle);
+}

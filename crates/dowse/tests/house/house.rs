@@ -1,0 +1,91 @@
+//! A running binary with a configuration of its own.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::{Folder, Http, Mcp, Server};
+
+/// How long a test waits for something that must happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The binary, and the folder with its configuration.
+pub(crate) struct House {
+    pub(crate) server: Server,
+    pub(crate) folder: Folder,
+}
+
+impl House {
+    /// Starts the binary with this configuration.
+    #[track_caller]
+    pub(crate) fn start(config: &str) -> House {
+        House::start_with(config, &[])
+    }
+
+    /// Starts the binary with this configuration and these variables.
+    #[track_caller]
+    pub(crate) fn start_with(config: &str, variables: &[(&str, &str)]) -> House {
+        let folder = Folder::new();
+        let config = folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
+        let mut command = dowse("serve");
+        command.arg("--config").arg(config).args(["--listen", "127.0.0.1:0"]);
+        command.envs(variables.iter().copied());
+        House { server: Server::start_command(command), folder }
+    }
+
+    pub(crate) fn http(&self) -> &Http {
+        self.server.http()
+    }
+
+    /// Gives a plain client for `/mcp`.
+    pub(crate) fn mcp(&self) -> Mcp {
+        Mcp::new(self.http(), "/mcp")
+    }
+
+    /// Puts another configuration in the place of the first.
+    pub(crate) fn rewrite(&self, config: &str) {
+        self.folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
+    }
+
+    /// Holds that the server still answers.
+    #[track_caller]
+    pub(crate) fn assert_alive(&self) {
+        assert_eq!(repair(&self.mcp()), "ab");
+    }
+
+    /// Waits until something has become true.
+    #[track_caller]
+    pub(crate) fn wait_until(&self, condition: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !condition() {
+            assert!(begun.elapsed() < PATIENCE, "it printed:\n{}", self.server.stderr());
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Calls the one tool that every server has, with a text that it leaves as it is.
+#[track_caller]
+pub(crate) fn repair(mcp: &Mcp) -> String {
+    let answer = mcp.call("normalize_ocr_text", &json!({ "text": "ab" })).success();
+    answer["normalized_text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Prepares a command of the binary, without any setting of the developer's.
+pub(crate) fn dowse(subcommand: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dowse"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("DOWSE_")) {
+        command.env_remove(name);
+    }
+    command.arg(subcommand);
+    command
+}
+
+/// Gives `_meta` of a request at 2026-07-28.
+pub(crate) fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}

@@ -1,0 +1,71 @@
+//! Excel's binary workbooks since 2007, read by `calamine` cell by cell.
+
+use std::io::Cursor;
+
+use calamine::{DataRef, Reader, SheetVisible, Xlsb};
+
+use crate::Format;
+use crate::error::{Error, Result};
+use crate::grid::SheetRows;
+use crate::ooxml::{format_number, format_serial_date, push_sheet_name};
+use crate::output::Output;
+
+/// How many cells pass between two looks at the clock.
+const CELLS_PER_CHECK: u32 = 4096;
+
+pub(crate) fn read_xlsb(bytes: &[u8], output: &mut Output) -> Result<()> {
+    let mut workbook = Xlsb::new(Cursor::new(bytes)).map_err(|error| {
+        let message = error.to_string();
+        if message.to_ascii_lowercase().contains("password") {
+            return Error::Encrypted { format: Format::Xlsb };
+        }
+        Error::broken(Format::Xlsb, message)
+    })?;
+    let is_1904 = workbook.has_1904_epoch();
+    for sheet in workbook.sheets_metadata().to_vec() {
+        push_sheet_name(&sheet.name, sheet.visible != SheetVisible::Visible, output)?;
+        output.check_time()?;
+        // Sheets of charts and macros hold no cells.
+        let Ok(mut cells) = workbook.worksheet_cells_reader(&sheet.name) else { continue };
+        let mut rows = SheetRows::new(&sheet.name);
+        let mut n_cells = 0_u32;
+        loop {
+            n_cells = n_cells.wrapping_add(1);
+            if n_cells.is_multiple_of(CELLS_PER_CHECK) {
+                output.check_time()?;
+            }
+            match cells.next_cell() {
+                Ok(Some(cell)) => {
+                    let (row, column) = cell.get_position();
+                    rows.cell(row, column, &shown(cell.get_value(), is_1904), output)?;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    output.warn_of(&Error::broken(Format::Xlsb, error));
+                    break;
+                }
+            }
+        }
+        rows.end(output)?;
+    }
+    Ok(())
+}
+
+fn shown(value: &DataRef, is_1904: bool) -> String {
+    match value {
+        DataRef::Int(number) => number.to_string(),
+        DataRef::Float(number) => format_number(*number),
+        DataRef::Bool(value) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
+        DataRef::DateTime(date) => {
+            let number = date.as_f64();
+            let written = date.is_datetime().then(|| format_serial_date(number, is_1904)).flatten();
+            written.unwrap_or_else(|| format_number(number))
+        }
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
+            text.clone()
+        }
+        DataRef::SharedString(text) => (*text).to_owned(),
+        DataRef::Error(error) => error.to_string(),
+        DataRef::Empty => String::new(),
+    }
+}

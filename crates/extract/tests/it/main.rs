@@ -1,0 +1,11 @@
+//! The promises of the room, kept from outside: what is read of every format, what hostile bytes
+//! cannot do, what becomes of workers.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
+
+mod fixtures;
+
+mod formats;
+mod hostile;
+mod pdf;
+mod pool;

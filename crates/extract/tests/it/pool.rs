@@ -1,0 +1,99 @@
+//! What the pool promises: a worker answers like the function, is used again, and its death by
+//! memory, time or crash is a warning that costs nobody else anything.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use extract::{Caps, Pool, PoolConfig, extract, worker};
+
+use crate::fixtures;
+
+fn pool(n_workers: usize) -> Pool {
+    Pool::new(PoolConfig {
+        program: PathBuf::from(env!("CARGO_BIN_EXE_extract-worker")),
+        arguments: vec![OsString::from(worker::ARGUMENT)],
+        n_workers,
+    })
+}
+
+#[test]
+fn a_worker_answers_like_the_function_and_is_used_again() {
+    let pool = pool(1);
+    for (name, bytes) in fixtures::all() {
+        let caps = Caps::standard();
+        assert_eq!(pool.extract(&bytes, name, &caps), extract(&bytes, name, &caps), "{name}");
+        assert_eq!(pool.n_idle(), 1);
+    }
+}
+
+#[test]
+fn many_callers_share_few_workers() {
+    let pool = pool(2);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let (document, _) = pool.extract(&fixtures::docx(), "a.docx", &Caps::standard());
+                assert!(!document.blocks.is_empty());
+            });
+        }
+    });
+    assert!(pool.n_idle() <= 2);
+}
+
+#[test]
+fn a_worker_out_of_memory_ends_alone() {
+    let pool = pool(1);
+    let caps = Caps { memory_bytes: 48 << 20, ..Caps::standard() };
+    let text = "words and more words \n\n".repeat(4 << 20);
+    let (document, warnings) = pool.extract(text.as_bytes(), "large.txt", &caps);
+    assert!(document.blocks.is_empty());
+    assert_eq!(warnings[0].code, "memory_cap");
+    let (document, _) = pool.extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    assert!(!document.blocks.is_empty());
+}
+
+#[test]
+fn a_worker_that_hangs_is_killed() {
+    // Waits for ever without reading a word.
+    let pool = Pool::new(PoolConfig {
+        program: PathBuf::from("sleep"),
+        arguments: vec![OsString::from("1000")],
+        n_workers: 1,
+    });
+    let caps = Caps { time: Duration::from_millis(10), ..Caps::standard() };
+    let (document, warnings) = pool.extract(&fixtures::pdf(), "a.pdf", &caps);
+    assert!(document.blocks.is_empty());
+    assert_eq!(warnings[0].code, "time_cap");
+    assert_eq!(pool.n_idle(), 0);
+}
+
+#[test]
+fn a_worker_that_dies_or_never_starts_is_told() {
+    let of = |program: &str| {
+        Pool::new(PoolConfig {
+            program: PathBuf::from(program),
+            arguments: Vec::new(),
+            n_workers: 1,
+        })
+    };
+    let (_, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    assert_eq!(warnings[0].code, "worker_died");
+    let (_, warnings) =
+        of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    assert_eq!(warnings[0].code, "worker_unavailable");
+}
+
+#[test]
+fn files_are_read_from_disk_within_the_cap() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    fs_err::write(&path, "Some text.").unwrap();
+    let pool = pool(1);
+    let (document, warnings) = pool.extract_file(&path, &Caps::standard());
+    assert_eq!((document.text().as_str(), warnings.len()), ("Some text.", 0));
+    let caps = Caps { input_bytes: 3, ..Caps::standard() };
+    assert_eq!(pool.extract_file(&path, &caps).1[0].code, "input_cap");
+    let missing = pool.extract_file(&folder.path().join("missing.txt"), &Caps::standard());
+    assert_eq!(missing.1[0].code, "unreadable");
+}

@@ -1,0 +1,72 @@
+//! Who may see and change what: the rules of the family in one place.
+//!
+//! Another tenant's object does not exist. Inside a tenant an administrator sees everything,
+//! everyone else their own knowledge bases and public ones, and of these the collections that
+//! their clearance and department reach.
+
+use model::Caller;
+use store::Filter;
+
+use crate::objects::{Collection, KnowledgeBase, Visibility};
+use crate::{Error, Result};
+
+/// Names of attributes by which passages are filtered.
+pub(crate) mod attribute {
+    /// The tenant.
+    pub(crate) const TENANT: &str = "tenant";
+    /// The knowledge base.
+    pub(crate) const BASE: &str = "knowledge_base";
+    /// The collection.
+    pub(crate) const COLLECTION: &str = "collection";
+    /// The department; empty for all.
+    pub(crate) const DEPARTMENT: &str = "department";
+    /// The clearance as a number.
+    pub(crate) const CLEARANCE: &str = "clearance";
+}
+
+/// What a caller wants to do with a knowledge base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Right {
+    Read,
+    Change,
+}
+
+/// Lets a caller pass, or says why not.
+pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Result<()> {
+    if base.tenant != caller.tenant {
+        return Err(Error::BaseNotFound);
+    }
+    let owns = caller.is_admin() || base.owner == caller.subject;
+    let reads = right == Right::Read && base.visibility == Visibility::Public;
+    if owns || reads { Ok(()) } else { Err(Error::Denied) }
+}
+
+/// Tells whether a caller who may read a knowledge base sees this collection of it.
+pub(crate) fn sees(collection: &Collection, caller: &Caller) -> bool {
+    if collection.tenant != caller.tenant {
+        return false;
+    }
+    let is_cleared = collection.clearance <= caller.clearance;
+    let is_in_department =
+        collection.department.is_none() || collection.department == caller.department;
+    caller.is_admin() || (is_cleared && is_in_department)
+}
+
+/// The same rules as a condition inside a search, beside the collections to look in.
+pub(crate) fn filter(base: &KnowledgeBase, caller: &Caller, collections: &[&Collection]) -> Filter {
+    let mut conditions = vec![
+        Filter::equals(attribute::TENANT, caller.tenant.as_str()),
+        Filter::equals(attribute::BASE, base.id.as_str()),
+        Filter::any_of(
+            attribute::COLLECTION,
+            collections.iter().map(|collection| collection.id.as_str()),
+        ),
+    ];
+    if !caller.is_admin() {
+        let level = i64::from(caller.clearance.level());
+        let departments = [""].into_iter().chain(caller.department.as_deref());
+        conditions.push(Filter::range(attribute::CLEARANCE, 0..=level));
+        conditions.push(Filter::any_of(attribute::DEPARTMENT, departments));
+    }
+    Filter::And(conditions)
+}

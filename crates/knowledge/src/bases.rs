@@ -1,0 +1,116 @@
+//! Knowledge bases: made, listed, changed, deleted.
+
+use ingest::Job;
+use model::Caller;
+use serde::Deserialize;
+use store::{Change, ObjectKey, ObjectPage, TypedObject};
+
+use crate::access::{Right, check};
+use crate::jobs::Purge;
+use crate::objects::{Collection, KnowledgeBase, Visibility, namespace_prefix};
+use crate::service::{bounded, named, new_id};
+use crate::{Result, Service, limits};
+
+/// A knowledge base that is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewBase {
+    /// What people call it.
+    pub name: String,
+    /// What it is about.
+    #[serde(default)]
+    pub description: String,
+    /// Who may read it.
+    #[serde(default)]
+    pub visibility: Visibility,
+}
+
+/// What changes about a knowledge base.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BaseChange {
+    /// Another name.
+    pub name: Option<String>,
+    /// Another description.
+    pub description: Option<String>,
+    /// Another circle of readers.
+    pub visibility: Option<Visibility>,
+}
+
+impl Service {
+    /// Makes a knowledge base that belongs to the caller and their tenant.
+    pub fn create_base(&self, caller: &Caller, new: &NewBase) -> Result<KnowledgeBase> {
+        let now = self.0.clock.now();
+        let base = KnowledgeBase {
+            id: new_id(),
+            tenant: caller.tenant.clone(),
+            owner: caller.subject.clone(),
+            name: named(&new.name)?,
+            description: described(&new.description)?,
+            visibility: new.visibility,
+            created_at: now,
+            updated_at: now,
+        };
+        base.save(&*self.0.catalogue)?;
+        Ok(base)
+    }
+
+    /// Lists the knowledge bases that the caller may read, by name.
+    pub fn list_bases(&self, caller: &Caller) -> Result<Vec<KnowledgeBase>> {
+        let page = ObjectPage {
+            tenant: Some(caller.tenant.clone()),
+            limit: limits::MAX_BASES,
+            ..ObjectPage::of(KnowledgeBase::KIND)
+        };
+        let mut bases = KnowledgeBase::list(&*self.0.catalogue, &page)?;
+        bases.retain(|base| check(base, caller, Right::Read).is_ok());
+        bases.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+        Ok(bases)
+    }
+
+    /// Gives a knowledge base.
+    pub fn get_base(&self, caller: &Caller, id: &str) -> Result<KnowledgeBase> {
+        Ok(self.base(caller, id, Right::Read)?.0)
+    }
+
+    /// Changes a knowledge base.
+    pub fn update_base(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: &BaseChange,
+    ) -> Result<KnowledgeBase> {
+        let (mut base, version) = self.base(caller, id, Right::Change)?;
+        if let Some(name) = &change.name {
+            base.name = named(name)?;
+        }
+        if let Some(description) = &change.description {
+            base.description = described(description)?;
+        }
+        base.visibility = change.visibility.unwrap_or(base.visibility);
+        base.updated_at = self.0.clock.now();
+        self.0.catalogue.apply(&[Change::PutIfUnchanged(base.to_object(version)?)])?;
+        Ok(base)
+    }
+
+    /// Deletes a knowledge base with all that is in it. It is gone for every caller at once; a
+    /// job erases its passages.
+    pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
+        let (base, _) = self.base(caller, id, Right::Change)?;
+        let mut changes: Vec<Change> = self
+            .collections_of(&base.id)?
+            .iter()
+            .map(|collection| {
+                Change::DeleteChildren(ObjectKey::new(Collection::KIND, &collection.id))
+            })
+            .collect();
+        let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
+        changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
+        self.0.catalogue.apply(&changes)?;
+        self.purge(&base.tenant, &Purge::namespaces(&base.id, namespace_prefix(&base.id)))
+    }
+}
+
+fn described(text: &str) -> Result<String> {
+    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+}

@@ -1,0 +1,164 @@
+//! Collections: made, listed, changed, deleted.
+
+use ingest::Job;
+use model::{Caller, Clearance};
+use serde::{Deserialize, Deserializer};
+use store::{Change, ObjectKey, TypedObject};
+
+use crate::access::Right;
+use crate::jobs::Purge;
+use crate::objects::Collection;
+use crate::service::{bounded, named, new_id};
+use crate::summary::KeptSummary;
+use crate::{Error, Result, Service, limits};
+
+/// A collection that is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewCollection {
+    /// What people call it.
+    pub name: String,
+    /// What it is about.
+    #[serde(default)]
+    pub description: String,
+    /// The department it is for; all when absent.
+    #[serde(default)]
+    pub department: Option<String>,
+    /// How far a reader must be trusted.
+    #[serde(default)]
+    pub clearance: Clearance,
+}
+
+/// What changes about a collection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectionChange {
+    /// Another name.
+    pub name: Option<String>,
+    /// Another description.
+    pub description: Option<String>,
+    /// Another department; `null` for all.
+    #[serde(default, deserialize_with = "given")]
+    pub department: Option<Option<String>>,
+    /// Another clearance.
+    pub clearance: Option<Clearance>,
+}
+
+impl Service {
+    /// Makes a collection. Nobody can make one that they would not see.
+    pub fn create_collection(
+        &self,
+        caller: &Caller,
+        base: &str,
+        new: &NewCollection,
+    ) -> Result<Collection> {
+        let (base, _) = self.base(caller, base, Right::Change)?;
+        let now = self.0.clock.now();
+        let collection = Collection {
+            id: new_id(),
+            knowledge_base_id: base.id.clone(),
+            tenant: base.tenant,
+            name: named(&new.name)?,
+            description: described(&new.description)?,
+            department: department(new.department.as_deref())?,
+            clearance: new.clearance,
+            n_documents: 0,
+            n_chunks: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        refuse_invisible(&collection, caller)?;
+        if self.collections_of(&base.id)?.len() >= limits::MAX_COLLECTIONS {
+            let (received, allowed) = (limits::MAX_COLLECTIONS + 1, limits::MAX_COLLECTIONS);
+            return Err(Error::TooLarge { what: "the number of collections", received, allowed });
+        }
+        collection.save(&*self.0.catalogue)?;
+        Ok(collection)
+    }
+
+    /// Lists the collections of a knowledge base that the caller sees, by name.
+    pub fn list_collections(&self, caller: &Caller, base: &str) -> Result<Vec<Collection>> {
+        let (base, _) = self.base(caller, base, Right::Read)?;
+        let mut collections = self.visible_collections(caller, &base)?;
+        collections.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+        Ok(collections)
+    }
+
+    /// Gives a collection.
+    pub fn get_collection(&self, caller: &Caller, id: &str) -> Result<Collection> {
+        Ok(self.collection_of(caller, id, Right::Read)?.1)
+    }
+
+    /// Changes a collection. A change of department or clearance holds at once; a job moves the
+    /// passages, which cannot be found until it is done.
+    pub fn update_collection(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: &CollectionChange,
+    ) -> Result<(Collection, Option<Job>)> {
+        let (_, before, _) = self.collection_of(caller, id, Right::Change)?;
+        let after = self.change_collection(&before.id, |collection| {
+            if let Some(name) = &change.name {
+                collection.name = named(name)?;
+            }
+            if let Some(description) = &change.description {
+                collection.description = described(description)?;
+            }
+            if let Some(given) = &change.department {
+                collection.department = department(given.as_deref())?;
+            }
+            collection.clearance = change.clearance.unwrap_or(collection.clearance);
+            refuse_invisible(collection, caller)?;
+            Ok(vec![])
+        })?;
+        let job = match before.namespace() == after.namespace() {
+            true => None,
+            false => Some(self.move_passages(&after, &before.namespace())?),
+        };
+        Ok((after, job))
+    }
+
+    /// Deletes a collection with its documents. It is gone for every caller at once; a job
+    /// erases its passages.
+    pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
+        let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
+        let key = ObjectKey::new(Collection::KIND, &collection.id);
+        self.0.catalogue.apply(&[
+            Change::DeleteChildren(key.clone()),
+            Change::Delete(key),
+            Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
+        ])?;
+        self.purge(&collection.tenant, &Purge::collection(&collection))
+    }
+}
+
+/// Whoever makes or changes a collection must see it afterwards.
+fn refuse_invisible(collection: &Collection, caller: &Caller) -> Result<()> {
+    if crate::access::sees(collection, caller) {
+        return Ok(());
+    }
+    let problem = if collection.clearance > caller.clearance {
+        format!("`clearance` `{}` is above your own, `{}`", collection.clearance, caller.clearance)
+    } else {
+        "`department` must be your own, or absent".to_owned()
+    };
+    Err(Error::BadRequest { problem })
+}
+
+fn department(given: Option<&str>) -> Result<Option<String>> {
+    let Some(given) = given else { return Ok(None) };
+    let name = bounded("the length of `department`", given, limits::MAX_DEPARTMENT_CHARS)?;
+    Ok(Some(name).filter(|name| !name.is_empty()))
+}
+
+fn described(text: &str) -> Result<String> {
+    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+}
+
+/// Tells `null` from a member that is not there.
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<String>>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(Some)
+}

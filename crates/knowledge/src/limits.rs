@@ -1,0 +1,40 @@
+//! Every limit of the family, by name.
+
+/// The longest name of a knowledge base or collection, in characters.
+pub const MAX_NAME_CHARS: usize = 200;
+/// The longest description, in characters.
+pub const MAX_DESCRIPTION_CHARS: usize = 4_000;
+/// The longest name of a department, in characters.
+pub const MAX_DEPARTMENT_CHARS: usize = 64;
+/// The longest title of a document, in characters.
+pub const MAX_TITLE_CHARS: usize = 1_000;
+/// The longest metadata of a document, written as JSON, in bytes.
+pub const MAX_METADATA_BYTES: usize = 16_384;
+/// The longest text given as text, in bytes.
+pub const MAX_TEXT_BYTES: usize = 32 << 20;
+/// Documents of one upload.
+pub const MAX_DOCUMENTS_PER_UPLOAD: usize = 1_000;
+/// Knowledge bases of one tenant.
+pub const MAX_BASES: usize = 10_000;
+/// Collections of one knowledge base.
+pub const MAX_COLLECTIONS: usize = 10_000;
+/// Rows of one page of a list.
+pub const MAX_PAGE: usize = 500;
+/// Results of one search.
+pub const MAX_RESULTS: usize = 50;
+/// The longest question, in characters.
+pub const MAX_QUERY_CHARS: usize = 2_000;
+/// The longest OCR text, in characters.
+pub const MAX_OCR_CHARS: usize = 10_000;
+/// How often a change is tried again when someone else changed the same object.
+pub const MAX_TRIES: usize = 50;
+/// Documents written to the store in one commit.
+pub const DOCUMENTS_PER_COMMIT: usize = 200;
+/// Collections beyond which the atlas narrows a search.
+pub const ATLAS_KEEPS: usize = 8;
+/// Sentences looked at for the summary of a collection.
+pub const MAX_SUMMARY_SENTENCES: usize = 1_500;
+/// Documents read for the summary of a collection.
+pub const MAX_SUMMARY_DOCUMENTS: usize = 300;
+/// Earlier versions of a summary that are kept.
+pub const MAX_SUMMARY_VERSIONS: usize = 10;

@@ -1,0 +1,211 @@
+//! Knowledge bases, collections and documents as the catalogue keeps them.
+
+use model::{Clearance, DocumentId, NamespaceId, PassageId, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::TypedObject;
+
+/// Who inside the tenant may read a knowledge base.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// Its owner and administrators.
+    #[default]
+    Private,
+    /// Everyone in the tenant.
+    Public,
+}
+
+/// A knowledge base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnowledgeBase {
+    /// A UUID.
+    pub id: String,
+    /// The tenant of whoever made it.
+    pub tenant: TenantId,
+    /// Whoever made it.
+    pub owner: String,
+    /// What people call it.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// Who may read it.
+    pub visibility: Visibility,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl TypedObject for KnowledgeBase {
+    const KIND: &'static str = "knowledge_base";
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn tenant(&self) -> TenantId {
+        self.tenant.clone()
+    }
+}
+
+/// A part of a knowledge base with one department and one clearance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// A UUID.
+    pub id: String,
+    /// The knowledge base it belongs to.
+    pub knowledge_base_id: String,
+    /// The tenant of the knowledge base.
+    pub tenant: TenantId,
+    /// What people call it.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// The department it is for; all when absent.
+    pub department: Option<String>,
+    /// How far a reader must be trusted.
+    pub clearance: Clearance,
+    /// Documents that are indexed. Changed together with them, so that it is always exact.
+    pub n_documents: usize,
+    /// Their chunks.
+    pub n_chunks: usize,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl Collection {
+    /// Gives the namespace that holds its passages.
+    ///
+    /// Collections of one knowledge base with the same department and clearance share one. What
+    /// a reader may not see never stands in a namespace that they search, so that not even the
+    /// statistics behind a score depend on it.
+    pub(crate) fn namespace(&self) -> NamespaceId {
+        let department = match &self.department {
+            None => "all".to_owned(),
+            Some(name) => name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        };
+        let prefix = namespace_prefix(&self.knowledge_base_id);
+        NamespaceId::new(format!("{prefix}{}_{department}", self.clearance))
+    }
+
+    /// Gives the beginning of the ids of its documents in the store.
+    pub(crate) fn document_prefix(&self) -> String {
+        format!("{}/", self.id)
+    }
+}
+
+impl TypedObject for Collection {
+    const KIND: &'static str = "knowledge_collection";
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn tenant(&self) -> TenantId {
+        self.tenant.clone()
+    }
+
+    fn parent(&self) -> Option<String> {
+        Some(self.knowledge_base_id.clone())
+    }
+}
+
+/// Where a document stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentState {
+    /// Waits for its first indexing.
+    Pending,
+    /// Can be found.
+    Ready,
+    /// Can be found as it was; a new version waits.
+    Replacing,
+    /// Nothing could be read from it.
+    Failed,
+}
+
+impl DocumentState {
+    /// Tells whether the document counts and can be found.
+    pub fn is_indexed(self) -> bool {
+        matches!(self, DocumentState::Ready | DocumentState::Replacing)
+    }
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// A UUID.
+    pub id: String,
+    /// The collection it belongs to.
+    pub collection_id: String,
+    /// The knowledge base of the collection.
+    pub knowledge_base_id: String,
+    /// The tenant of the knowledge base.
+    pub tenant: TenantId,
+    /// Its title.
+    pub title: String,
+    /// The name of the file it came from; empty for text.
+    pub file_name: String,
+    /// Whatever its owner wants back.
+    pub metadata: Value,
+    /// Where it stands.
+    pub state: DocumentState,
+    /// Its chunks.
+    pub n_chunks: usize,
+    /// Counts its contents, from 1.
+    pub version: u64,
+    /// Why nothing could be read from it.
+    pub error: Option<String>,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl Document {
+    /// Gives its id in the store.
+    pub(crate) fn store_id(&self) -> DocumentId {
+        DocumentId::new(format!("{}/{}", self.collection_id, self.id))
+    }
+}
+
+impl TypedObject for Document {
+    const KIND: &'static str = "knowledge_document";
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn tenant(&self) -> TenantId {
+        self.tenant.clone()
+    }
+
+    fn parent(&self) -> Option<String> {
+        Some(self.collection_id.clone())
+    }
+}
+
+/// Begins the name of every namespace of a knowledge base.
+pub(crate) fn namespace_prefix(base: &str) -> String {
+    format!("knowledge_{base}_")
+}
+
+/// Gives the document's id inside its id in the store.
+pub(crate) fn document_of(store_id: &DocumentId) -> &str {
+    store_id.as_str().split_once('/').map_or(store_id.as_str(), |(_, document)| document)
+}
+
+/// Names a chunk; the id says which document to check before it is given away.
+pub(crate) fn chunk_id(document: &str, ordinal: u32) -> PassageId {
+    PassageId::new(format!("{document}:{ordinal}"))
+}
+
+/// Gives the document's id inside a chunk's id.
+pub(crate) fn document_of_chunk(chunk: &str) -> Option<&str> {
+    let (document, ordinal) = chunk.rsplit_once(':')?;
+    ordinal.parse::<u32>().ok()?;
+    Some(document)
+}

@@ -1,0 +1,172 @@
+//! The family's service: what it is made of. Its calls stand in the files of their objects.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use extract::Pool;
+use infer::{EmbedderSlot, Llm};
+use ingest::JobQueue;
+use model::{Caller, Clock};
+use parking_lot::Mutex;
+use retrieve::Retriever;
+use store::{Catalogue, Change, Object, PassageStore, TypedObject};
+
+use crate::access::{Right, check, sees};
+use crate::objects::{Collection, Document, KnowledgeBase};
+use crate::{Error, Result, limits};
+
+/// What the service works with.
+pub struct ServiceConfig {
+    /// Where passages are kept.
+    pub store: Arc<dyn PassageStore>,
+    /// Where objects are kept.
+    pub catalogue: Arc<dyn Catalogue>,
+    /// What runs jobs.
+    pub queue: Arc<JobQueue>,
+    /// What searches.
+    pub retriever: Retriever,
+    /// What makes vectors.
+    pub embedder: Arc<EmbedderSlot>,
+    /// Worker processes for extraction; this process when there are none.
+    pub pool: Option<Arc<Pool>>,
+    /// The language model, where one is configured.
+    pub llm: Option<Arc<dyn Llm>>,
+    /// Where uploads wait for their job.
+    pub uploads: PathBuf,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// The knowledge family. Cheap to clone.
+#[derive(Clone)]
+pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Mutex<()>>);
+
+impl Service {
+    /// Puts the service together.
+    pub fn new(config: ServiceConfig) -> Self {
+        Service(Arc::new(config), Arc::default())
+    }
+
+    /// Tells whether a language model is configured, and which.
+    pub fn llm_name(&self) -> Option<&str> {
+        self.0.llm.as_deref().map(Llm::name)
+    }
+
+    /// Gives a knowledge base that the caller has a right to, with its version.
+    pub(crate) fn base(
+        &self,
+        caller: &Caller,
+        id: &str,
+        right: Right,
+    ) -> Result<(KnowledgeBase, u64)> {
+        let found = KnowledgeBase::load(&*self.0.catalogue, id)?;
+        let (base, version) = found.ok_or(Error::BaseNotFound)?;
+        check(&base, caller, right)?;
+        Ok((base, version))
+    }
+
+    /// Gives a collection that the caller sees and has a right to, with its base and version.
+    pub(crate) fn collection_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        right: Right,
+    ) -> Result<(KnowledgeBase, Collection, u64)> {
+        let missing = || Error::NotFound { what: "Collection" };
+        let (collection, version) =
+            Collection::load(&*self.0.catalogue, id)?.ok_or_else(missing)?;
+        if collection.tenant != caller.tenant {
+            return Err(missing());
+        }
+        let (base, _) = self.base(caller, &collection.knowledge_base_id, right)?;
+        if !sees(&collection, caller) {
+            return Err(Error::Denied);
+        }
+        Ok((base, collection, version))
+    }
+
+    /// Gives a document that the caller sees and has a right to, with its collection and version.
+    pub(crate) fn document_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        right: Right,
+    ) -> Result<(Collection, Document, u64)> {
+        let missing = || Error::NotFound { what: "Document" };
+        let (document, version) = Document::load(&*self.0.catalogue, id)?.ok_or_else(missing)?;
+        if document.tenant != caller.tenant {
+            return Err(missing());
+        }
+        let (_, collection, _) = self.collection_of(caller, &document.collection_id, right)?;
+        Ok((collection, document, version))
+    }
+
+    /// Lists the collections of a knowledge base that the caller sees.
+    pub(crate) fn visible_collections(
+        &self,
+        caller: &Caller,
+        base: &KnowledgeBase,
+    ) -> Result<Vec<Collection>> {
+        let mut collections = self.collections_of(&base.id)?;
+        collections.retain(|collection| sees(collection, caller));
+        Ok(collections)
+    }
+
+    /// Lists all collections of a knowledge base.
+    pub(crate) fn collections_of(&self, base: &str) -> Result<Vec<Collection>> {
+        let page = store::ObjectPage {
+            parent: Some(base.to_owned()),
+            limit: limits::MAX_COLLECTIONS,
+            ..store::ObjectPage::of(Collection::KIND)
+        };
+        Ok(Collection::list(&*self.0.catalogue, &page)?)
+    }
+
+    /// Changes a collection together with other rows, trying again when someone else was first.
+    ///
+    /// `change` gets the collection as it stands, changes it, and gives the other changes.
+    pub(crate) fn change_collection(
+        &self,
+        id: &str,
+        mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
+    ) -> Result<Collection> {
+        for _ in 0..limits::MAX_TRIES {
+            let found = Collection::load(&*self.0.catalogue, id)?;
+            let (mut collection, version) = found.ok_or(Error::NotFound { what: "Collection" })?;
+            let mut changes = change(&mut collection)?;
+            collection.updated_at = self.0.clock.now();
+            let row: Object = collection.to_object(version)?;
+            changes.push(Change::PutIfUnchanged(row));
+            match self.0.catalogue.apply(&changes) {
+                Ok(_) => return Ok(collection),
+                Err(store::Error::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Busy)
+    }
+}
+
+/// Makes an id.
+pub(crate) fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// Takes a text that must not be blank and has a limit.
+pub(crate) fn bounded(what: &'static str, text: &str, allowed: usize) -> Result<String> {
+    let text = text.trim();
+    let received = text.chars().count();
+    if received > allowed {
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    Ok(text.to_owned())
+}
+
+/// Takes a name.
+pub(crate) fn named(text: &str) -> Result<String> {
+    let name = bounded("the length of `name`", text, limits::MAX_NAME_CHARS)?;
+    if name.is_empty() {
+        return Err(Error::BadRequest { problem: "`name` must not be empty".to_owned() });
+    }
+    Ok(name)
+}

@@ -1,0 +1,201 @@
+//! Random worlds: no answer contains, counts, ranks by or reveals what a caller may not see.
+//!
+//! Every document holds a word of its own. For each caller the test works out by itself what
+//! they may see, and compares every answer with a second world that holds only that: if
+//! anything hidden had an influence, an answer would differ.
+
+use model::{Caller, Clearance};
+use proptest::prelude::*;
+
+use super::{World, admin, member};
+use crate::{Error, Found, NewCollection, Visibility};
+
+const TENANTS: [&str; 2] = ["acme", "other"];
+const DEPARTMENTS: [Option<&str>; 3] = [None, Some("hr"), Some("it")];
+
+#[derive(Debug, Clone)]
+struct OneCollection {
+    department: Option<&'static str>,
+    clearance: Clearance,
+    n_documents: usize,
+}
+
+#[derive(Debug, Clone)]
+struct OneBase {
+    tenant: &'static str,
+    is_public: bool,
+    owner: &'static str,
+    collections: Vec<OneCollection>,
+}
+
+fn collections() -> impl Strategy<Value = OneCollection> {
+    (0..3_usize, 0..4_usize, 1..3_usize).prop_map(|(department, clearance, n_documents)| {
+        OneCollection {
+            department: DEPARTMENTS[department],
+            clearance: Clearance::ALL[clearance],
+            n_documents,
+        }
+    })
+}
+
+fn bases() -> impl Strategy<Value = Vec<OneBase>> {
+    let one =
+        (0..2_usize, any::<bool>(), any::<bool>(), prop::collection::vec(collections(), 1..4))
+            .prop_map(|(tenant, is_public, is_anns, collections)| OneBase {
+                tenant: TENANTS[tenant],
+                is_public,
+                owner: if is_anns { "ann" } else { "bob" },
+                collections,
+            });
+    prop::collection::vec(one, 1..4)
+}
+
+fn callers() -> impl Strategy<Value = Caller> {
+    (0..2_usize, any::<bool>(), 0..3_usize, 0..5_usize, 0..8_u8).prop_map(
+        |(tenant, is_ann, department, clearance, dice)| {
+            let subject = if is_ann { "ann" } else { "eve" };
+            let caller = Caller {
+                department: DEPARTMENTS[department].map(str::to_owned),
+                clearance: Clearance::ALL[clearance],
+                ..member(TENANTS[tenant], subject)
+            };
+            if dice == 0 { admin(TENANTS[tenant]) } else { caller }
+        },
+    )
+}
+
+/// The rules, written a second time.
+fn reads(caller: &Caller, base: &OneBase) -> bool {
+    caller.tenant.as_str() == base.tenant
+        && (caller.is_admin() || base.is_public || caller.subject == base.owner)
+}
+
+fn sees(caller: &Caller, base: &OneBase, collection: &OneCollection) -> bool {
+    let is_in =
+        collection.department.is_none() || collection.department == caller.department.as_deref();
+    reads(caller, base)
+        && (caller.is_admin() || (is_in && collection.clearance <= caller.clearance))
+}
+
+fn text_of(base: usize, collection: usize, document: usize) -> String {
+    let shared = ["rule", "policy", "guide"][(base + collection + document) % 3];
+    format!("The {shared} about work number word{base}x{collection}x{document}.")
+}
+
+struct Built {
+    world: World,
+    /// Ids of base, and of collections and their first chunk where they were made.
+    #[expect(clippy::type_complexity, reason = "the parts of a world, named by the strategy")]
+    bases: Vec<(String, Vec<Option<(String, String)>>)>,
+}
+
+/// Builds a world with the collections that `keep` says.
+fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> Built {
+    let world = World::new();
+    let mut built = vec![];
+    for (b, base) in plan.iter().enumerate() {
+        let visibility = if base.is_public { Visibility::Public } else { Visibility::Private };
+        let owner = member(base.tenant, base.owner);
+        let boss = admin(base.tenant);
+        let base_id = world.base(&owner, "Base", visibility);
+        let mut ids = vec![];
+        for (c, collection) in base.collections.iter().enumerate() {
+            if !keep(base, collection) {
+                ids.push(None);
+                continue;
+            }
+            let new = NewCollection {
+                name: format!("collection {b} {c}"),
+                department: collection.department.map(str::to_owned),
+                clearance: collection.clearance,
+                ..NewCollection::default()
+            };
+            let id = world.collection(&boss, &base_id, new);
+            let texts: Vec<String> =
+                (0..collection.n_documents).map(|d| text_of(b, c, d)).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let accepted = world.add(&boss, &id, &texts);
+            ids.push(Some((id, format!("{}:0", accepted.documents[0].id))));
+        }
+        built.push((base_id, ids));
+    }
+    world.settle();
+    Built { world, bases: built }
+}
+
+/// An answer without the ids, which are random.
+fn shape(found: &Found) -> Vec<(String, String)> {
+    let mut shape: Vec<(String, String)> = found
+        .results
+        .iter()
+        .map(|chunk| (format!("{:.6}", chunk.score.get()), chunk.content.clone()))
+        .collect();
+    // Equal scores are ordered by ids, and ids are random.
+    shape.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    shape
+}
+
+fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
+    let whole = build(plan, |_, _| true);
+    let seen = build(plan, |base, collection| sees(caller, base, collection));
+    let service = &whole.world.service;
+    let n_readable = plan.iter().filter(|base| reads(caller, base)).count();
+    prop_assert_eq!(service.list_bases(caller).unwrap().len(), n_readable);
+    let ids = whole.bases.iter().zip(&seen.bases);
+    for (base_idx, (base, ((id, collections), (seen_id, _)))) in plan.iter().zip(ids).enumerate() {
+        let refused = (base.tenant != caller.tenant.as_str(), !reads(caller, base));
+        let search = service.search(caller, &super::request(id, "rule work"), &super::soon());
+        let summary = service.summary(caller, id);
+        match refused {
+            (true, _) => {
+                prop_assert!(matches!(search, Err(Error::BaseNotFound)));
+                prop_assert!(matches!(summary, Err(Error::BaseNotFound)));
+            }
+            (false, true) => {
+                prop_assert!(matches!(search, Err(Error::Denied)));
+                prop_assert!(matches!(summary, Err(Error::Denied)));
+            }
+            (false, false) => {
+                let other = &seen.world;
+                for query in ["rule work", "policy about work", "word0x0x0 word1x1x1"] {
+                    let one = whole.world.search(caller, id, query);
+                    let same = other.search(caller, seen_id, query);
+                    prop_assert_eq!(shape(&one), shape(&same));
+                    prop_assert_eq!(&one.warnings, &same.warnings);
+                }
+                let (one, same) =
+                    (summary.unwrap(), other.service.summary(caller, seen_id).unwrap());
+                prop_assert_eq!(one.statistics, same.statistics);
+                prop_assert_eq!(&one.warnings, &same.warnings);
+                prop_assert_eq!(one.version, same.version);
+                for (c, collection) in base.collections.iter().enumerate() {
+                    let word = format!("word{base_idx}x{c}x");
+                    let may = sees(caller, base, collection);
+                    prop_assert!(may || !one.summary.contains(&word), "{}", one.summary);
+                }
+            }
+        }
+        for (collection, made) in base.collections.iter().zip(collections) {
+            let (collection_id, chunk) = made.as_ref().expect("the whole world holds all");
+            let may = sees(caller, base, collection);
+            prop_assert_eq!(service.get_collection(caller, collection_id).is_ok(), may);
+            prop_assert_eq!(service.get_chunk(caller, chunk).is_ok(), may);
+            prop_assert_eq!(service.list_documents(caller, collection_id, None, 10).is_ok(), may);
+            prop_assert_eq!(service.summary_versions(caller, collection_id).is_ok(), may);
+            if refused.0 {
+                let error = service.get_chunk(caller, chunk).unwrap_err();
+                prop_assert_eq!(error.to_string(), "Chunk not found");
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 20, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nobody_learns_what_they_may_not_see(plan in bases(), caller in callers()) {
+        check(&plan, &caller)?;
+    }
+}

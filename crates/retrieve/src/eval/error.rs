@@ -1,0 +1,44 @@
+//! Why an evaluation cannot be made.
+
+use std::path::PathBuf;
+
+/// Why an evaluation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of the dataset or of the cache cannot be read or written.
+    #[error("a file cannot be read or written")]
+    File(#[from] std::io::Error),
+    /// A line is not what the format asks for.
+    #[error("`{file}`, line {line}: expected {expected}")]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// The path is no dataset.
+    #[error(
+        "`{path}` is no dataset: expected a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`, or a `.jsonl` file"
+    )]
+    NoDataset {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A saved report cannot be read.
+    #[error("the saved report cannot be read")]
+    Baseline(#[from] serde_json::Error),
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] store::Error),
+    /// The embedder failed.
+    #[error("the embedder failed")]
+    Embedder(#[from] infer::Error),
+    /// A search failed.
+    #[error("a search failed")]
+    Search(#[from] crate::Error),
+}
+
+/// The result of every call of this module.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,124 @@
+//! What an evaluation found, as JSON to keep, as a table to read, and against an earlier one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::Metrics;
+
+/// One stage of one dataset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageReport {
+    /// How good its order is.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    /// Half of the queries took no longer.
+    pub p50_ms: f64,
+    /// All but one in a hundred took no longer.
+    pub p99_ms: f64,
+}
+
+/// One dataset.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatasetReport {
+    /// Its name.
+    pub name: String,
+    /// How many queries were asked.
+    pub queries: usize,
+    /// The stages: `words`, `vectors`, `fused`, `final`, and `held_out`, which is `final` on
+    /// the half of the queries that no setting was chosen on.
+    pub stages: BTreeMap<String, StageReport>,
+    /// Of the relevant documents in the answers of the held-out half, the part that scores over
+    /// [`CUT`].
+    pub relevant_above: f64,
+    /// Of pairs of a held-out query and a document taken at random, the part over [`CUT`].
+    pub random_above: f64,
+}
+
+/// The score over which a hit counts as relevant.
+pub const CUT: f64 = 0.6;
+
+/// All datasets of one run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EvalReport {
+    /// In the order given.
+    pub datasets: Vec<DatasetReport>,
+}
+
+const STAGES: [&str; 5] = ["words", "vectors", "fused", "final", "held_out"];
+
+impl EvalReport {
+    /// Writes a table.
+    pub fn table(&self) -> String {
+        let mut table = format!(
+            "{:<24} {:<9} {:>8} {:>10} {:>11} {:>8} {:>9} {:>9}\n",
+            "dataset", "stage", "ndcg@10", "recall@10", "recall@100", "mrr@10", "p50 ms", "p99 ms"
+        );
+        for dataset in &self.datasets {
+            for stage in STAGES {
+                let Some(report) = dataset.stages.get(stage) else { continue };
+                let Metrics { ndcg_10, recall_10, recall_100, mrr_10 } = report.metrics;
+                let _ = writeln!(
+                    table,
+                    "{:<24} {stage:<9} {ndcg_10:>8.4} {recall_10:>10.4} {recall_100:>11.4} \
+                     {mrr_10:>8.4} {:>9.1} {:>9.1}",
+                    dataset.name, report.p50_ms, report.p99_ms
+                );
+            }
+            let _ = writeln!(
+                table,
+                "{:<24} {} queries; over {CUT}: {:.1} % of relevant, {:.1} % of random pairs",
+                dataset.name,
+                dataset.queries,
+                dataset.relevant_above * 100.0,
+                dataset.random_above * 100.0
+            );
+        }
+        table
+    }
+
+    /// Writes what changed in nDCG@10 against an earlier run, one line for each stage of each
+    /// dataset that both have.
+    pub fn difference(&self, baseline: &EvalReport) -> String {
+        let mut lines = String::new();
+        for (dataset, stage, now, before) in self.pairs(baseline) {
+            let _ = writeln!(
+                lines,
+                "{dataset:<24} {stage:<9} {before:.4} → {now:.4} ({:+.4})",
+                now - before
+            );
+        }
+        lines
+    }
+
+    /// Names every stage whose nDCG@10 fell by more than `tolerance`.
+    pub fn drops(&self, baseline: &EvalReport, tolerance: f64) -> Vec<String> {
+        self.pairs(baseline)
+            .into_iter()
+            .filter(|(_, _, now, before)| before - now > tolerance)
+            .map(|(dataset, stage, now, before)| {
+                format!("{dataset}, {stage}: nDCG@10 fell from {before:.4} to {now:.4}")
+            })
+            .collect()
+    }
+
+    fn pairs(&self, baseline: &EvalReport) -> Vec<(&str, &'static str, f64, f64)> {
+        let mut pairs = Vec::new();
+        for dataset in &self.datasets {
+            let Some(before) = baseline.datasets.iter().find(|other| other.name == dataset.name)
+            else {
+                continue;
+            };
+            for stage in STAGES {
+                if let (Some(now), Some(then)) =
+                    (dataset.stages.get(stage), before.stages.get(stage))
+                {
+                    let name = dataset.name.as_str();
+                    pairs.push((name, stage, now.metrics.ndcg_10, then.metrics.ndcg_10));
+                }
+            }
+        }
+        pairs
+    }
+}

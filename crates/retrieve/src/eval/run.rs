@@ -1,0 +1,273 @@
+//! Loads a dataset into a store made for the run, asks every query, and judges every stage.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use infer::{Embedder, ModelState};
+use model::{
+    Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp,
+};
+use sha2::{Digest, Sha256};
+use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, VectorSpace};
+
+use super::report::CUT;
+use super::vectors::KeptVectors;
+use super::{Dataset, DatasetReport, JudgedQuery, Metrics, Result, StageReport, mean_metrics};
+use crate::pipeline::Trace;
+use crate::{Grouping, Pipeline, Request, Retriever, Scope};
+
+/// Documents written in one step.
+const DOCUMENTS_PER_STEP: usize = 500;
+/// How long one query may take.
+const QUERY_TIME: Duration = Duration::from_secs(60);
+
+/// How an evaluation is made.
+pub struct EvalConfig<'a> {
+    /// What makes the vectors; nothing evaluates words alone.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Where vectors are kept between runs.
+    pub cache_folder: PathBuf,
+    /// At most so many queries of each dataset; 0 is all.
+    pub limit_queries: usize,
+    /// The numbers of the stages.
+    pub pipeline: Pipeline,
+    /// Hears how far the embedding is: name, done, in all.
+    pub tell: &'a dyn Fn(&str, usize, usize),
+    /// Where the evidence of every judged candidate is written, for the choice of weights.
+    pub evidence_file: Option<PathBuf>,
+}
+
+/// A dataset inside a store.
+pub struct Loaded {
+    /// Searches it.
+    pub retriever: Retriever,
+    namespace: NamespaceId,
+    // The folder lives as long as the store that is inside it.
+    _folder: RunFolder,
+}
+
+/// The folder of one run's store, inside the cache folder; it goes when the run is over.
+struct RunFolder(PathBuf);
+
+impl RunFolder {
+    fn make(cache_folder: &Path) -> Result<Self> {
+        static N_MADE: AtomicUsize = AtomicUsize::new(0);
+        let n_made = N_MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = cache_folder.join(format!("run-{}-{n_made}", std::process::id()));
+        fs_err::create_dir_all(&folder)?;
+        Ok(RunFolder(folder))
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        // What cannot be erased is left behind: the figures are worth more than the folder.
+        let _ = fs_err::remove_dir_all(&self.0);
+    }
+}
+
+/// Loads the documents of a dataset, one passage each, into a store of its own.
+///
+/// Fails when the store or the embedder fails.
+pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
+    let folder = RunFolder::make(&config.cache_folder)?;
+    let clock = Clock::fixed(Timestamp(0));
+    let store = Arc::new(EmbeddedStore::open(&folder.0, &Config::for_one_machine(), clock)?);
+    let namespace = NamespaceId::new("eval");
+    let space = config.embedder.as_deref().map(|embedder| VectorSpace {
+        embedder: embedder.id().to_string(),
+        dimensions: embedder.dimensions(),
+    });
+    store.create_namespace(&namespace, &Manifest::current(space))?;
+    for step in dataset.documents.chunks(DOCUMENTS_PER_STEP) {
+        let documents: Vec<Document> = step.iter().map(document_of).collect();
+        store.upsert(&namespace, &documents)?;
+    }
+    if let Some(embedder) = config.embedder.as_deref() {
+        let texts: Vec<String> = dataset.documents.iter().map(embedded_text).collect();
+        let name = &dataset.corpus_name;
+        let mut kept = KeptVectors::open(&config.cache_folder, embedder, name)?;
+        let tell = |n_done: usize, n_all: usize| (config.tell)(name, n_done, n_all);
+        kept.embed_missing(embedder, &texts, &tell)?;
+        let (mut vectors, mut blobs) = (Vec::new(), Vec::new());
+        for (document, text) in dataset.documents.iter().zip(&texts) {
+            let Some(kept) = kept.get(text) else { continue };
+            vectors.push((PassageId::new(&document.id), kept.vector.clone()));
+            blobs.push((PassageId::new(&document.id), kept.blob.clone()));
+        }
+        for (vectors, blobs) in
+            vectors.chunks(DOCUMENTS_PER_STEP).zip(blobs.chunks(DOCUMENTS_PER_STEP))
+        {
+            store.set_blobs(&namespace, blobs)?;
+            store.set_vectors(&namespace, vectors)?;
+        }
+    }
+    let embedder = config.embedder.clone();
+    let source = Arc::new(move || embedder.clone().ok_or(ModelState::Off));
+    Ok(Loaded { retriever: Retriever::new(store, source), namespace, _folder: folder })
+}
+
+/// Asks every query and judges the order of every stage.
+///
+/// Fails when a search fails; a stage that is skipped counts as having found nothing.
+pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetReport> {
+    let mut dataset = dataset.clone();
+    dataset.limit_queries(config.limit_queries);
+    let loaded = load(&dataset, config)?;
+    let mut stages: BTreeMap<&'static str, Vec<(Metrics, f64)>> = BTreeMap::new();
+    let (mut relevant_scores, mut random_scores) = (Vec::new(), Vec::new());
+    let mut evidence = String::new();
+    for query in &dataset.queries {
+        let begun = Instant::now();
+        let (response, trace) = loaded.search(query, Filter::All, config)?;
+        let whole_ms = millis(begun.elapsed());
+        let took = |stage: &str| -> f64 {
+            let timing = response.timings.iter().find(|timing| timing.stage == stage);
+            timing.map_or(0.0, |timing| millis(timing.took))
+        };
+        let ids = |ids: &[DocumentId]| -> Metrics {
+            Metrics::of(ids.iter().map(DocumentId::as_str), &query.relevant)
+        };
+        let last: Vec<DocumentId> =
+            response.hits.iter().map(|ranked| ranked.hit.document.clone()).collect();
+        let mut add = |stage: &'static str, metrics: Metrics, ms: f64| {
+            stages.entry(stage).or_default().push((metrics, ms));
+        };
+        add("words", ids(&trace.words), took("sparse"));
+        if config.embedder.is_some() {
+            add("vectors", ids(&trace.vectors), took("dense"));
+            add("fused", ids(&trace.fused), took("sparse").max(took("dense")) + took("rrf"));
+        }
+        add("final", ids(&last), whole_ms);
+        if is_held_out(&query.id) {
+            add("held_out", ids(&last), whole_ms);
+            let judged = response.hits.iter();
+            let relevant =
+                judged.filter(|ranked| query.relevant.contains_key(ranked.hit.document.as_str()));
+            relevant_scores.extend(relevant.map(|ranked| ranked.hit.score.get()));
+            let random = &dataset.documents[random_idx(&query.id, dataset.documents.len())];
+            if !query.relevant.contains_key(&random.id) {
+                let only = Filter::Documents(vec![DocumentId::new(&random.id)]);
+                let (alone, _) = loaded.search(query, only, config)?;
+                let score = alone.hits.first().map_or(0.0, |ranked| ranked.hit.score.get());
+                random_scores.push(score);
+            }
+        }
+        if config.evidence_file.is_some() {
+            write_evidence(&mut evidence, &dataset.name, query, &trace);
+        }
+    }
+    if let Some(file) = &config.evidence_file {
+        use std::io::Write;
+        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(file)?;
+        file.write_all(evidence.as_bytes())?;
+    }
+    let above = |scores: &[f64]| {
+        scores.iter().filter(|score| **score > CUT).count() as f64 / scores.len().max(1) as f64
+    };
+    Ok(DatasetReport {
+        name: dataset.name.clone(),
+        queries: dataset.queries.len(),
+        stages: stages.into_iter().map(|(stage, all)| (stage.to_owned(), summary(all))).collect(),
+        relevant_above: above(&relevant_scores),
+        random_above: above(&random_scores),
+    })
+}
+
+impl Loaded {
+    fn search(
+        &self,
+        query: &JudgedQuery,
+        filter: Filter,
+        config: &EvalConfig<'_>,
+    ) -> Result<(crate::Response, Trace)> {
+        let scope = Scope { namespace: self.namespace.clone(), filter };
+        let found = self.retriever.search_traced(&Request {
+            query: &query.text,
+            scopes: &[scope],
+            limit: 100,
+            offset: 0,
+            threshold: None,
+            grouping: Grouping::Passages,
+            pipeline: &config.pipeline,
+            deadline: &Deadline::after(QUERY_TIME),
+        })?;
+        Ok(found)
+    }
+}
+
+/// Tells the half of the queries that no setting was chosen on, by a hash of the id.
+fn is_held_out(query_id: &str) -> bool {
+    Sha256::digest(query_id.as_bytes())[0].is_multiple_of(2)
+}
+
+fn random_idx(query_id: &str, n_documents: usize) -> usize {
+    let hash = Sha256::digest(query_id.as_bytes());
+    let number = u32::from_le_bytes([hash[1], hash[2], hash[3], hash[4]]) as usize;
+    number % n_documents.max(1)
+}
+
+fn document_of(source: &super::SourceDocument) -> Document {
+    Document {
+        id: DocumentId::new(&source.id),
+        title: source.title.clone(),
+        attributes: [].into(),
+        metadata: serde_json::Value::Null,
+        fingerprint: String::new(),
+        passages: vec![Passage {
+            id: PassageId::new(&source.id),
+            ordinal: 0,
+            text: source.text.clone(),
+            span: Span::new(0, source.text.chars().count()),
+            pointer: Pointer::Line(1),
+            headings: vec![],
+        }],
+    }
+}
+
+fn embedded_text(source: &super::SourceDocument) -> String {
+    if source.title.is_empty() {
+        return source.text.clone();
+    }
+    format!("{}\n{}", source.title, source.text)
+}
+
+fn summary(all: Vec<(Metrics, f64)>) -> StageReport {
+    let (metrics, mut times): (Vec<Metrics>, Vec<f64>) = all.into_iter().unzip();
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| {
+        let idx = ((times.len() as f64 - 1.0) * part).round().max(0.0) as usize;
+        times.get(idx).copied().unwrap_or(0.0)
+    };
+    StageReport { metrics: mean_metrics(&metrics), p50_ms: at(0.5), p99_ms: at(0.99) }
+}
+
+fn write_evidence(lines: &mut String, dataset: &str, query: &JudgedQuery, trace: &Trace) {
+    for judged in &trace.judged {
+        let document = judged.fused.document.as_str();
+        let features = &judged.features;
+        let _ = writeln!(
+            lines,
+            "{dataset}\t{}\t{}\t{document}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            query.id,
+            u8::from(is_held_out(&query.id)),
+            query.relevant.get(document).copied().unwrap_or(0),
+            query.relevant.len(),
+            features.bm25,
+            features.bm25_share,
+            features.coverage,
+            features.proximity,
+            features.title,
+            features.cosine.map_or_else(String::new, |value| value.to_string()),
+            features.late.map_or_else(String::new, |value| value.to_string()),
+        );
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,95 @@
+//! The search by meaning: the query's vector, its token vectors, and what is nearest to it.
+
+use std::time::Instant;
+
+use infer::{Embedder, ModelState};
+use model::Warning;
+
+use crate::breaker::Outcome;
+use crate::candidates::{List, by_vector};
+use crate::late::LateQuery;
+use crate::question::Question;
+use crate::{Request, Retriever};
+
+/// What the search by meaning found.
+#[derive(Default)]
+pub(crate) struct Meaning {
+    pub(crate) list: List,
+    /// The tokens of the query, for late interaction.
+    pub(crate) late: Option<LateQuery>,
+    pub(crate) skipped: Option<String>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Meaning {
+    pub(crate) fn skipped(why: impl Into<String>) -> Self {
+        Meaning { skipped: Some(why.into()), ..Meaning::default() }
+    }
+
+    pub(crate) fn warned(mut self, warning: Warning) -> Self {
+        self.warnings.push(warning);
+        self
+    }
+}
+
+/// Embeds the question and finds the nearest passages; says why where it cannot.
+pub(crate) fn by_meaning(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    question: &Question,
+) -> Meaning {
+    if request.pipeline.n_by_vector == 0 {
+        return Meaning::skipped("not asked for");
+    }
+    if question.plain.trim().is_empty() {
+        return Meaning::skipped("the query has no words");
+    }
+    let embedder = match (retriever.embedder)() {
+        Ok(embedder) => embedder,
+        Err(state) => {
+            let mut meaning = Meaning::skipped("no model");
+            meaning.warnings.extend(state.warning());
+            return meaning;
+        }
+    };
+    let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
+    let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
+    if !request.scopes.iter().any(has_vectors) {
+        return Meaning::skipped("no vectors yet");
+    }
+    if !retriever.embedder_breaker.may_try(Instant::now()) {
+        let message = "search by meaning is left out for a while: the model failed repeatedly";
+        return Meaning::skipped("the circuit is open")
+            .warned(Warning::new("circuit_open", message));
+    }
+    match embed(&*embedder, request, question) {
+        Ok((vector, late)) => {
+            retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
+            let mut warnings = Vec::new();
+            let store = &*retriever.store;
+            let list = by_vector(store, request, &vector, &question.filter, &mut warnings);
+            Meaning { list, late, skipped: None, warnings }
+        }
+        Err(error) => {
+            retriever.embedder_breaker.record(Outcome::Failed, Instant::now());
+            let mut meaning = Meaning::skipped(error.to_string());
+            let state = ModelState::from_error(&embedder.id().name, &error);
+            meaning.warnings.extend(state.warning());
+            meaning
+        }
+    }
+}
+
+fn embed(
+    embedder: &dyn Embedder,
+    request: &Request<'_>,
+    question: &Question,
+) -> infer::Result<(Vec<f32>, Option<LateQuery>)> {
+    if !request.pipeline.model_rerank || !embedder.has_token_vectors() {
+        return Ok((embedder.embed_query(&question.plain, request.deadline)?, None));
+    }
+    let mean = infer::token_mean(embedder, request.deadline)?;
+    let embedded = embedder.embed_query_with_tokens(&question.plain, request.deadline)?;
+    let late = LateQuery::new(&embedded.tokens, &mean);
+    Ok((embedded.pooled, late))
+}

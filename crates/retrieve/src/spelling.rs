@@ -1,0 +1,78 @@
+//! A second try when words find nothing: words that begin alike and differ by a typing error.
+//!
+//! The index cannot be asked for words that are nearly right, but for words that begin with a
+//! text. So the first half of each word brings up passages, and the nearest of their words takes
+//! the place of the one that was typed. An error in the first letters is not mended.
+
+use std::collections::BTreeSet;
+
+use store::{Clause, Form, PassageStore, WordsQuery};
+use text::{Analyzer, LanguageSet, TokenKind, fold};
+
+use crate::candidates::{List, by_words};
+use crate::question::{Question, analyse};
+use crate::{Request, Result};
+
+/// Shorter words are not mended: too much is near them.
+const MIN_CHARS: usize = 4;
+/// Words of one query that are mended.
+const MAX_WORDS: usize = 8;
+/// Passages whose words are looked at for each word of the query.
+const MAX_PASSAGES: usize = 100;
+/// Different words that are compared.
+const MAX_COMPARED: usize = 4_096;
+
+/// Searches once more with the nearest words that the passages hold; nothing when there are none.
+pub(crate) fn second_try(
+    store: &dyn PassageStore,
+    request: &Request<'_>,
+    question: &Question,
+) -> Result<Option<(Question, List)>> {
+    let mut mended = Vec::new();
+    let mut is_mended = false;
+    let wanted = question.words.iter().filter(|word| word.kind == TokenKind::Word);
+    for word in wanted.take(MAX_WORDS) {
+        let nearest = if word.folded.chars().count() >= MIN_CHARS && !request.deadline.is_over() {
+            nearest_word(store, request, question, &word.folded)?
+        } else {
+            None
+        };
+        is_mended |= nearest.is_some();
+        mended.push(nearest.unwrap_or_else(|| word.exact.clone()));
+    }
+    if !is_mended {
+        return Ok(None);
+    }
+    let corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
+    let list = by_words(store, request, &corrected.for_words, &question.filter)?;
+    Ok((!list.found.is_empty()).then_some((corrected, list)))
+}
+
+fn nearest_word(
+    store: &dyn PassageStore,
+    request: &Request<'_>,
+    question: &Question,
+    word: &str,
+) -> Result<Option<String>> {
+    let n_kept = (word.chars().count() / 2).clamp(2, 4);
+    let start: String = word.chars().take(n_kept).collect();
+    let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
+    query.should.push(Clause::prefix(Form::Folded, start));
+    let found = by_words(store, request, &query, &question.filter)?.found;
+    let mut words = BTreeSet::new();
+    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+        let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);
+        let ids: Vec<_> = own.map(|found| found.passage.clone()).collect();
+        for stored in store.passages(&scope.namespace, &ids)?.into_iter().flatten() {
+            let text = format!("{}\n{}", stored.title, stored.passage.text);
+            let tokens = Analyzer::new().analyze(&text);
+            let plain = tokens.into_iter().filter(|token| token.kind == TokenKind::Word);
+            words.extend(plain.map(|token| fold(&token.exact)));
+        }
+        if words.len() >= MAX_COMPARED {
+            break;
+        }
+    }
+    let words: Vec<&str> = words.iter().take(MAX_COMPARED).map(String::as_str).collect();
+    Ok(text::nearest(word, &words).map(str::to_owned))
+}

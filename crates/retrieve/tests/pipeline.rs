@@ -1,0 +1,278 @@
+//! The read path from outside: what is found, in which order, and what happens when a part fails.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use infer::{Embedder, EmbedderId, ModelState, Reranker};
+use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span};
+use model::{Stage, Timestamp};
+use retrieve::{Grouping, Pipeline, Request, Response, Retriever, Scope};
+use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, VectorSpace};
+
+const DIMENSIONS: usize = 64;
+
+/// Maps each word to a direction, so that texts that share words are near.
+struct WordBag {
+    id: EmbedderId,
+    fails: bool,
+    n_calls: AtomicUsize,
+}
+
+impl WordBag {
+    fn new(fails: bool) -> Arc<Self> {
+        let id = EmbedderId::new("word-bag", "1");
+        Arc::new(WordBag { id, fails, n_calls: AtomicUsize::new(0) })
+    }
+
+    fn vector(text: &str) -> Vec<f32> {
+        let mut vector = vec![0.01; DIMENSIONS];
+        for word in text.to_lowercase().split(|char: char| !char.is_alphanumeric()) {
+            let sum: usize = word.bytes().map(usize::from).sum();
+            vector[sum % DIMENSIONS] += 1.0;
+        }
+        let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        vector.iter().map(|value| value / norm).collect()
+    }
+}
+
+impl Embedder for WordBag {
+    fn id(&self) -> &EmbedderId {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        DIMENSIONS
+    }
+
+    fn max_tokens(&self) -> usize {
+        512
+    }
+
+    fn embed_query(&self, query: &str, _: &Deadline) -> infer::Result<Vec<f32>> {
+        self.n_calls.fetch_add(1, Ordering::Relaxed);
+        if self.fails {
+            return Err(infer::Error::NoTokenVectors { embedder: self.id.to_string() });
+        }
+        Ok(WordBag::vector(query))
+    }
+
+    fn embed_passages(&self, passages: &[&str], _: &Deadline) -> infer::Result<Vec<Vec<f32>>> {
+        Ok(passages.iter().map(|text| WordBag::vector(text)).collect())
+    }
+}
+
+/// Likes short passages.
+struct ShortFirst {
+    id: EmbedderId,
+    fails: bool,
+}
+
+impl Reranker for ShortFirst {
+    fn id(&self) -> &EmbedderId {
+        &self.id
+    }
+
+    fn score(&self, _: &str, passages: &[&str], _: &Deadline) -> infer::Result<Vec<f32>> {
+        if self.fails {
+            return Ok(vec![]);
+        }
+        Ok(passages.iter().map(|text| 1.0 / (1.0 + text.len() as f32)).collect())
+    }
+}
+
+struct Bed {
+    store: Arc<EmbeddedStore>,
+    _folder: tempfile::TempDir,
+}
+
+const TEXTS: [(&str, &str, &str); 6] = [
+    ("roof", "Roofs", "A red roof needs new tiles. The tiles come from the old factory."),
+    ("wall", "Walls", "The wall is red. It holds no roof at all, only ivy."),
+    ("garden", "Gardens", "Insulation of the greenhouse keeps tomatoes warm in winter."),
+    ("river", "Rivers", "The river freezes in January and thaws in March."),
+    ("school", "Școala", "Școlile din județ au primit fonduri pentru mobilier nou."),
+    ("tea", "お茶", "緑茶は七十度の湯で淹れると甘みが出ます。"),
+];
+
+fn bed() -> Bed {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Clock::fixed(Timestamp(0));
+    let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock).unwrap();
+    let namespace = NamespaceId::new("notes");
+    let space = VectorSpace { embedder: "word-bag@1".to_owned(), dimensions: DIMENSIONS };
+    store.create_namespace(&namespace, &Manifest::current(Some(space))).unwrap();
+    let documents: Vec<Document> = TEXTS
+        .iter()
+        .map(|(id, title, text)| Document {
+            id: DocumentId::new(*id),
+            title: (*title).to_owned(),
+            attributes: [("ext".to_owned(), if *id == "wall" { ".md" } else { ".txt" }.into())]
+                .into(),
+            metadata: serde_json::Value::Null,
+            fingerprint: String::new(),
+            passages: vec![Passage {
+                id: PassageId::new(format!("{id}#0")),
+                ordinal: 0,
+                text: (*text).to_owned(),
+                span: Span::new(0, text.chars().count()),
+                pointer: Pointer::Line(1),
+                headings: vec![],
+            }],
+        })
+        .collect();
+    store.upsert(&namespace, &documents).unwrap();
+    let vectors: Vec<_> = TEXTS
+        .iter()
+        .map(|(id, _, text)| (PassageId::new(format!("{id}#0")), WordBag::vector(text)))
+        .collect();
+    store.set_vectors(&namespace, &vectors).unwrap();
+    Bed { store: Arc::new(store), _folder: folder }
+}
+
+impl Bed {
+    fn words_alone(&self) -> Retriever {
+        Retriever::new(self.store.clone(), Arc::new(|| Err(ModelState::Off)))
+    }
+
+    fn with(&self, embedder: Arc<WordBag>) -> Retriever {
+        let source = move || Ok(embedder.clone() as Arc<dyn Embedder>);
+        Retriever::new(self.store.clone(), Arc::new(source))
+    }
+}
+
+fn ask(retriever: &Retriever, query: &str) -> Response {
+    let scope = Scope { namespace: NamespaceId::new("notes"), filter: Filter::All };
+    let request = Request {
+        query,
+        scopes: &[scope],
+        limit: 10,
+        offset: 0,
+        threshold: None,
+        grouping: Grouping::Documents,
+        pipeline: &Pipeline::default(),
+        deadline: &Deadline::after(Duration::from_secs(60)),
+    };
+    retriever.search(&request).unwrap()
+}
+
+fn documents(response: &Response) -> Vec<&str> {
+    response.hits.iter().map(|ranked| ranked.hit.document.as_str()).collect()
+}
+
+fn codes(response: &Response) -> Vec<&str> {
+    response.warnings.iter().map(|warning| warning.code.as_str()).collect()
+}
+
+#[test]
+fn the_query_syntax_reaches_the_index() {
+    let retriever = bed();
+    let retriever = retriever.words_alone();
+    let check = |query: &str, expected: &[&str], warnings: &[&str]| {
+        let response = ask(&retriever, query);
+        assert_eq!(documents(&response), expected, "{query}");
+        assert_eq!(codes(&response), warnings, "{query}");
+    };
+    check("red roof", &["roof", "wall"], &[]);
+    check("\"red roof\"", &["roof"], &[]);
+    check("roof -tiles", &["wall"], &[]);
+    check("insul*", &["garden"], &[]);
+    check("roof ext:md", &["wall"], &[]);
+    check("roof -ext:md", &["roof"], &[]);
+    let either = ask(&retriever, "\"red roof\" OR river");
+    let mut found = documents(&either);
+    assert_eq!(found[0], "roof");
+    found.sort_unstable();
+    assert_eq!(found, ["river", "roof", "wall"]);
+    check("\"red roof", &["roof", "wall"], &["query_syntax"]);
+    check("scolilor", &["school"], &[]);
+    check("緑茶の湯", &["tea"], &[]);
+    check("", &[], &[]);
+}
+
+#[test]
+fn a_typing_error_is_mended_when_words_find_nothing() {
+    let bed = bed();
+    let response = ask(&bed.words_alone(), "insulaton greenhuose");
+    assert_eq!(documents(&response), ["garden"]);
+    assert_eq!(codes(&response), ["query_corrected"]);
+    assert!(ask(&bed.words_alone(), "xylophone").hits.is_empty());
+}
+
+#[test]
+fn hits_fall_by_score_and_say_why() {
+    let bed = bed();
+    for retriever in [bed.words_alone(), bed.with(WordBag::new(false))] {
+        let response = ask(&retriever, "red roof tiles");
+        let scores: Vec<Score> = response.hits.iter().map(|ranked| ranked.hit.score).collect();
+        assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
+        let first = &response.hits[0];
+        assert_eq!(first.hit.document.as_str(), "roof");
+        assert_eq!(first.hit.explanation.exact, ["red", "roof", "tiles"]);
+        assert!(first.hit.explanation.stage(Stage::Sparse).is_some());
+        assert!(first.hit.explanation.stage(Stage::Rrf).unwrap() <= 1.0);
+        assert_eq!(first.snippet.text, first.passage.passage.text);
+        for found in &first.snippet.matches {
+            let word: String = first
+                .snippet
+                .text
+                .chars()
+                .skip(found.start)
+                .take(found.end - found.start)
+                .collect();
+            assert!(["red", "roof", "tiles"].contains(&word.as_str()), "{word}");
+        }
+        // The same question twice is the same answer.
+        assert_eq!(response.hits, ask(&retriever, "red roof tiles").hits);
+    }
+    let folded = &ask(&bed.words_alone(), "scolile").hits[0].hit.explanation;
+    assert_eq!((folded.exact.len(), folded.folded.len()), (0, 1));
+}
+
+#[test]
+fn a_model_that_fails_is_skipped_and_then_left_alone() {
+    let bed = bed();
+    let embedder = WordBag::new(true);
+    let retriever = bed.with(embedder.clone());
+    for _ in 0..5 {
+        let response = ask(&retriever, "red roof");
+        assert_eq!(documents(&response), ["roof", "wall"]);
+        assert_eq!(codes(&response), ["model_broken"]);
+    }
+    let response = ask(&retriever, "red roof");
+    assert_eq!(documents(&response), ["roof", "wall"]);
+    assert_eq!(codes(&response), ["circuit_open"]);
+    assert_eq!(embedder.n_calls.load(Ordering::Relaxed), 5);
+}
+
+#[test]
+fn a_cross_encoder_takes_the_place_of_the_builtin_one() {
+    let bed = bed();
+    let id = EmbedderId::new("short-first", "1");
+    let works = Arc::new(ShortFirst { id: id.clone(), fails: false });
+    let retriever = bed.words_alone().with_reranker(works);
+    assert_eq!(documents(&ask(&retriever, "red roof")), ["wall", "roof"]);
+    let broken = bed.words_alone().with_reranker(Arc::new(ShortFirst { id, fails: true }));
+    let response = ask(&broken, "red roof");
+    assert_eq!(documents(&response), ["roof", "wall"]);
+    assert_eq!(codes(&response), ["rerank_skipped"]);
+}
+
+#[test]
+fn a_threshold_applies_to_the_last_score() {
+    let bed = bed();
+    let scope = Scope { namespace: NamespaceId::new("notes"), filter: Filter::All };
+    let request = Request {
+        query: "new tiles from the old factory",
+        scopes: &[scope],
+        limit: 10,
+        offset: 0,
+        threshold: Some(Score::new(0.6)),
+        grouping: Grouping::Documents,
+        pipeline: &Pipeline::default(),
+        deadline: &Deadline::after(Duration::from_secs(60)),
+    };
+    let response = bed.words_alone().search(&request).unwrap();
+    assert_eq!(documents(&response), ["roof"]);
+}

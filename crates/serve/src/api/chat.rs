@@ -1,0 +1,319 @@
+//! `POST /v1/chat`: a question, the tool that answers it, and the answer as events.
+//!
+//! The tool is called as an agent would call it, so that every rule of the guard holds here too.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use infer::Continue;
+use knowledge::chat::{Choice, ToolName, ocr_payload};
+use knowledge::{Service, limits};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tools::{Code, ErrorShape, ToolError};
+
+use super::body;
+use super::rest::Rest;
+use crate::call;
+use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::http::{Doors, coded};
+
+/// The name under which chats are limited, counted and audited.
+const NAME: &str = "chat";
+
+/// Events that wait for a slow reader.
+const MAX_WAITING_EVENTS: usize = 64;
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new().route("/v1/chat", post(chat))
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    query: String,
+    knowledge_base_id: String,
+    #[serde(default)]
+    force_tool: Option<String>,
+    #[serde(default)]
+    threshold: Option<f64>,
+    #[serde(default)]
+    max_results: Option<usize>,
+}
+
+async fn chat(rest: Rest, request: Request) -> Response {
+    match begin(rest, request).await {
+        Ok(response) => response,
+        Err(refused) => coded(&refused),
+    }
+}
+
+async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
+    let question: Question = body::parse(&body::read(request, rest.app.limits.body_bytes).await?)?;
+    let forced = check(&question)?;
+    let service =
+        rest.app.knowledge.clone().ok_or_else(|| {
+            ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+        })?;
+    let (ticket, gone) = rest.ticket(NAME);
+    guarded::admit(&rest.app, &ticket)?;
+    // Whoever may not read the knowledge base learns it from the status, before any event.
+    let (base, caller) = (question.knowledge_base_id.clone(), Arc::clone(&rest.caller));
+    let reader = service.clone();
+    guarded::run(&rest.app, &ticket, move |_| {
+        reader.get_base(&caller, &base).map_err(tools::knowledge::error)
+    })
+    .await?;
+    let (events, waiting) = channel(MAX_WAITING_EVENTS);
+    let chat = Chat { rest, service, question, forced, events };
+    tokio::spawn(chat.run(ticket));
+    Ok(Sse::new(stream(waiting, gone)).keep_alive(KeepAlive::default()).into_response())
+}
+
+fn check(question: &Question) -> Result<Option<ToolName>, ToolError> {
+    let n_chars = question.query.chars().count();
+    // A text to repair may be longer than a question; its own tool checks it.
+    if question.query.trim().is_empty() || n_chars > limits::MAX_OCR_CHARS {
+        let message = format!(
+            "`query` must have 1 to {} characters, received {n_chars}",
+            limits::MAX_OCR_CHARS
+        );
+        return Err(ToolError::bad_request(message).with_detail("argument", "query"));
+    }
+    let Some(name) = &question.force_tool else { return Ok(None) };
+    let tool = ToolName::of(name).ok_or_else(|| {
+        let allowed = ToolName::ALL.map(ToolName::as_str);
+        let message = format!("`force_tool` must be one of `{}`", allowed.join("`, `"));
+        ToolError::bad_request(message)
+            .with_detail("argument", "force_tool")
+            .with_detail("received", name.chars().take(100).collect::<String>())
+    })?;
+    Ok(Some(tool))
+}
+
+/// Gives events as they come; when the reader goes away, the work is cancelled.
+fn stream(
+    waiting: Receiver<Event>,
+    gone: DropGuard,
+) -> impl futures::Stream<Item = Result<Event, Infallible>> {
+    futures::stream::unfold((waiting, gone), |(mut waiting, gone)| async move {
+        let event = waiting.recv().await?;
+        Some((Ok(event), (waiting, gone)))
+    })
+}
+
+struct Chat {
+    rest: Rest,
+    service: Service,
+    question: Question,
+    forced: Option<ToolName>,
+    events: Sender<Event>,
+}
+
+impl Chat {
+    async fn run(self, ticket: Ticket) {
+        let visitor = Visitor::enter(&self.rest.app);
+        let ended = self.answer(&ticket).await;
+        if let Err(error) = &ended {
+            let shown = guarded::hide_internals(error.clone(), NAME, &ticket.id);
+            self.send("error", &shown.to_json(ErrorShape::Coded)).await;
+            self.send("done", &json!({ "status": "error" })).await;
+        }
+        let app = Arc::clone(&self.rest.app);
+        visitor.leave(&app, ticket, Some(&self.question.query), ended.as_ref().copied());
+    }
+
+    async fn answer(&self, ticket: &Ticket) -> Result<Counts, ToolError> {
+        let choice = self.choose(ticket).await?;
+        let arguments = self.arguments(choice.tool);
+        let warnings: Vec<&str> =
+            choice.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let selection = json!({
+            "tool_name": choice.tool.as_str(),
+            "arguments": arguments,
+            "selected_by": choice.by,
+            "warnings": warnings,
+        });
+        self.send("tool_selection", &selection).await;
+        let start = json!({ "tool_name": choice.tool.as_str(), "query": self.question.query });
+        self.send("search_start", &start).await;
+        let result = self.call(choice.tool, arguments, &ticket.cancelled).await?;
+        self.send("search_result", &result).await;
+        let n_results = result["count"].as_u64().unwrap_or(1);
+        let (engine, tokens) = self.say(ticket, choice.tool, &result).await?;
+        let done = json!({
+            "status": "success",
+            "tool_name": choice.tool.as_str(),
+            "engine": engine,
+            "count": n_results,
+            "tokens_used": tokens,
+            "citations": citations(&result),
+        });
+        self.send("done", &done).await;
+        Ok(Counts { n_results, n_redacted: 0 })
+    }
+
+    async fn choose(&self, ticket: &Ticket) -> Result<Choice, ToolError> {
+        let (service, forced) = (self.service.clone(), self.forced);
+        let query = self.question.query.clone();
+        guarded::run(&self.rest.app, ticket, move |deadline| {
+            Ok(service.choose_tool(&query, forced, deadline))
+        })
+        .await
+    }
+
+    fn arguments(&self, tool: ToolName) -> Map<String, Value> {
+        let question = &self.question;
+        let mut arguments = Map::new();
+        match tool {
+            ToolName::NormalizeOcrText => {
+                arguments.insert("text".to_owned(), json!(ocr_payload(&question.query)));
+            }
+            ToolName::GetKnowledgeBaseSummary => {
+                let id = json!(question.knowledge_base_id);
+                arguments.insert("knowledge_base_id".to_owned(), id);
+            }
+            ToolName::SearchDocuments => {
+                arguments.insert("query".to_owned(), json!(question.query));
+                let id = json!(question.knowledge_base_id);
+                arguments.insert("knowledge_base_id".to_owned(), id);
+                if let Some(threshold) = question.threshold {
+                    arguments.insert("threshold".to_owned(), json!(threshold));
+                }
+                if let Some(max_results) = question.max_results {
+                    arguments.insert("max_results".to_owned(), json!(max_results));
+                }
+            }
+        }
+        arguments
+    }
+
+    async fn call(
+        &self,
+        tool: ToolName,
+        arguments: Map<String, Value>,
+        cancelled: &CancellationToken,
+    ) -> Result<Value, ToolError> {
+        let name = tool.as_str();
+        let Some(tool) = self.rest.app.tools.get(name, &self.rest.caller) else {
+            return Err(ToolError::new(Code::NotFound, format!("`{name}` is not served here")));
+        };
+        let request = call::Request {
+            caller: Arc::clone(&self.rest.caller),
+            tool,
+            arguments,
+            id: self.rest.id.clone(),
+            cancelled: cancelled.clone(),
+            progress: Arc::new(|_| {}),
+        };
+        match call::call(&self.rest.app, request).await {
+            Ok(done) => Ok(done.outgoing.value),
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    /// Says the answer: by the language model for a search, else what the tool gave.
+    async fn say(
+        &self,
+        ticket: &Ticket,
+        tool: ToolName,
+        result: &Value,
+    ) -> Result<(String, Value), ToolError> {
+        let passages = passages(result);
+        if tool == ToolName::SearchDocuments && !passages.is_empty() {
+            let (service, events) = (self.service.clone(), self.events.clone());
+            let query = self.question.query.clone();
+            let spoken = guarded::run(&self.rest.app, ticket, move |deadline| {
+                let mut on_piece = |piece: &str| {
+                    let event = event("token", &json!({ "text": piece }));
+                    match events.blocking_send(event) {
+                        Ok(()) => Continue::Yes,
+                        Err(_) => Continue::No,
+                    }
+                };
+                let used = service
+                    .answer(&query, &passages, deadline, &mut on_piece)
+                    .map_err(tools::knowledge::error)?;
+                Ok(used.map(|used| json!({ "prompt": used.prompt, "completion": used.completion })))
+            })
+            .await?;
+            if let Some(tokens) = spoken {
+                let engine = self.service.llm_name().unwrap_or_default().to_owned();
+                return Ok((engine, tokens));
+            }
+        }
+        for piece in plain(tool, result) {
+            self.send("token", &json!({ "text": piece })).await;
+        }
+        Ok(("none".to_owned(), json!({ "prompt": 0, "completion": 0 })))
+    }
+
+    async fn send(&self, name: &str, data: &Value) {
+        // A reader that went away cancels the work through its ticket.
+        let _ = self.events.send(event(name, data)).await;
+    }
+}
+
+fn event(name: &str, data: &Value) -> Event {
+    Event::default().event(name).data(data.to_string())
+}
+
+fn results(result: &Value) -> &[Value] {
+    result["results"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn passages(result: &Value) -> Vec<String> {
+    let contents = results(result).iter().filter_map(|found| found["content"].as_str());
+    contents.map(str::to_owned).collect()
+}
+
+fn citations(result: &Value) -> Vec<Value> {
+    (1..)
+        .zip(results(result))
+        .map(|(number, found)| {
+            json!({
+                "number": number,
+                "chunk_id": found["metadata"]["chunk_id"],
+                "document_id": found["metadata"]["document_id"],
+                "title": found["metadata"]["title"],
+            })
+        })
+        .collect()
+}
+
+/// What a tool gave, as text for a reader.
+fn plain(tool: ToolName, result: &Value) -> Vec<String> {
+    match tool {
+        ToolName::SearchDocuments => {
+            let found = passages(result);
+            if found.is_empty() {
+                return vec!["No results found".to_owned()];
+            }
+            (1..).zip(found).map(|(number, text)| format!("[{number}] {text}\n\n")).collect()
+        }
+        ToolName::GetKnowledgeBaseSummary => {
+            let summary = result["summary"].as_str().unwrap_or_default();
+            let count = |name: &str| result["statistics"][name].as_u64().unwrap_or_default();
+            vec![
+                format!("{summary}\n\n"),
+                format!(
+                    "documents: {}, collections: {}, chunks: {}",
+                    count("total_documents"),
+                    count("total_collections"),
+                    count("total_chunks")
+                ),
+            ]
+        }
+        ToolName::NormalizeOcrText => {
+            vec![result["normalized_text"].as_str().unwrap_or_default().to_owned()]
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! `/v1/knowledge-bases`, `/v1/collections`, `/v1/documents`, `/v1/chunks`.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Query, Request};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use knowledge::{
+    Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, KnowledgeBase, NewBase,
+    NewCollection, Service, iso, limits,
+};
+use model::{Caller, Deadline};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tools::knowledge::error;
+use tools::{Code, ToolError};
+
+use super::jobs::job_json;
+use super::rest::{Reply, Rest};
+use super::{body, upload};
+use crate::call;
+use crate::http::{Doors, coded};
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new()
+        .route("/v1/knowledge-bases", get(list_bases).post(create_base))
+        .route("/v1/knowledge-bases/{id}", get(get_base).patch(update_base).delete(delete_base))
+        .route("/v1/knowledge-bases/{id}/summary", get(summary))
+        .route("/v1/knowledge-bases/{id}/search", post(search))
+        .route(
+            "/v1/knowledge-bases/{id}/collections",
+            get(list_collections).post(create_collection),
+        )
+        .route(
+            "/v1/collections/{id}",
+            get(get_collection).patch(update_collection).delete(delete_collection),
+        )
+        .route("/v1/collections/{id}/summaries", get(summaries))
+        .route("/v1/collections/{id}/documents", get(list_documents).post(add_documents))
+        .route(
+            "/v1/documents/{id}",
+            get(get_document).put(replace_document).delete(delete_document),
+        )
+        .route("/v1/chunks/{id}", get(get_chunk))
+}
+
+async fn list_bases(rest: Rest) -> Response {
+    with(rest, "GET /v1/knowledge-bases", |service, caller, _| {
+        let bases: Vec<Value> = service.list_bases(caller)?.iter().map(base_json).collect();
+        Ok(Reply::ok(json!({ "knowledge_bases": bases })).with_list("/knowledge_bases"))
+    })
+    .await
+}
+
+async fn create_base(rest: Rest, request: Request) -> Response {
+    let new: NewBase = match json_body(&rest, request).await {
+        Ok(new) => new,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "POST /v1/knowledge-bases", move |service, caller, _| {
+        Ok(Reply::created(base_json(&service.create_base(caller, &new)?)))
+    })
+    .await
+}
+
+async fn get_base(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/knowledge-bases/{id}", move |service, caller, _| {
+        Ok(Reply::ok(base_json(&service.get_base(caller, &id)?)))
+    })
+    .await
+}
+
+async fn update_base(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let change: BaseChange = match json_body(&rest, request).await {
+        Ok(change) => change,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "PATCH /v1/knowledge-bases/{id}", move |service, caller, _| {
+        Ok(Reply::ok(base_json(&service.update_base(caller, &id, &change)?)))
+    })
+    .await
+}
+
+async fn delete_base(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "DELETE /v1/knowledge-bases/{id}", move |service, caller, _| {
+        let job = service.delete_base(caller, &id)?;
+        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+    })
+    .await
+}
+
+async fn summary(rest: Rest, Path(id): Path<String>) -> Response {
+    let arguments = Map::from_iter([("knowledge_base_id".to_owned(), json!(id))]);
+    by_tool(rest, "get_knowledge_base_summary", arguments).await
+}
+
+async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let mut arguments: Map<String, Value> = match json_body(&rest, request).await {
+        Ok(arguments) => arguments,
+        Err(refused) => return coded(&refused),
+    };
+    arguments.insert("knowledge_base_id".to_owned(), json!(id));
+    by_tool(rest, "search_documents", arguments).await
+}
+
+async fn list_collections(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
+        let found = service.list_collections(caller, &id)?;
+        let collections: Vec<Value> = found.iter().map(collection_json).collect();
+        Ok(Reply::ok(json!({ "collections": collections })).with_list("/collections"))
+    })
+    .await
+}
+
+async fn create_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let new: NewCollection = match json_body(&rest, request).await {
+        Ok(new) => new,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "POST /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
+        Ok(Reply::created(collection_json(&service.create_collection(caller, &id, &new)?)))
+    })
+    .await
+}
+
+async fn get_collection(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/collections/{id}", move |service, caller, _| {
+        Ok(Reply::ok(collection_json(&service.get_collection(caller, &id)?)))
+    })
+    .await
+}
+
+async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let change: CollectionChange = match json_body(&rest, request).await {
+        Ok(change) => change,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "PATCH /v1/collections/{id}", move |service, caller, _| {
+        let (collection, job) = service.update_collection(caller, &id, &change)?;
+        let mut value = collection_json(&collection);
+        let Some(job) = job else { return Ok(Reply::ok(value)) };
+        value["job"] = job_json(&job);
+        Ok(Reply::accepted(value))
+    })
+    .await
+}
+
+async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "DELETE /v1/collections/{id}", move |service, caller, _| {
+        let job = service.delete_collection(caller, &id)?;
+        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+    })
+    .await
+}
+
+async fn summaries(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/collections/{id}/summaries", move |service, caller, _| {
+        let versions: Vec<Value> = service
+            .summary_versions(caller, &id)?
+            .iter()
+            .map(|version| {
+                json!({
+                    "version": version.version,
+                    "generated_at": iso(version.generated_at),
+                    "engine": version.engine,
+                    "text": version.text,
+                })
+            })
+            .collect();
+        Ok(Reply::ok(json!({ "versions": versions }))
+            .with_list("/versions")
+            .with_source_text(&["/versions/*/text"]))
+    })
+    .await
+}
+
+/// Which page of a list is asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PageOf {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+async fn list_documents(
+    rest: Rest,
+    Path(id): Path<String>,
+    page: Result<Query<PageOf>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let page = match page {
+        Ok(Query(page)) => page,
+        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+    };
+    with(rest, "GET /v1/collections/{id}/documents", move |service, caller, _| {
+        let limit = page.limit.unwrap_or(100).clamp(1, limits::MAX_PAGE);
+        let found = service.list_documents(caller, &id, page.after.as_deref(), limit)?;
+        let next = (found.len() == limit).then(|| found.last().map(|last| last.id.clone()));
+        let documents: Vec<Value> = found.iter().map(document_json).collect();
+        let value = json!({ "documents": documents, "next": next.flatten() });
+        Ok(Reply::ok(value).with_list("/documents"))
+    })
+    .await
+}
+
+async fn add_documents(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let upload = match upload::read(&rest.app, request).await {
+        Ok(upload) => upload,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "POST /v1/collections/{id}/documents", move |service, caller, _| {
+        Ok(accepted(&service.add_documents(caller, &id, upload)?))
+    })
+    .await
+}
+
+async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/documents/{id}", move |service, caller, _| {
+        Ok(Reply::ok(document_json(&service.get_document(caller, &id)?)))
+    })
+    .await
+}
+
+async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let mut upload = match upload::read(&rest.app, request).await {
+        Ok(upload) => upload,
+        Err(refused) => return coded(&refused),
+    };
+    let Some(new) = upload.pop().filter(|_| upload.is_empty()) else {
+        return coded(&ToolError::bad_request("a document is replaced by exactly one document"));
+    };
+    with(rest, "PUT /v1/documents/{id}", move |service, caller, _| {
+        Ok(accepted(&service.replace_document(caller, &id, new)?))
+    })
+    .await
+}
+
+async fn delete_document(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "DELETE /v1/documents/{id}", move |service, caller, _| {
+        let job = service.delete_document(caller, &id)?;
+        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+    })
+    .await
+}
+
+async fn get_chunk(rest: Rest, Path(id): Path<String>) -> Response {
+    with(rest, "GET /v1/chunks/{id}", move |service, caller, _| {
+        let value = chunk_json(&service.get_chunk(caller, &id)?);
+        Ok(Reply::ok(value).with_source_text(&["/content"]))
+    })
+    .await
+}
+
+/// Does work with the service of the moment, behind the guard.
+async fn with(
+    rest: Rest,
+    name: &'static str,
+    work: impl FnOnce(&Service, &Caller, &Deadline) -> knowledge::Result<Reply> + Send + 'static,
+) -> Response {
+    let service = rest.app.knowledge.clone();
+    rest.answer(name, move |caller, deadline| {
+        let service = service.ok_or_else(|| {
+            ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+        })?;
+        work(&service, caller, deadline).map_err(error)
+    })
+    .await
+}
+
+/// Calls a tool, so that the same rules hold over REST as over MCP.
+async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value>) -> Response {
+    let Some(tool) = rest.app.tools.get(name, &rest.caller) else {
+        return coded(&ToolError::new(Code::NotFound, format!("`{name}` is not served here")));
+    };
+    let cancelled = CancellationToken::new();
+    let _gone = cancelled.clone().drop_guard();
+    let (caller, id) = (rest.caller, rest.id);
+    let progress = Arc::new(|_| {});
+    let request = call::Request { caller, tool, arguments, id, cancelled, progress };
+    match call::call(&rest.app, request).await {
+        Ok(done) => axum::Json(done.outgoing.value).into_response(),
+        Err(failed) => coded(&failed.error),
+    }
+}
+
+async fn json_body<T: serde::de::DeserializeOwned>(
+    rest: &Rest,
+    request: Request,
+) -> Result<T, ToolError> {
+    body::parse(&body::read(request, rest.app.limits.body_bytes).await?)
+}
+
+fn accepted(accepted: &Accepted) -> Reply {
+    let job = job_json(&accepted.job);
+    let documents: Vec<Value> = accepted.documents.iter().map(document_json).collect();
+    let value = match accepted.documents.as_slice() {
+        [document] => json!({ "id": document.id, "job": job, "document": documents.first() }),
+        many => {
+            let ids: Vec<&str> = many.iter().map(|document| document.id.as_str()).collect();
+            json!({ "ids": ids, "job": job, "documents": documents })
+        }
+    };
+    Reply::accepted(value)
+}
+
+fn base_json(base: &KnowledgeBase) -> Value {
+    json!({
+        "id": base.id,
+        "name": base.name,
+        "description": base.description,
+        "visibility": base.visibility,
+        "owner": base.owner,
+        "tenant_id": base.tenant,
+        "created_at": iso(base.created_at),
+        "updated_at": iso(base.updated_at),
+    })
+}
+
+fn collection_json(collection: &Collection) -> Value {
+    json!({
+        "id": collection.id,
+        "knowledge_base_id": collection.knowledge_base_id,
+        "name": collection.name,
+        "description": collection.description,
+        "department": collection.department,
+        "clearance": collection.clearance,
+        "total_documents": collection.n_documents,
+        "total_chunks": collection.n_chunks,
+        "created_at": iso(collection.created_at),
+        "updated_at": iso(collection.updated_at),
+    })
+}
+
+fn document_json(document: &Document) -> Value {
+    json!({
+        "id": document.id,
+        "collection_id": document.collection_id,
+        "knowledge_base_id": document.knowledge_base_id,
+        "title": document.title,
+        "file_name": document.file_name,
+        "metadata": document.metadata,
+        "status": document.state,
+        "chunk_count": document.n_chunks,
+        "version": document.version,
+        "error": document.error,
+        "created_at": iso(document.created_at),
+        "updated_at": iso(document.updated_at),
+    })
+}
+
+fn chunk_json(chunk: &Chunk) -> Value {
+    json!({
+        "id": chunk.id,
+        "content": chunk.text,
+        "document_id": chunk.document.id,
+        "collection_id": chunk.document.collection_id,
+        "knowledge_base_id": chunk.document.knowledge_base_id,
+        "title": chunk.document.title,
+        "chunk_index": chunk.index,
+        "pointer": chunk.pointer.to_string(),
+        "span": chunk.span,
+    })
+}

@@ -1,0 +1,28 @@
+//! REST under `/v1`: JSON in and out, errors as `{error: {code, message, details}}`, through the
+//! same door, identity and guard as the tools.
+
+mod body;
+mod rest;
+
+mod chat;
+mod jobs;
+mod knowledge;
+mod upload;
+
+mod openapi;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+
+use crate::http::Doors;
+
+/// Every address under `/v1`.
+pub(crate) fn routes() -> Router<Doors> {
+    Router::new()
+        .merge(knowledge::routes())
+        .merge(jobs::routes())
+        .merge(chat::routes())
+        .merge(openapi::routes())
+        // Bodies are read within the limits of the configuration, by `body`.
+        .layer(DefaultBodyLimit::disable())
+}

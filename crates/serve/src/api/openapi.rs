@@ -1,0 +1,197 @@
+//! `GET /v1/openapi.json`: what stands under `/v1`, for programs.
+
+use axum::Router;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::{Map, Value, json};
+
+use crate::http::Doors;
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new().route("/v1/openapi.json", get(document))
+}
+
+async fn document() -> Response {
+    axum::Json(openapi()).into_response()
+}
+
+/// One operation: address, method, what it does, status, and the schema of its body.
+type Operation = (&'static str, &'static str, &'static str, u16, Option<&'static str>);
+
+const OPERATIONS: &[Operation] = &[
+    ("/v1/knowledge-bases", "get", "List the knowledge bases you may read", 200, None),
+    ("/v1/knowledge-bases", "post", "Make a knowledge base", 201, Some("NewKnowledgeBase")),
+    ("/v1/knowledge-bases/{id}", "get", "Give a knowledge base", 200, None),
+    (
+        "/v1/knowledge-bases/{id}",
+        "patch",
+        "Change a knowledge base",
+        200,
+        Some("KnowledgeBaseChange"),
+    ),
+    ("/v1/knowledge-bases/{id}", "delete", "Delete a knowledge base with all in it", 202, None),
+    ("/v1/knowledge-bases/{id}/summary", "get", "Summary and statistics", 200, None),
+    ("/v1/knowledge-bases/{id}/search", "post", "Search a knowledge base", 200, Some("Search")),
+    ("/v1/knowledge-bases/{id}/collections", "get", "List the collections you see", 200, None),
+    (
+        "/v1/knowledge-bases/{id}/collections",
+        "post",
+        "Make a collection",
+        201,
+        Some("NewCollection"),
+    ),
+    ("/v1/collections/{id}", "get", "Give a collection", 200, None),
+    ("/v1/collections/{id}", "patch", "Change a collection", 200, Some("CollectionChange")),
+    ("/v1/collections/{id}", "delete", "Delete a collection with its documents", 202, None),
+    ("/v1/collections/{id}/summaries", "get", "Versions of the collection's summary", 200, None),
+    ("/v1/collections/{id}/documents", "get", "List documents, a page at a time", 200, None),
+    ("/v1/collections/{id}/documents", "post", "Add documents: files or text", 202, Some("Upload")),
+    ("/v1/documents/{id}", "get", "Give a document", 200, None),
+    ("/v1/documents/{id}", "put", "Replace a document's content", 202, Some("Upload")),
+    ("/v1/documents/{id}", "delete", "Delete a document", 202, None),
+    ("/v1/chunks/{id}", "get", "Give a chunk by the id that a search gave", 200, None),
+    ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
+    ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
+    ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
+    ("/v1/chat", "post", "Ask a question; the answer comes as events", 200, Some("Chat")),
+];
+
+/// Describes every address of this room.
+pub(super) fn openapi() -> Value {
+    let mut paths = Map::new();
+    for (path, method, summary, status, body) in OPERATIONS {
+        let mut operation = json!({
+            "summary": summary,
+            "operationId": operation_id(method, path),
+            "responses": {
+                status.to_string(): { "description": "success" },
+                "default": {
+                    "description": "an error",
+                    "content": {
+                        "application/json": { "schema": { "$ref": "#/components/schemas/Error" } },
+                    },
+                },
+            },
+        });
+        if path.contains("{id}") {
+            operation["parameters"] = json!([
+                { "name": "id", "in": "path", "required": true, "schema": { "type": "string" } },
+            ]);
+        }
+        if let Some(schema) = body {
+            let reference = json!({ "$ref": format!("#/components/schemas/{schema}") });
+            let mut content = json!({ "application/json": { "schema": reference } });
+            if *schema == "Upload" {
+                content["multipart/form-data"] =
+                    json!({ "schema": { "$ref": "#/components/schemas/FileUpload" } });
+            }
+            operation["requestBody"] = json!({ "required": true, "content": content });
+        }
+        let entry = paths.entry((*path).to_owned()).or_insert_with(|| json!({}));
+        entry[*method] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Dowse", "version": env!("CARGO_PKG_VERSION") },
+        "security": [{}, { "bearer": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+            "schemas": schemas(),
+        },
+    })
+}
+
+fn operation_id(method: &str, path: &str) -> String {
+    let path = path.trim_start_matches("/v1/").replace("{id}", "one").replace(['/', '-'], "_");
+    format!("{method}_{path}")
+}
+
+fn schemas() -> Value {
+    let text = || json!({ "type": "string" });
+    let visibility = || json!({ "type": "string", "enum": ["private", "public"] });
+    let clearance = || json!({ "type": "string", "enum": model::Clearance::ALL });
+    let object = |required: &[&str], properties: Value| {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": required,
+            "properties": properties,
+        })
+    };
+    json!({
+        "NewKnowledgeBase": object(&["name"], json!({
+            "name": text(), "description": text(), "visibility": visibility(),
+        })),
+        "KnowledgeBaseChange": object(&[], json!({
+            "name": text(), "description": text(), "visibility": visibility(),
+        })),
+        "NewCollection": object(&["name"], json!({
+            "name": text(), "description": text(), "department": text(), "clearance": clearance(),
+        })),
+        "CollectionChange": object(&[], json!({
+            "name": text(),
+            "description": text(),
+            "department": { "type": ["string", "null"] },
+            "clearance": clearance(),
+        })),
+        "Upload": object(&[], json!({
+            "title": text(),
+            "text": text(),
+            "metadata": { "type": "object" },
+            "normalize_ocr": { "type": "boolean", "default": false },
+            "documents": {
+                "type": "array",
+                "maxItems": knowledge::limits::MAX_DOCUMENTS_PER_UPLOAD,
+                "items": object(&["text"], json!({
+                    "title": text(),
+                    "text": text(),
+                    "metadata": { "type": "object" },
+                    "normalize_ocr": { "type": "boolean", "default": false },
+                })),
+            },
+        })),
+        "FileUpload": object(&["file"], json!({
+            "file": { "type": "string", "format": "binary" },
+            "title": text(),
+            "metadata": text(),
+            "normalize_ocr": text(),
+        })),
+        "Search": object(&["query"], json!({
+            "query": text(),
+            "threshold": { "type": "number", "minimum": 0.0, "maximum": 1.0, "default": 0.6 },
+            "max_results": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": knowledge::limits::MAX_RESULTS,
+                "default": 10,
+            },
+            "explain": { "type": "boolean", "default": false },
+        })),
+        "Chat": object(&["query", "knowledge_base_id"], json!({
+            "query": text(),
+            "knowledge_base_id": { "type": "string", "format": "uuid" },
+            "force_tool": {
+                "type": "string",
+                "enum": knowledge::chat::ToolName::ALL.map(knowledge::chat::ToolName::as_str),
+            },
+            "threshold": { "type": "number", "minimum": 0.0, "maximum": 1.0 },
+            "max_results": { "type": "integer", "minimum": 1 },
+        })),
+        "Error": {
+            "type": "object",
+            "required": ["error"],
+            "properties": {
+                "error": {
+                    "type": "object",
+                    "required": ["code", "message", "details"],
+                    "properties": {
+                        "code": text(),
+                        "message": text(),
+                        "details": { "type": "object" },
+                    },
+                },
+            },
+        },
+    })
+}

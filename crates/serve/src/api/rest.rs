@@ -1,0 +1,126 @@
+//! One REST call: who calls, the rate, a slot, a deadline, redaction and caps, the record.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use guard::release;
+use http::StatusCode;
+use http::request::Parts;
+use model::{Caller, Deadline};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tools::ToolError;
+
+use crate::App;
+use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::http::{Doors, RequestId, coded, identify};
+
+/// The name under which the rate of REST calls is configured.
+pub(crate) const REST_RATE: &str = "rest";
+
+/// A REST call whose caller is known.
+#[derive(Clone)]
+pub(crate) struct Rest {
+    pub(crate) app: Arc<App>,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) id: String,
+}
+
+/// What a REST call gives.
+pub(crate) struct Reply {
+    status: StatusCode,
+    value: Value,
+    n_results: u64,
+    source_text: &'static [&'static str],
+    list: Option<&'static str>,
+}
+
+impl Reply {
+    /// Gives a value.
+    pub(crate) fn ok(value: Value) -> Self {
+        let (status, n_results) = (StatusCode::OK, 1);
+        Reply { status, value, n_results, source_text: &[], list: None }
+    }
+
+    /// Something was made.
+    pub(crate) fn created(value: Value) -> Self {
+        Reply { status: StatusCode::CREATED, ..Reply::ok(value) }
+    }
+
+    /// A job will do it.
+    pub(crate) fn accepted(value: Value) -> Self {
+        Reply { status: StatusCode::ACCEPTED, ..Reply::ok(value) }
+    }
+
+    /// Names the list whose tail is dropped when the answer is too large, and counts it.
+    pub(crate) fn with_list(mut self, list: &'static str) -> Self {
+        self.n_results =
+            self.value.pointer(list).and_then(Value::as_array).map_or(0, Vec::len) as u64;
+        self.list = Some(list);
+        self
+    }
+
+    /// Names the places that hold text from sources.
+    pub(crate) fn with_source_text(mut self, paths: &'static [&'static str]) -> Self {
+        self.source_text = paths;
+        self
+    }
+}
+
+impl FromRequestParts<Doors> for Rest {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Response> {
+        let app = doors.shared.load();
+        let caller = identify(&app, &parts.headers).await?;
+        let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+        Ok(Rest { app, caller, id })
+    }
+}
+
+impl Rest {
+    /// Does the work behind the guard, and writes down how it ended.
+    pub(crate) async fn answer(
+        self,
+        name: &'static str,
+        work: impl FnOnce(&Caller, &Deadline) -> Result<Reply, ToolError> + Send + 'static,
+    ) -> Response {
+        let visitor = Visitor::enter(&self.app);
+        let (mut ticket, _gone) = self.ticket(REST_RATE);
+        let result = match guarded::admit(&self.app, &ticket) {
+            Err(refused) => Err(refused),
+            Ok(()) => {
+                let caller = Arc::clone(&self.caller);
+                guarded::run(&self.app, &ticket, move |deadline| work(&caller, deadline)).await
+            }
+        };
+        name.clone_into(&mut ticket.name);
+        let (response, ended) = match result {
+            Ok(reply) => {
+                let outgoing =
+                    release(reply.value, reply.source_text, reply.list, &self.app.caps());
+                let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };
+                ((reply.status, axum::Json(outgoing.value)).into_response(), Ok(counts))
+            }
+            Err(error) => {
+                let shown = guarded::hide_internals(error.clone(), name, &self.id);
+                (coded(&shown), Err(error))
+            }
+        };
+        visitor.leave(&self.app, ticket, None, ended.as_ref().copied());
+        response
+    }
+
+    /// Makes the ticket of a call that ends with its client: when the guard is dropped.
+    pub(crate) fn ticket(&self, name: &str) -> (Ticket, tokio_util::sync::DropGuard) {
+        let cancelled = CancellationToken::new();
+        let ticket = Ticket {
+            caller: Arc::clone(&self.caller),
+            name: name.to_owned(),
+            id: self.id.clone(),
+            cancelled: cancelled.clone(),
+        };
+        (ticket, cancelled.drop_guard())
+    }
+}

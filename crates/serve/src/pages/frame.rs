@@ -1,0 +1,62 @@
+//! What every page shares: who is looking, what stands around a call, and the headers of HTML.
+
+use std::sync::Arc;
+
+use axum::response::{Html, IntoResponse, Response};
+use http::HeaderMap;
+use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use model::{Caller, Deadline};
+use tokio_util::sync::CancellationToken;
+use tools::ToolError;
+
+use crate::App;
+use crate::guarded::{Ticket, perform};
+use crate::http::{coded, identify, request_id_of};
+
+/// Pages load nothing from anywhere and run no script.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      form-action 'self'; frame-ancestors 'self'";
+
+/// Does work for whoever asks, with everything that stands around a call.
+pub(super) async fn for_caller<T: Send + 'static>(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    name: &str,
+    query: Option<&str>,
+    work: impl FnOnce(&Caller, &Deadline) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, Response> {
+    let caller = identify(app, headers).await?;
+    let ticket = Ticket {
+        caller: Arc::clone(&caller),
+        name: name.to_owned(),
+        id: request_id_of(headers),
+        cancelled: CancellationToken::new(),
+    };
+    perform(app, ticket, query, move |deadline| work(&caller, deadline))
+        .await
+        .map_err(|error| coded(&error))
+}
+
+/// Gives a page that cannot be turned into something else.
+pub(super) fn html(page: String) -> Response {
+    let mut response = Html(page).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Writes text so that HTML shows it as it is.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,23 @@
+//! Pages and services for people and their programs: charts, things that were found, and the
+//! reconciliation of lists.
+
+mod charts;
+mod frame;
+mod open;
+mod reconcile;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::http::Doors;
+
+/// The addresses of this part.
+pub(crate) fn routes() -> Router<Doors> {
+    Router::new()
+        .route("/charts/{id}", get(charts::page))
+        .route("/open/{id}", get(open::page))
+        .route("/reconcile", get(reconcile::service).post(reconcile::service_post))
+        .route("/reconcile/suggest/{what}", get(reconcile::suggest))
+        .route("/reconcile/extend/propose", get(reconcile::propose))
+        .route("/reconcile/preview", get(reconcile::preview))
+}

@@ -1,0 +1,50 @@
+//! `/open/{id}`: something that `search` found, as a page to read.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use guard::release_text;
+use http::HeaderMap;
+use tools::{Code, ToolError};
+
+use super::frame::{escaped, for_caller, html};
+use crate::http::Doors;
+
+/// Shows the text behind an id, redacted and cut like every answer.
+pub(super) async fn page(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let app = doors.shared.load();
+    let across = app.across.clone();
+    let caps = app.caps();
+    let page = for_caller(&app, &headers, "open", None, move |caller, _| {
+        let (source, fetched) = across
+            .fetch(caller, &id)
+            .map_err(|error| ToolError::new(Code::NotFound, error.to_string()))?;
+        let outgoing = release_text(&fetched.text, &caps);
+        Ok(written(source, &fetched.title, &outgoing.text, outgoing.n_redacted))
+    });
+    match page.await {
+        Ok(page) => html(page),
+        Err(refusal) => refusal,
+    }
+}
+
+fn written(source: &str, title: &str, text: &str, n_redacted: usize) -> String {
+    let note = match n_redacted {
+        0 => String::new(),
+        n => format!("<p class=\"note\">{n} private pieces are left out.</p>"),
+    };
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
+         <style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui;max-width:46rem;\
+         margin:2rem auto;padding:0 1rem}}pre{{white-space:pre-wrap;font:inherit}}\
+         .note{{opacity:.7}}</style>\
+         <h1>{title}</h1><p class=\"note\">{source}</p>{note}<pre>{text}</pre></html>",
+        title = escaped(title),
+        source = escaped(source),
+        text = escaped(text),
+    )
+}

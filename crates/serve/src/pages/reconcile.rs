@@ -1,0 +1,163 @@
+//! `/reconcile`: lists of names against dimensions, as OpenRefine and others ask (version 0.2).
+
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::{Form, Json};
+use filters::Reconciliation;
+use http::HeaderMap;
+use model::Caller;
+use serde::Deserialize;
+use serde_json::Value;
+use tools::{Code, ToolError};
+
+use super::frame::{for_caller, html};
+use crate::http::Doors;
+
+/// Properties proposed unless the client says otherwise.
+const DEFAULT_PROPOSED: usize = 50;
+
+/// Arguments of the service's one address.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    queries: Option<String>,
+    extend: Option<String>,
+}
+
+/// Arguments of a suggestion.
+#[derive(Debug, Deserialize)]
+pub(super) struct Typed {
+    #[serde(default)]
+    prefix: String,
+}
+
+/// Arguments of a proposal.
+#[derive(Debug, Deserialize)]
+pub(super) struct OfType {
+    #[serde(default, rename = "type")]
+    kind: String,
+    limit: Option<usize>,
+}
+
+/// Arguments of a preview.
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    id: String,
+}
+
+/// Describes the service, or answers queries given in the address.
+pub(super) async fn service(
+    State(doors): State<Doors>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    answer(doors, asked, headers).await
+}
+
+/// Answers queries given as a form.
+pub(super) async fn service_post(
+    State(doors): State<Doors>,
+    headers: HeaderMap,
+    Form(asked): Form<Asked>,
+) -> Response {
+    answer(doors, asked, headers).await
+}
+
+async fn answer(doors: Doors, asked: Asked, headers: HeaderMap) -> Response {
+    let url = format!("{}/reconcile", doors.shared.load().server.link_base());
+    json(doors, headers, move |reconciliation, caller| match (&asked.queries, &asked.extend) {
+        (Some(queries), _) => {
+            reconciliation.queries(caller, &parsed("queries", queries)?).map_err(refused)
+        }
+        (None, Some(extend)) => {
+            reconciliation.extend(caller, &parsed("extend", extend)?).map_err(refused)
+        }
+        (None, None) => Ok(reconciliation.manifest(caller, &url)),
+    })
+    .await
+}
+
+/// Suggests entities, types or properties.
+pub(super) async fn suggest(
+    State(doors): State<Doors>,
+    Path(what): Path<String>,
+    Query(typed): Query<Typed>,
+    headers: HeaderMap,
+) -> Response {
+    json(doors, headers, move |reconciliation, caller| match what.as_str() {
+        "entity" => Ok(reconciliation.suggest_entities(caller, &typed.prefix)),
+        "type" => Ok(reconciliation.suggest_types(caller, &typed.prefix)),
+        "property" => Ok(reconciliation.suggest_properties(caller, &typed.prefix)),
+        _ => Err(ToolError::new(
+            Code::NotFound,
+            "suggestions are for `entity`, `type` and `property`",
+        )),
+    })
+    .await
+}
+
+/// Proposes properties that can extend rows.
+pub(super) async fn propose(
+    State(doors): State<Doors>,
+    Query(of): Query<OfType>,
+    headers: HeaderMap,
+) -> Response {
+    json(doors, headers, move |reconciliation, caller| {
+        let limit = of.limit.unwrap_or(DEFAULT_PROPOSED);
+        reconciliation.propose_properties(caller, &of.kind, limit).map_err(refused)
+    })
+    .await
+}
+
+/// Shows an entity.
+pub(super) async fn preview(
+    State(doors): State<Doors>,
+    Query(named): Query<Named>,
+    headers: HeaderMap,
+) -> Response {
+    let page = perform(doors, headers, move |reconciliation, caller| {
+        reconciliation.preview(caller, &named.id).map_err(refused)
+    });
+    match page.await {
+        Ok(page) => html(page),
+        Err(refusal) => refusal,
+    }
+}
+
+async fn json(
+    doors: Doors,
+    headers: HeaderMap,
+    work: impl FnOnce(&Reconciliation, &Caller) -> Result<Value, ToolError> + Send + 'static,
+) -> Response {
+    match perform(doors, headers, work).await {
+        Ok(value) => Json(value).into_response(),
+        Err(refusal) => refusal,
+    }
+}
+
+async fn perform<T: Send + 'static>(
+    doors: Doors,
+    headers: HeaderMap,
+    work: impl FnOnce(&Reconciliation, &Caller) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, Response> {
+    let app = doors.shared.load();
+    let reconciliation = app.reconciliation.clone();
+    for_caller(&app, &headers, "reconcile", None, move |caller, _| {
+        let reconciliation = reconciliation.ok_or_else(|| {
+            ToolError::new(Code::NotFound, "no dimension is configured")
+                .with_hint("add a `[[dimensions]]` section to the configuration")
+        })?;
+        work(&reconciliation, caller)
+    })
+    .await
+}
+
+fn parsed(name: &str, text: &str) -> Result<Value, ToolError> {
+    serde_json::from_str(text)
+        .map_err(|error| ToolError::bad_request(format!("`{name}` is not JSON: {error}")))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+fn refused(error: filters::Error) -> ToolError {
+    let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
+    ToolError::new(code, error.to_string())
+}

@@ -1,0 +1,8 @@
+//! The whole server in this process, over real sockets, with tools that a test holds in its hand:
+//! what a real binary cannot be made to do at the right moment.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod house;
+
+mod in_flight;
+mod reading;

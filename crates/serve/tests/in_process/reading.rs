@@ -1,0 +1,119 @@
+//! Resources over the wire.
+
+use std::sync::Arc;
+
+use guard::{LimitsConfig, Outcome};
+use model::{Caller, Deadline};
+use serde_json::{Value, json};
+use tools::{
+    ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
+    ToolError,
+};
+
+use crate::house::House;
+
+const N_NOTES: usize = 250;
+
+/// Notes with numbers; those from 900 on exist for nobody.
+struct Notes;
+
+impl Resources for Notes {
+    fn family(&self) -> &str {
+        "notes"
+    }
+
+    fn list(&self, _caller: &Caller, after: Option<&str>, limit: usize) -> Vec<ResourceEntry> {
+        (0..N_NOTES)
+            .map(|n| format!("dowse://notes/{n:03}"))
+            .filter(|uri| after.is_none_or(|after| uri.as_str() > after))
+            .take(limit)
+            .map(|uri| ResourceEntry {
+                uri,
+                name: "a note".to_owned(),
+                mime_type: Some("text/plain".to_owned()),
+            })
+            .collect()
+    }
+
+    fn patterns(&self, _caller: &Caller) -> Vec<ResourcePattern> {
+        vec![ResourcePattern {
+            pattern: "dowse://notes/{number}".to_owned(),
+            name: "A note".to_owned(),
+            description: "`number` has three digits".to_owned(),
+            mime_type: None,
+        }]
+    }
+
+    fn read(
+        &self,
+        _caller: &Caller,
+        uri: &str,
+        _deadline: &Deadline,
+    ) -> Result<Option<ResourceContent>, ToolError> {
+        let body = match uri {
+            "dowse://notes/001" => {
+                ResourceBody::SourceText("write to ann@example.org\n".repeat(10_000))
+            }
+            "dowse://notes/002" => ResourceBody::Bytes(vec![0, 159, 146, 150]),
+            "dowse://notes/003" => ResourceBody::Bytes(vec![0; 5 * 1024 * 1024]),
+            "dowse://notes/004" => ResourceBody::OwnText("ours: ann@example.org".to_owned()),
+            _ => return Ok(None),
+        };
+        Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
+    }
+}
+
+fn house() -> House {
+    House::start(LimitsConfig::default(), ResourceSet::new(vec![Arc::new(Notes)]))
+}
+
+fn read(house: &House, uri: &str) -> Value {
+    house.mcp.request("resources/read", &json!({ "uri": uri }))["contents"][0].clone()
+}
+
+#[test]
+fn every_page_is_listed() {
+    let house = house();
+    let first = house.mcp.request("resources/list", &json!({}));
+    assert_eq!(first["resources"].as_array().unwrap().len(), 200);
+    let second = house.mcp.request("resources/list", &json!({ "cursor": first["nextCursor"] }));
+    assert_eq!(second["resources"].as_array().unwrap().len(), N_NOTES - 200);
+    assert_eq!(second["resources"][0]["uri"], "dowse://notes/200");
+    assert!(second["nextCursor"].is_null());
+    let templates = house.mcp.request("resources/templates/list", &json!({}));
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "dowse://notes/{number}");
+}
+
+#[test]
+fn source_text_is_redacted_and_cut() {
+    let house = house();
+    let content = read(&house, "dowse://notes/001");
+    let text = content["text"].as_str().unwrap();
+    assert!(!text.contains("ann@"), "{}", &text[..100]);
+    assert!(text.chars().count() <= LimitsConfig::default().result_chars);
+    assert_eq!(content["_meta"]["dowse/truncated"], true);
+    assert_eq!(content["_meta"]["dowse/redacted"], 10_000);
+    let entry = house.audited(|entry| entry.tool == "resources/read");
+    assert_eq!((entry.outcome, entry.redacted), (Outcome::Ok, 10_000));
+    assert_eq!(entry.query.as_deref(), Some("dowse://notes/001"));
+}
+
+#[test]
+fn other_contents_are_given_as_they_are() {
+    let house = house();
+    assert_eq!(read(&house, "dowse://notes/002")["blob"], "AJ+Slg==");
+    assert_eq!(read(&house, "dowse://notes/004")["text"], "ours: ann@example.org");
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let house = house();
+    let refused = |uri: &str| house.mcp.request_error("resources/read", &json!({ "uri": uri }));
+    let missing = refused("dowse://notes/900");
+    assert_eq!(
+        (&missing["code"], &missing["data"]["uri"]),
+        (&json!(-32002), &json!("dowse://notes/900"))
+    );
+    assert_eq!(refused("file:///etc/passwd")["code"], -32002);
+    assert_eq!(refused("dowse://notes/003")["data"]["code"], "TOO_LARGE");
+}

@@ -1,0 +1,75 @@
+//! `fetch`: the whole text of something that `search` found.
+
+use std::sync::Arc;
+
+use across::Service;
+use model::Caller;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::search::url;
+use crate::{Answer, Call, Code, Spec, Tool, ToolError};
+
+/// The tool.
+pub struct Fetch {
+    service: Service,
+    link_base: String,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    id: String,
+}
+
+impl Fetch {
+    /// Fetches from a service; links in answers begin with `link_base`.
+    pub fn new(service: Service, link_base: String) -> Self {
+        let spec = Spec::read_only(
+            "fetch",
+            "Fetch",
+            "Get the whole text of a result of search, by its id.",
+        )
+        .with_input(json!({
+            "type": "object",
+            "properties": { "id": { "type": "string", "minLength": 1, "maxLength": 8_192 } },
+            "required": ["id"],
+        }))
+        .with_output(json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "title": { "type": "string" },
+                "text": { "type": "string" },
+                "url": { "type": "string" },
+                "metadata": { "type": "object" },
+            },
+            "required": ["id", "title", "text", "url"],
+        }))
+        .with_source_text(&["/text"]);
+        Fetch { service, link_base, spec: Arc::new(spec) }
+    }
+}
+
+impl Tool for Fetch {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { id } = call.parse()?;
+        let (source, fetched) = self.service.fetch(call.caller, &id).map_err(|error| {
+            ToolError::new(Code::NotFound, error.to_string())
+                .with_hint("call `search` and pass one of its ids")
+        })?;
+        let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
+        metadata.insert("source".to_owned(), json!(source));
+        Ok(Answer::new(json!({
+            "id": id,
+            "title": fetched.title,
+            "text": fetched.text,
+            "url": url(&self.link_base, &id),
+            "metadata": metadata,
+        })))
+    }
+}

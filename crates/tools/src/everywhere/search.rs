@@ -1,0 +1,129 @@
+//! `search`: one question over everything that the caller may see.
+
+use std::sync::Arc;
+
+use across::{MAX_RESULTS, Service};
+use model::Caller;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{Answer, Call, Link, Spec, Tool, ToolError};
+
+/// The longest query, in characters.
+const MAX_QUERY_CHARS: usize = 2_000;
+
+/// How many results are given unless the caller says otherwise.
+const DEFAULT_RESULTS: usize = 10;
+
+/// The tool.
+pub struct Search {
+    service: Service,
+    link_base: String,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    limit: Option<usize>,
+    #[serde(default)]
+    explain: bool,
+}
+
+impl Search {
+    /// Searches a service; links in answers begin with `link_base`.
+    pub fn new(service: Service, link_base: String) -> Self {
+        Search { service, link_base, spec: Arc::new(spec()) }
+    }
+}
+
+fn spec() -> Spec {
+    Spec::read_only(
+        "search",
+        "Search everything",
+        "Search all sources at once, by words and meaning, in any language. Pass an id to fetch \
+         for the whole text.",
+    )
+    .with_input(json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS },
+            "explain": { "type": "boolean", "default": false },
+        },
+        "required": ["query"],
+    }))
+    .with_output(json!({
+        "type": "object",
+        "properties": {
+            "results": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": { "type": "string" },
+                        "title": { "type": "string" },
+                        "url": { "type": "string" },
+                        "text": { "type": "string" },
+                        "score": { "type": "number" },
+                        "source": { "type": "string" },
+                        "pointer": { "type": "string" },
+                    },
+                    "required": ["id", "title", "url"],
+                },
+            },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["results"],
+    }))
+    .with_source_text(&["/results/*/text"])
+    .with_list("/results")
+}
+
+impl Tool for Search {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { query, limit, explain } = call.parse()?;
+        let limit = limit.unwrap_or(DEFAULT_RESULTS);
+        let (merged, warnings) = self.service.search(call.caller, &query, limit, call.deadline);
+        let results: Vec<Value> = merged
+            .iter()
+            .map(|merged| {
+                let mut result = json!({
+                    "id": merged.id,
+                    "title": merged.hit.title,
+                    "url": url(&self.link_base, &merged.id),
+                    "text": merged.hit.snippet,
+                    "score": merged.hit.score,
+                    "source": merged.source,
+                });
+                if let Some(pointer) = &merged.hit.pointer {
+                    result["pointer"] = json!(pointer);
+                }
+                if explain {
+                    result["explanation"] = merged.hit.explanation.clone();
+                }
+                result
+            })
+            .collect();
+        let answer = Answer::new(json!({ "results": results }))
+            .with_warnings(&warnings)
+            .with_n_results(merged.len());
+        Ok(match merged.first() {
+            Some(first) => answer.with_link(Link {
+                uri: url(&self.link_base, &first.id),
+                name: first.hit.title.clone(),
+                mime_type: Some("text/html".to_owned()),
+            }),
+            None => answer,
+        })
+    }
+}
+
+/// Gives the page of this server that shows a thing.
+pub(super) fn url(base: &str, id: &str) -> String {
+    format!("{base}/open/{id}")
+}

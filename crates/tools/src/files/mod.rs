@@ -1,0 +1,17 @@
+//! Tools of the files family.
+
+mod answer;
+
+mod index_folder;
+mod list_roots;
+mod open_file;
+mod rewrite_query;
+mod search_files;
+mod summarize_results;
+
+pub use index_folder::IndexFolder;
+pub use list_roots::ListRoots;
+pub use open_file::OpenFile;
+pub use rewrite_query::RewriteQuery;
+pub use search_files::SearchFiles;
+pub use summarize_results::SummarizeResults;

@@ -1,0 +1,77 @@
+//! `openFile`: a safe preview of a file at a place.
+
+use std::sync::Arc;
+
+use files::{MAX_PREVIEW_CHARS, Service};
+use model::Caller;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::{error, version_schema, versioned, visible};
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The tool.
+pub struct OpenFile {
+    service: Service,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    pointer: Option<String>,
+    #[serde(default)]
+    before: usize,
+    #[serde(default)]
+    after: usize,
+}
+
+impl OpenFile {
+    /// Opens files of a service.
+    pub fn new(service: Service) -> Self {
+        let spec = Spec::read_only(
+            "openFile",
+            "Open file",
+            "Preview the text of a file at a pointer from searchFiles, or at its start. Text \
+             only, redacted, at most 2,000 characters; `before` and `after` widen it.",
+        )
+        .with_input(json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "description": "absolute path inside an allowed root" },
+                "pointer": { "type": "string", "description": "page 3, slide 7, sheet 'Q2', line 120" },
+                "before": { "type": "integer", "minimum": 0, "maximum": MAX_PREVIEW_CHARS, "default": 0 },
+                "after": { "type": "integer", "minimum": 0, "maximum": MAX_PREVIEW_CHARS, "default": 0 },
+            },
+            "required": ["path"],
+        }))
+        .with_output(json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "pointer": { "type": "string" },
+                "preview": { "type": "string" },
+                "truncated": { "type": "boolean" },
+                "mcp_version": version_schema(),
+            },
+            "required": ["path", "pointer", "preview", "truncated", "mcp_version"],
+        }))
+        .with_source_text(&["/preview"]);
+        OpenFile { service, spec: Arc::new(spec) }
+    }
+}
+
+impl Tool for OpenFile {
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
+        visible(&self.service, caller, &self.spec)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { path, pointer, before, after } = call.parse()?;
+        let preview = self
+            .service
+            .preview(call.caller, &path, pointer.as_deref(), (before, after))
+            .map_err(error)?;
+        Ok(versioned(json!(preview)))
+    }
+}

@@ -1,0 +1,85 @@
+//! `get_knowledge_base_summary`: what a knowledge base is about, and how much is in it.
+
+use std::sync::Arc;
+
+use knowledge::{Service, iso};
+use model::Caller;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::error;
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The tool.
+pub struct GetKnowledgeBaseSummary {
+    service: Service,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    knowledge_base_id: String,
+}
+
+impl GetKnowledgeBaseSummary {
+    /// Summarises the knowledge bases of a service.
+    pub fn new(service: Service) -> Self {
+        GetKnowledgeBaseSummary { service, spec: Arc::new(spec()) }
+    }
+}
+
+fn spec() -> Spec {
+    Spec::read_only(
+        "get_knowledge_base_summary",
+        "Get knowledge base summary",
+        "What a knowledge base is about and how many collections, documents and chunks it has. \
+         For what a document says, use search_documents.",
+    )
+    .with_input(json!({
+        "type": "object",
+        "properties": { "knowledge_base_id": { "type": "string", "format": "uuid" } },
+        "required": ["knowledge_base_id"],
+    }))
+    .with_output(json!({
+        "type": "object",
+        "properties": {
+            "knowledge_base_id": { "type": "string" },
+            "summary": { "type": "string" },
+            "statistics": {
+                "type": "object",
+                "properties": {
+                    "total_documents": { "type": "integer" },
+                    "total_collections": { "type": "integer" },
+                    "total_chunks": { "type": "integer" },
+                },
+                "required": ["total_documents", "total_collections", "total_chunks"],
+            },
+            "generated_at": { "type": "string" },
+            "version": { "type": "integer" },
+            "engine": { "type": "string" },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["knowledge_base_id", "summary", "statistics", "generated_at"],
+    }))
+    .with_source_text(&["/summary"])
+}
+
+impl Tool for GetKnowledgeBaseSummary {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { knowledge_base_id } = call.parse()?;
+        let found = self.service.summary(call.caller, &knowledge_base_id).map_err(error)?;
+        let value = json!({
+            "knowledge_base_id": knowledge_base_id,
+            "summary": found.summary,
+            "statistics": found.statistics,
+            "generated_at": iso(found.generated_at),
+            "version": found.version,
+            "engine": found.engine,
+        });
+        Ok(Answer::new(value).with_warnings(&found.warnings))
+    }
+}

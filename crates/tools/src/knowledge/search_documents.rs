@@ -1,0 +1,194 @@
+//! `search_documents`: the chunks of a knowledge base that answer a question.
+
+use std::sync::Arc;
+
+use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
+use knowledge::{FoundChunk, SearchRequest, Service};
+use model::{Caller, Stage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::answer::error;
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The tool.
+pub struct SearchDocuments {
+    service: Service,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    knowledge_base_id: String,
+    #[serde(default = "default_threshold")]
+    threshold: f64,
+    #[serde(default = "default_max_results")]
+    max_results: usize,
+    #[serde(default)]
+    explain: bool,
+}
+
+fn default_threshold() -> f64 {
+    0.6
+}
+
+fn default_max_results() -> usize {
+    10
+}
+
+impl SearchDocuments {
+    /// Searches the knowledge bases of a service.
+    pub fn new(service: Service) -> Self {
+        SearchDocuments { service, spec: Arc::new(spec()) }
+    }
+}
+
+fn spec() -> Spec {
+    let score = || json!({ "type": ["number", "null"] });
+    let mut spec = Spec::read_only(
+        "search_documents",
+        "Search documents",
+        "Search a knowledge base for specific information, by words and meaning, in Japanese, \
+         English and other languages. Too few results: lower `threshold` to 0.5; too many: \
+         raise it to 0.7 or 0.8.",
+    )
+    .with_input(json!({
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_QUERY_CHARS,
+                "description": "what to look for; a whole question works best",
+            },
+            "knowledge_base_id": { "type": "string", "format": "uuid" },
+            "threshold": {
+                "type": "number",
+                "minimum": 0.0,
+                "maximum": 1.0,
+                "default": 0.6,
+                "description": "least relevance (0.6 to 0.8 is usual)",
+            },
+            "max_results": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_RESULTS,
+                "default": 10,
+            },
+            "explain": {
+                "type": "boolean",
+                "default": false,
+                "description": "say why each was found and what each stage took",
+            },
+        },
+        "required": ["query", "knowledge_base_id"],
+    }))
+    .with_output(json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string" },
+            "knowledge_base_id": { "type": "string" },
+            "threshold": { "type": "number" },
+            "results": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "content": { "type": "string" },
+                        "score": { "type": "number" },
+                        "metadata": {
+                            "type": "object",
+                            "properties": {
+                                "chunk_id": { "type": "string" },
+                                "document_id": { "type": "string" },
+                                "chunk_index": { "type": "integer" },
+                                "collection_id": { "type": "string" },
+                                "sparse_score": score(),
+                                "dense_score": score(),
+                                "rrf_score": score(),
+                                "bm25_score": score(),
+                                "cross_encoder_score": score(),
+                            },
+                            "required": [
+                                "chunk_id", "document_id", "chunk_index", "collection_id",
+                                "sparse_score", "dense_score", "rrf_score", "bm25_score",
+                                "cross_encoder_score",
+                            ],
+                        },
+                    },
+                    "required": ["content", "score", "metadata"],
+                },
+            },
+            "count": { "type": "integer" },
+            "timings": { "type": "array", "items": { "type": "object" } },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["query", "knowledge_base_id", "threshold", "results", "count"],
+    }))
+    .with_source_text(&["/results/*/content", "/results/*/metadata/title"])
+    .with_list("/results");
+    spec.sentences = vec![
+        ("threshold.minimum", "threshold out of range (0.0-1.0)"),
+        ("threshold.maximum", "threshold out of range (0.0-1.0)"),
+        ("max_results.maximum", "max_results exceeds limit (50)"),
+    ];
+    spec
+}
+
+impl Tool for SearchDocuments {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { query, knowledge_base_id, threshold, max_results, explain } =
+            call.parse()?;
+        let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
+        let found = self.service.search(call.caller, &request, call.deadline).map_err(error)?;
+        let results: Vec<Value> = found
+            .results
+            .iter()
+            .map(|chunk| {
+                let mut value = chunk_json(chunk);
+                if explain {
+                    value["explanation"] = json!(chunk.explanation);
+                }
+                value
+            })
+            .collect();
+        let mut value = json!({
+            "query": request.query,
+            "knowledge_base_id": request.knowledge_base_id,
+            "threshold": request.threshold,
+            "results": results,
+            "count": found.results.len(),
+        });
+        if explain {
+            value["timings"] = json!(found.timings);
+        }
+        let n_results = found.results.len();
+        Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
+    }
+}
+
+/// Writes a chunk that was found in the contract's form.
+pub fn chunk_json(chunk: &FoundChunk) -> Value {
+    json!({
+        "content": chunk.content,
+        "score": chunk.score,
+        "metadata": {
+            "chunk_id": chunk.chunk_id,
+            "document_id": chunk.document_id,
+            "chunk_index": chunk.chunk_index,
+            "collection_id": chunk.collection_id,
+            "title": chunk.title,
+            "pointer": chunk.pointer,
+            "sparse_score": chunk.stage(Stage::Sparse),
+            "dense_score": chunk.stage(Stage::Dense),
+            "rrf_score": chunk.stage(Stage::Rrf),
+            "bm25_score": chunk.stage(Stage::Bm25),
+            "cross_encoder_score": chunk.stage(Stage::CrossEncoder),
+        },
+    })
+}
