@@ -52,6 +52,7 @@ mod dimension;
 mod template;
 
 mod service;
+mod snapshot;
 
 pub mod bench;
 pub mod charts;
@@ -63,9 +64,11 @@ mod tests;
 
 pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLocale};
 pub use error::{Error, Result};
+pub use lookup::{EmbedderMeaning, Meaning};
 pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{ARGUMENTS, DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
 pub use response::{BatchResponse, ResultExplanation, SearchResponse, SearchResult};
-pub use service::{DimensionInfo, Service, Settings};
+pub use service::{MAX_MEANING_NAMES, Service, Settings};
+pub use snapshot::DimensionInfo;
 pub use source::{MAX_ROWS, MAX_SOURCE_BYTES};

@@ -6,22 +6,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use lookup::{Meaning, Request};
-use model::{Caller, Warning};
+use lookup::Meaning;
+use model::Caller;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::{DimensionConfig, Engine, FiltersConfig};
+use crate::config::{DimensionConfig, FiltersConfig};
 use crate::dimension::Dimension;
-use crate::postgres::Candidates;
 use crate::request::{MAX_BATCH, SearchRequest, check_names, object};
-use crate::response::{BatchResponse, ResultExplanation, SearchResponse};
-use crate::source::{Source, Table, Version};
+use crate::response::{BatchResponse, SearchResponse};
+use crate::snapshot::{DimensionInfo, Snapshot};
+use crate::source::Source;
 use crate::{Error, Result};
 
 /// Files are looked at for changes no more often than this.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
+
+/// A dimension with more names and aliases than this is searched by letters alone.
+pub const MAX_MEANING_NAMES: usize = 20_000;
 
 /// What the service needs to start.
 #[derive(Debug)]
@@ -58,40 +61,9 @@ struct Loaded {
     snapshot: ArcSwap<Snapshot>,
 }
 
-#[derive(Debug)]
-struct Snapshot {
-    /// All entries; none when they stay in the database.
-    dimension: Arc<Dimension>,
-    /// Where entries are found that stay in the database.
-    candidates: Option<Arc<Candidates>>,
-    version: Option<Version>,
-    /// Whether the source has changed into something that cannot be read.
-    is_stale: bool,
-}
-
-/// What a caller may know of a dimension.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DimensionInfo {
-    /// The name by which it is asked for.
-    pub category: String,
-    /// What it holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// How many entries it has.
-    pub n_entries: usize,
-    /// Languages of its names, the default first; empty when there is one only.
-    pub locales: Vec<String>,
-    /// Whether it has hierarchical codes.
-    pub has_codes: bool,
-    /// Whether meaning can find what letters do not.
-    pub has_meaning: bool,
-    /// What is not perfect about its source.
-    pub warnings: Vec<Warning>,
-}
-
 impl Service {
-    /// Loads every dimension.
+    /// Loads every dimension. Letters can be searched at once; vectors for meaning follow in
+    /// the background.
     ///
     /// Fails when one cannot be read or its configuration does not fit it.
     pub fn open(settings: Settings) -> Result<Self> {
@@ -102,10 +74,10 @@ impl Service {
                 return Err(Error::DuplicateCategory { category: config.category });
             }
             let source = Source::parse(&settings.folder, &config.source);
-            let snapshot = Snapshot::load(&config, &source, settings.meaning.clone())?;
+            let snapshot = Snapshot::load(&config, &source, None)?;
             loaded.push(Loaded { source, snapshot: ArcSwap::from_pointee(snapshot) });
         }
-        Ok(Service {
+        let service = Service {
             shared: Arc::new(Shared {
                 filters: settings.filters,
                 loaded,
@@ -113,7 +85,12 @@ impl Service {
                 last_check: Mutex::new(Instant::now()),
                 is_reloading: AtomicBool::new(false),
             }),
-        })
+        };
+        if service.shared.meaning.is_some() {
+            let adding = service.clone();
+            service.in_background(move || adding.add_meaning());
+        }
+        Ok(service)
     }
 
     /// Lists the dimensions that exist for a caller, in the order of the configuration.
@@ -190,7 +167,9 @@ impl Service {
             }
             let config = before.dimension.config.clone();
             let category = config.category.clone();
-            match Snapshot::load(&config, &loaded.source, self.shared.meaning.clone()) {
+            let meaning = self.shared.meaning.clone();
+            let meaning = meaning.filter(|_| before.dimension.index.n_names() <= MAX_MEANING_NAMES);
+            match Snapshot::load(&config, &loaded.source, meaning) {
                 Ok(snapshot) => {
                     loaded.snapshot.store(Arc::new(snapshot));
                     reloaded.push(category);
@@ -265,15 +244,42 @@ impl Service {
             let snapshot = loaded.snapshot.load();
             snapshot.candidates.is_none() && loaded.source.version() != snapshot.version
         });
-        if !has_changed || self.shared.is_reloading.swap(true, Ordering::AcqRel) {
+        if has_changed {
+            let reloading = self.clone();
+            self.in_background(move || drop(reloading.reload_changed()));
+        }
+    }
+
+    /// Gives every dimension its vectors, as far as the embedder can.
+    fn add_meaning(&self) {
+        for loaded in &self.shared.loaded {
+            let before = loaded.snapshot.load_full();
+            if before.candidates.is_some() || before.dimension.index.n_names() > MAX_MEANING_NAMES {
+                continue;
+            }
+            let config = &before.dimension.config;
+            match Snapshot::load(config, &loaded.source, self.shared.meaning.clone()) {
+                Ok(snapshot) => loaded.snapshot.store(Arc::new(snapshot)),
+                Err(error) => {
+                    tracing::warn!(category = config.category, %error, "no vectors for a dimension");
+                }
+            }
+        }
+    }
+
+    /// Does one piece of work beside the calls being answered; a second one waits for another
+    /// occasion.
+    fn in_background(&self, work: impl FnOnce() + Send + 'static) {
+        if self.shared.is_reloading.swap(true, Ordering::AcqRel) {
             return;
         }
         let service = self.clone();
-        let reload = move || {
-            service.reload_changed();
+        let thread = std::thread::Builder::new().name("filters-background".to_owned());
+        let started = thread.spawn(move || {
+            work();
             service.shared.is_reloading.store(false, Ordering::Release);
-        };
-        if std::thread::Builder::new().name("filters-reload".to_owned()).spawn(reload).is_err() {
+        });
+        if started.is_err() {
             self.shared.is_reloading.store(false, Ordering::Release);
         }
     }
@@ -282,132 +288,6 @@ impl Service {
 impl Loaded {
     fn category(&self) -> String {
         self.snapshot.load().dimension.config.category.clone()
-    }
-}
-
-impl Snapshot {
-    fn load(
-        config: &DimensionConfig,
-        source: &Source,
-        meaning: Option<Arc<dyn Meaning>>,
-    ) -> Result<Self> {
-        if config.engine == Engine::Postgres {
-            let table = Table { columns: config.columns(), rows: Vec::new() };
-            return Ok(Snapshot {
-                dimension: Arc::new(Dimension::build(config.clone(), table, None)?),
-                candidates: Some(Arc::new(Candidates::open(config)?)),
-                version: None,
-                is_stale: false,
-            });
-        }
-        // The version is taken first: a change while reading is then seen as one more change.
-        let version = source.version();
-        let dimension =
-            Arc::new(Dimension::build(config.clone(), source.read(&config.columns())?, meaning)?);
-        Ok(Snapshot { dimension, candidates: None, version, is_stale: false })
-    }
-
-    /// Gives the same entries, marked as older than a source that cannot be read.
-    fn failed(&self, version: Option<Version>) -> Self {
-        Snapshot {
-            dimension: Arc::clone(&self.dimension),
-            candidates: None,
-            version,
-            is_stale: true,
-        }
-    }
-
-    fn dimension_for(&self, query: &str) -> Result<Arc<Dimension>> {
-        match &self.candidates {
-            Some(candidates) => Ok(Arc::new(candidates.find(query)?)),
-            None => Ok(Arc::clone(&self.dimension)),
-        }
-    }
-
-    fn info(&self) -> DimensionInfo {
-        let dimension = &self.dimension;
-        let counted = self.candidates.as_ref().map(|candidates| candidates.count());
-        DimensionInfo {
-            category: dimension.config.category.clone(),
-            description: dimension.config.description.clone(),
-            n_entries: counted.and_then(Result::ok).unwrap_or(dimension.index.len()),
-            locales: dimension.locales().into_iter().map(str::to_owned).collect(),
-            has_codes: dimension.config.code.is_some(),
-            has_meaning: dimension.index.has_meaning(),
-            warnings: dimension.warnings.clone(),
-        }
-    }
-
-    fn search(&self, request: &SearchRequest, filters: FiltersConfig) -> Result<SearchResponse> {
-        let dimension = self.dimension_for(&request.query)?;
-        let limit = request.limit_or_default();
-        let answer = dimension.lookup(&Request {
-            text: &request.query,
-            locale: request.locale.as_deref(),
-            hint: request.hint.as_deref(),
-            // The margin needs a second match even when one result is asked for.
-            limit: limit.max(2),
-        });
-        let includes_metadata = request.include_metadata.unwrap_or(true);
-        let explains = request.explain.unwrap_or(false);
-        let mut results: Vec<_> = answer
-            .matches
-            .iter()
-            .map(|found| {
-                let mut result = dimension.show(found.entry, request.locale.as_deref());
-                result.score = found.score;
-                result.metadata = result.metadata.filter(|_| includes_metadata);
-                result.explanation = explains.then(|| ResultExplanation {
-                    matched: found.matched.clone(),
-                    how: found.how,
-                    trigram_similarity: (found.trigram_similarity * 1e4).round() / 1e4,
-                });
-                result
-            })
-            .collect();
-        let top = results.first().map_or(0.0, |result| result.score.rounded());
-        let second = results.get(1).map_or(0.0, |result| result.score.rounded());
-        let is_sure = filters.is_sure(top, second);
-        let best_match = results.first().filter(|_| is_sure).cloned();
-        results.truncate(limit);
-        Ok(SearchResponse {
-            ok: true,
-            best_match,
-            total_matches: (!results.is_empty()).then_some(answer.n_total),
-            results,
-            warnings: self.warnings(request, &answer),
-        })
-    }
-
-    fn warnings(&self, request: &SearchRequest, answer: &lookup::Answer) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let locales = self.dimension.locales();
-        if let Some(locale) = &request.locale
-            && !locales.is_empty()
-            && !locales.contains(&locale.as_str())
-        {
-            let message = format!(
-                "category `{}` has no names in locale `{locale}`: it has {}",
-                request.category,
-                locales.join(", ")
-            );
-            warnings.push(Warning::new("unknown_locale", message));
-        }
-        if !answer.is_total_exact && !answer.matches.is_empty() {
-            let message = "totalMatches is an estimate: the query fits very many names";
-            warnings.push(Warning::new("total_estimate", message));
-        }
-        if let Some(reason) = &answer.meaning_failed {
-            warnings.push(Warning::new("meaning_unavailable", reason.clone()));
-        }
-        if self.is_stale {
-            let message = format!(
-                "the source of category `{}` changed and cannot be read: its last good state is used",
-                request.category
-            );
-            warnings.push(Warning::new("stale_dimension", message));
-        }
-        warnings
     }
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn dimension_configs() -> Vec<DimensionConfig> {
 #[test]
 fn memory_keeps_the_contract() {
     for (category, query, top, best) in CASES {
-        let response = search(json!({"category": category, "query": query}));
+        let response = search(&json!({"category": category, "query": query}));
         assert_eq!(response["results"][0]["filterValue"].as_str(), *top, "`{query}`: {response}");
         assert_eq!(response["bestMatch"]["filterValue"].as_str(), *best, "`{query}`: {response}");
     }
@@ -137,10 +137,9 @@ fn open(folder: &TempDir, dimensions: Vec<DimensionConfig>) -> Result<Service> {
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
-fn search(arguments: Value) -> Value {
+fn search(arguments: &Value) -> Value {
     let (_folder, service) = world();
-    service.call(&Caller::local_admin(), &arguments).unwrap_or_else(|error| error.to_json())
+    service.call(&Caller::local_admin(), arguments).unwrap_or_else(|error| error.to_json())
 }
 
 /// Cuts scores out, since their exact value is nobody's contract, and checks their range.
@@ -156,7 +155,7 @@ fn check_scores(response: &mut Value, ranges: &[(f64, f64)]) {
 
 #[test]
 fn example_a_finds_the_county() {
-    let mut response = search(json!({"category": "uat", "query": "Cluj", "limit": 5}));
+    let mut response = search(&json!({"category": "uat", "query": "Cluj", "limit": 5}));
     check_scores(&mut response, &[(0.95, 1.0), (0.5, 0.92)]);
     assert_eq!(response["ok"], true);
     assert_eq!(
@@ -175,7 +174,7 @@ fn example_a_finds_the_county() {
 
 #[test]
 fn example_b_finds_the_institution() {
-    let mut response = search(json!({"category": "entity", "query": "Primăria Cluj-Napoca"}));
+    let mut response = search(&json!({"category": "entity", "query": "Primăria Cluj-Napoca"}));
     check_scores(&mut response, &[(0.93, 1.0)]);
     assert_eq!(
         response["results"][0],
@@ -194,7 +193,7 @@ fn example_b_finds_the_institution() {
 #[test]
 fn example_c_finds_a_chapter_by_its_alias() {
     let mut response =
-        search(json!({"category": "functional_classification", "query": "educație"}));
+        search(&json!({"category": "functional_classification", "query": "educație"}));
     check_scores(&mut response, &[(0.95, 1.0)]);
     assert_eq!(
         response["results"][0],
@@ -215,7 +214,7 @@ fn example_c_finds_a_chapter_by_its_alias() {
 
 #[test]
 fn example_d_finds_an_exact_code() {
-    let mut response = search(json!({"category": "economic_classification", "query": "20.30"}));
+    let mut response = search(&json!({"category": "economic_classification", "query": "20.30"}));
     check_scores(&mut response, &[(0.9, 1.0)]);
     assert_eq!(
         response["results"][0],
@@ -236,7 +235,7 @@ fn example_d_finds_an_exact_code() {
 
 #[test]
 fn example_e_has_no_best_match() {
-    let mut response = search(json!({"category": "entity", "query": "primaria cluj"}));
+    let mut response = search(&json!({"category": "entity", "query": "primaria cluj"}));
     check_scores(&mut response, &[(0.85, 0.95), (0.7, 0.92), (0.6, 0.8)]);
     let values: Vec<&str> = response["results"]
         .as_array()
@@ -250,7 +249,7 @@ fn example_e_has_no_best_match() {
 
 #[track_caller]
 fn check_best(category: &str, query: &str, expected: Option<&str>) {
-    let response = search(json!({"category": category, "query": query}));
+    let response = search(&json!({"category": category, "query": query}));
     assert_eq!(response["bestMatch"]["filterValue"].as_str(), expected, "`{query}`: {response}");
 }
 
@@ -273,21 +272,21 @@ fn names_are_found_as_people_write_them() {
 
 #[test]
 fn locale_chooses_names_and_hint_breaks_ties() {
-    let response = search(json!({"category": "uat", "query": "cluj", "locale": "en"}));
+    let response = search(&json!({"category": "uat", "query": "cluj", "locale": "en"}));
     assert_eq!(response["results"][0]["name"], "Cluj County");
-    let response = search(json!({"category": "uat", "query": "cluj", "locale": "fr"}));
+    let response = search(&json!({"category": "uat", "query": "cluj", "locale": "fr"}));
     assert_eq!(response["warnings"][0]["code"], "unknown_locale");
-    let plain = search(json!({"category": "uat", "query": "cluj"}));
-    let hinted = search(json!({"category": "uat", "query": "cluj", "hint": "city"}));
+    let plain = search(&json!({"category": "uat", "query": "cluj"}));
+    let hinted = search(&json!({"category": "uat", "query": "cluj", "hint": "city"}));
     let score = |response: &Value| response["results"][1]["score"].as_f64().unwrap();
     assert!(score(&hinted) > score(&plain));
 }
 
 #[test]
 fn metadata_and_explanation_are_as_asked() {
-    let response = search(json!({"category": "uat", "query": "cluj", "includeMetadata": false}));
+    let response = search(&json!({"category": "uat", "query": "cluj", "includeMetadata": false}));
     assert_eq!(response["results"][0].get("metadata"), None);
-    let response = search(json!({"category": "uat", "query": "Kolozsvár", "explain": true}));
+    let response = search(&json!({"category": "uat", "query": "Kolozsvár", "explain": true}));
     assert_eq!(
         response["results"][0]["explanation"],
         json!({"matched": "Kolozsvár", "how": "exact", "trigramSimilarity": 1.0})
@@ -295,7 +294,7 @@ fn metadata_and_explanation_are_as_asked() {
 }
 
 #[track_caller]
-fn check_error(arguments: Value, starts_with: &str) {
+fn check_error(arguments: &Value, starts_with: &str) {
     let response = search(arguments);
     assert_eq!(response["ok"], false);
     let error = response["error"].as_str().unwrap();
@@ -304,33 +303,33 @@ fn check_error(arguments: Value, starts_with: &str) {
 
 #[test]
 fn mistakes_are_named() {
-    check_error(json!({"query": "Cluj"}), "category is required");
-    check_error(json!({"category": "", "query": "Cluj"}), "category is required");
+    check_error(&json!({"query": "Cluj"}), "category is required");
+    check_error(&json!({"category": "", "query": "Cluj"}), "category is required");
     check_error(
-        json!({"category": "nope", "query": "Cluj"}),
+        &json!({"category": "nope", "query": "Cluj"}),
         "category is unknown: received `nope`",
     );
-    check_error(json!({"category": "uat"}), "query is required");
-    check_error(json!({"category": "uat", "query": " "}), "query is required");
-    check_error(json!({"category": "uat", "query": 5}), "query must be a string: received `5`");
-    check_error(json!({"category": "uat", "query": "x", "limit": 0}), "limit must be");
-    check_error(json!({"category": "uat", "query": "x", "limit": 51}), "limit must be");
-    check_error(json!({"category": "uat", "query": "x", "limit": "5"}), "limit must be");
-    check_error(json!({"category": "uat", "query": "x", "size": 5}), "unknown argument `size`");
-    check_error(json!({"category": "uat", "query": "x".repeat(501)}), "query is too long");
-    check_error(json!([]), "arguments must be an object");
-    check_error(json!({"queries": []}), "queries must hold between 1 and 100 lookups");
+    check_error(&json!({"category": "uat"}), "query is required");
+    check_error(&json!({"category": "uat", "query": " "}), "query is required");
+    check_error(&json!({"category": "uat", "query": 5}), "query must be a string: received `5`");
+    check_error(&json!({"category": "uat", "query": "x", "limit": 0}), "limit must be");
+    check_error(&json!({"category": "uat", "query": "x", "limit": 51}), "limit must be");
+    check_error(&json!({"category": "uat", "query": "x", "limit": "5"}), "limit must be");
+    check_error(&json!({"category": "uat", "query": "x", "size": 5}), "unknown argument `size`");
+    check_error(&json!({"category": "uat", "query": "x".repeat(501)}), "query is too long");
+    check_error(&json!([]), "arguments must be an object");
+    check_error(&json!({"queries": []}), "queries must hold between 1 and 100 lookups");
 }
 
 #[test]
 fn nothing_found_is_no_error() {
-    let response = search(json!({"category": "uat", "query": "zzz"}));
+    let response = search(&json!({"category": "uat", "query": "zzz"}));
     assert_eq!(response, json!({"ok": true, "results": []}));
 }
 
 #[test]
 fn a_batch_answers_each_lookup_at_its_place() {
-    let response = search(json!({"queries": [
+    let response = search(&json!({"queries": [
         {"category": "uat", "query": "Cluj"},
         {"query": "Cluj"},
         {"category": "economic_classification", "query": "20.30", "limit": 1},

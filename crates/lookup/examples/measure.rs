@@ -1,9 +1,27 @@
-//! Prints the figures of this room: `cargo run --release -p lookup --example measure FOLDER`.
+//! Prints the figures of this room:
+//! `cargo run --release -p lookup --example measure FOLDER [MODELS]`. With a folder of models it
+//! prints what meaning adds instead.
+
+use std::sync::Arc;
+
+use infer::{EmbedderChoice, EmbedderSlot};
+use lookup::{EmbedderMeaning, Meaning, bench};
 
 fn main() {
-    let folder = std::env::args().nth(1).expect("the folder of Romanian data");
-    let report = lookup::bench::run(folder.as_ref()).expect("the folder is laid out as expected");
-    for figure in report.figures {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().expect("the folder of Romanian data");
+    let report = match arguments.next() {
+        None => bench::run(folder.as_ref()),
+        Some(models_dir) => {
+            let slot = EmbedderSlot::new(EmbedderChoice::Local {
+                model: "multilingual-e5-small".to_owned(),
+                models_dir: models_dir.into(),
+            });
+            let meaning: Arc<dyn Meaning> = Arc::new(EmbedderMeaning::new(Arc::new(slot)));
+            bench::run_with_meaning(folder.as_ref(), &meaning)
+        }
+    };
+    for figure in report.expect("the folder is laid out as expected").figures {
         let note = figure.note.unwrap_or_default();
         eprintln!("{:60} {:10.4} {:8} {note}", figure.name, figure.value, figure.unit);
     }

@@ -44,6 +44,7 @@ mod words;
 mod code;
 mod vocabulary;
 
+mod embedder;
 mod index;
 mod meaning;
 
@@ -59,6 +60,7 @@ pub mod bench;
 mod tests;
 
 pub use code::canonical as canonical_code;
+pub use embedder::EmbedderMeaning;
 pub use entry::{Answer, Entry, EntryIdx, How, Match, Name, Request};
 pub use error::{Error, Result};
 pub use index::Index;

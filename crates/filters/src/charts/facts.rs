@@ -32,7 +32,7 @@ pub(crate) struct Facts {
 /// Where facts are summed.
 enum Engine {
     /// In columns, following their file when it changes.
-    Columns(Box<LiveTable>),
+    Columns(LiveTable),
     /// In the database that holds them.
     Postgres { database: Database, table: String, names: Box<ChartColumns> },
 }
@@ -76,14 +76,14 @@ impl Facts {
             Some((url, table)) if url.starts_with("postgres") => {
                 let database = Database::open(url)?;
                 let origin = database.origin.clone();
-                let (table, names) = (table.to_owned(), named.clone());
-                (Engine::Postgres { database, table, names: Box::new(names) }, origin)
+                let (table, names) = (table.to_owned(), Box::new(named.clone()));
+                (Engine::Postgres { database, table, names }, origin)
             }
             Some(_) | None => {
                 let path = folder.join(&config.source);
                 let table = LiveTable::open(&path, TableSpec::of(specs), cache_folder)
                     .map_err(|source| Error::Columns { origin: config.source.clone(), source })?;
-                (Engine::Columns(Box::new(table)), config.source.clone())
+                (Engine::Columns(table), config.source.clone())
             }
         };
         Ok(Facts { engine, origin, columns })

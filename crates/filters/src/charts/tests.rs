@@ -71,8 +71,7 @@ fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(30))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
-fn arguments(filter: Value) -> Value {
+fn arguments(filter: &Value) -> Value {
     json!({
         "title": "Education in Cluj",
         "chart_type": "line",
@@ -80,8 +79,7 @@ fn arguments(filter: Value) -> Value {
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
-fn years(start: &str, end: &str, more: Value) -> Value {
+fn years(start: &str, end: &str, more: &Value) -> Value {
     let mut filter = json!({
         "report_period": {"type": "YEAR", "selection": {"interval": {"start": start, "end": end}}},
         "account_category": "ch",
@@ -97,7 +95,7 @@ fn call(charts: &Charts, arguments: &Value) -> Value {
 }
 
 #[track_caller]
-fn check_points(filter: Value, expected: &[(&str, f64)]) {
+fn check_points(filter: &Value, expected: &[(&str, f64)]) {
     let (_folder, charts) = world();
     let answer = call(&charts, &arguments(filter));
     let points: Vec<(String, f64)> = answer["data_series"][0]["data_points"]
@@ -114,49 +112,49 @@ fn check_points(filter: Value, expected: &[(&str, f64)]) {
 #[test]
 fn sums_follow_the_filter() {
     let all = json!({});
-    check_points(years("2022", "2024", all), &[("2022", 0.0), ("2023", 175.0), ("2024", 208.0)]);
+    check_points(&years("2022", "2024", &all), &[("2022", 0.0), ("2023", 175.0), ("2024", 208.0)]);
     check_points(
-        years("2023", "2024", json!({"uat_ids": ["124"]})),
+        &years("2023", "2024", &json!({"uat_ids": ["124"]})),
         &[("2023", 175.0), ("2024", 200.0)],
     );
     check_points(
-        years("2024", "2024", json!({"functional_prefixes": ["70."]})),
+        &years("2024", "2024", &json!({"functional_prefixes": ["70."]})),
         &[("2024", 208.0)],
     );
-    check_points(years("2024", "2024", json!({"functional_codes": ["70"]})), &[("2024", 7.0)]);
+    check_points(&years("2024", "2024", &json!({"functional_codes": ["70"]})), &[("2024", 7.0)]);
     check_points(
-        years(
+        &years(
             "2023",
             "2023",
-            json!({"functional_prefixes": ["65."], "functional_codes": ["70.04"]}),
+            &json!({"functional_prefixes": ["65."], "functional_codes": ["70.04"]}),
         ),
         &[("2023", 175.0)],
     );
-    check_points(years("2023", "2023", json!({"economic_prefixes": ["20."]})), &[("2023", 50.0)]);
+    check_points(&years("2023", "2023", &json!({"economic_prefixes": ["20."]})), &[("2023", 50.0)]);
     check_points(
-        years("2023", "2024", json!({"exclude": {"economic_codes": ["10.01"]}})),
+        &years("2023", "2024", &json!({"exclude": {"economic_codes": ["10.01"]}})),
         &[("2023", 50.0), ("2024", 0.0)],
     );
     check_points(
-        years("2024", "2024", json!({"exclude": {"county_codes": ["CJ"]}})),
+        &years("2024", "2024", &json!({"exclude": {"county_codes": ["CJ"]}})),
         &[("2024", 1.0)],
     );
-    let mut revenue = years("2024", "2024", json!({}));
+    let mut revenue = years("2024", "2024", &json!({}));
     revenue["account_category"] = json!("vn");
-    check_points(revenue, &[("2024", 999.0)]);
+    check_points(&revenue, &[("2024", 999.0)]);
 }
 
 #[test]
 fn periods_are_years_quarters_and_months() {
     let of = |period: Value| json!({"report_period": period, "account_category": "ch", "uat_ids": ["124"]});
     check_points(
-        of(
+        &of(
             json!({"type": "QUARTER", "selection": {"interval": {"start": "2023-Q1", "end": "2023-Q3"}}}),
         ),
         &[("2023-Q1", 150.0), ("2023-Q2", 25.0), ("2023-Q3", 0.0)],
     );
     check_points(
-        of(json!({"type": "MONTH", "selection": {"dates": ["2023-02", "2023-01", "2023-02"]}})),
+        &of(json!({"type": "MONTH", "selection": {"dates": ["2023-02", "2023-01", "2023-02"]}})),
         &[("2023-01", 100.0), ("2023-02", 50.0)],
     );
 }
@@ -164,25 +162,25 @@ fn periods_are_years_quarters_and_months() {
 #[test]
 fn units_are_applied() {
     let with = |normalization: &str, more: Value| {
-        let mut filter = years("2023", "2024", more);
+        let mut filter = years("2023", "2024", &more);
         filter["normalization"] = json!(normalization);
         filter
     };
     let unit = json!({"uat_ids": ["124"]});
-    check_points(with("total_euro", unit.clone()), &[("2023", 35.0), ("2024", 50.0)]);
-    check_points(with("per_capita", unit.clone()), &[("2023", 0.44), ("2024", 0.5)]);
-    check_points(with("per_capita_euro", unit), &[("2023", 0.09), ("2024", 0.13)]);
+    check_points(&with("total_euro", unit.clone()), &[("2023", 35.0), ("2024", 50.0)]);
+    check_points(&with("per_capita", unit.clone()), &[("2023", 0.44), ("2024", 0.5)]);
+    check_points(&with("per_capita_euro", unit), &[("2023", 0.09), ("2024", 0.13)]);
     check_points(
-        with("per_capita", json!({"county_codes": ["CJ"]})),
+        &with("per_capita", json!({"county_codes": ["CJ"]})),
         &[("2023", 0.18), ("2024", 0.21)],
     );
     check_points(
-        with("per_capita", json!({"entity_cuis": ["4305857"]})),
+        &with("per_capita", json!({"entity_cuis": ["4305857"]})),
         &[("2023", 0.44), ("2024", 0.5)],
     );
-    check_points(with("per_capita", json!({})), &[("2023", 0.12), ("2024", 0.14)]);
+    check_points(&with("per_capita", json!({})), &[("2023", 0.12), ("2024", 0.14)]);
     check_points(
-        with("per_capita", json!({"uat_ids": ["123", "124"]})),
+        &with("per_capita", json!({"uat_ids": ["123", "124"]})),
         &[("2023", 0.18), ("2024", 0.21)],
     );
 }
@@ -190,7 +188,7 @@ fn units_are_applied() {
 #[test]
 fn the_answer_has_the_shape_of_the_contract() {
     let (_folder, charts) = world();
-    let answer = call(&charts, &arguments(years("2023", "2024", json!({"uat_ids": ["124"]}))));
+    let answer = call(&charts, &arguments(&years("2023", "2024", &json!({"uat_ids": ["124"]}))));
     let id = answer["chart_id"].as_str().unwrap();
     assert_eq!(answer["ok"], true);
     assert_eq!(answer["kind"], "chart-data.generated");
@@ -203,7 +201,7 @@ fn the_answer_has_the_shape_of_the_contract() {
         series["statistics"],
         json!({"min": 175.0, "max": 200.0, "avg": 187.5, "sum": 375.0, "count": 2})
     );
-    let again = call(&charts, &arguments(years("2023", "2024", json!({"uat_ids": ["124"]}))));
+    let again = call(&charts, &arguments(&years("2023", "2024", &json!({"uat_ids": ["124"]}))));
     assert_eq!(again["data_series"][0]["series_id"], series["series_id"]);
     assert_ne!(again["chart_id"], answer["chart_id"]);
 }
@@ -211,7 +209,7 @@ fn the_answer_has_the_shape_of_the_contract() {
 #[test]
 fn an_empty_series_is_zeros_and_said() {
     let (_folder, charts) = world();
-    let answer = call(&charts, &arguments(years("2023", "2024", json!({"uat_ids": ["none"]}))));
+    let answer = call(&charts, &arguments(&years("2023", "2024", &json!({"uat_ids": ["none"]}))));
     assert_eq!(answer["ok"], true);
     assert_eq!(answer["data_series"][0]["statistics"]["sum"], 0.0);
     assert_eq!(answer["data_series"][0]["statistics"]["count"], 2);
@@ -221,7 +219,7 @@ fn an_empty_series_is_zeros_and_said() {
 #[track_caller]
 fn check_error(change: impl FnOnce(&mut Value), expected: &str) {
     let (_folder, charts) = world();
-    let mut arguments = arguments(years("2023", "2024", json!({})));
+    let mut arguments = arguments(&years("2023", "2024", &json!({})));
     change(&mut arguments);
     let answer = call(&charts, &arguments);
     assert_eq!(answer["ok"], false, "{answer}");
@@ -322,10 +320,10 @@ fn charts_are_kept_listed_and_forgotten() {
     let caller = Caller::local_admin();
     let answer = call(
         &charts,
-        &arguments(years(
+        &arguments(&years(
             "2023",
             "2024",
-            json!({"uat_ids": ["124"], "functional_prefixes": ["70."]}),
+            &json!({"uat_ids": ["124"], "functional_prefixes": ["70."]}),
         )),
     );
     let id = answer["chart_id"].as_str().unwrap().to_owned();
@@ -353,7 +351,7 @@ fn charts_are_kept_listed_and_forgotten() {
     now.fetch_add(11 * 24 * 3600 * 1000, std::sync::atomic::Ordering::Relaxed);
     assert!(charts.get(&caller, &id).is_err());
     assert!(charts.list(&caller).is_empty());
-    let newer = call(&charts, &arguments(years("2023", "2024", json!({}))));
+    let newer = call(&charts, &arguments(&years("2023", "2024", &json!({}))));
     let files = fs_err::read_dir(folder.path().join("data/charts")).unwrap().count();
     assert_eq!(files, 1, "what is over is removed from the folder");
     charts.delete(&caller, newer["chart_id"].as_str().unwrap()).unwrap();
@@ -364,7 +362,7 @@ fn charts_are_kept_listed_and_forgotten() {
 fn pages_are_whole_and_safe() {
     let (_folder, charts) = world();
     for chart_type in ["line", "bar", "area", "pie"] {
-        let mut arguments = arguments(years("2023", "2024", json!({})));
+        let mut arguments = arguments(&years("2023", "2024", &json!({})));
         arguments["title"] = json!("<script>alert('x')</script> & more");
         arguments["chart_type"] = json!(chart_type);
         arguments["series_definitions"][0]["label"] = json!("=cmd|' /C calc'!A0 \"quoted\"");

@@ -3,7 +3,7 @@
 use model::Caller;
 use serde_json::{Value, json};
 
-use super::*;
+use crate::Reconciliation;
 use crate::tests::world;
 
 const URL: &str = "http://127.0.0.1:7700/reconcile";

@@ -87,7 +87,6 @@ pub(crate) fn is_database(name: &str) -> bool {
 }
 
 /// Reads the named columns of a table of a database, page by page.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all other values show as JSON does")]
 fn read_database(name: &str, folder: &Path, columns: &[String]) -> Result<Table> {
     let origin = name.split('@').next_back().unwrap_or(name).to_owned();
     let failed = |source| Error::Columns { origin: origin.clone(), source };
@@ -99,10 +98,10 @@ fn read_database(name: &str, folder: &Path, columns: &[String]) -> Result<Table>
     loop {
         let answer = table.query(&query, &deadline).map_err(failed)?;
         let is_last = answer.rows.len() < PAGE_ROWS;
-        let cell = |value: &columns::Value| match value {
-            columns::Value::Null => String::new(),
-            columns::Value::Text(text) => text.trim().to_owned(),
-            other => other.to_json().to_string(),
+        let cell = |value: &columns::Value| match value.as_str() {
+            Some(text) => text.trim().to_owned(),
+            None if *value == columns::Value::Null => String::new(),
+            None => value.to_json().to_string(),
         };
         rows.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect()));
         if rows.len() > MAX_ROWS {

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use model::Report;
 
 use crate::bench::baseline::PlainTrigrams;
 use crate::bench::data::{cell, rows};
-use crate::{Entry, Index, Name, Request, Result};
+use crate::bench::junk;
+use crate::{Entry, Index, Meaning, Name, Request, Result};
+
+/// Junk that is asked with meaning: each query costs a vector.
+const N_JUNK: usize = 200;
 
 pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     for classification in ["functional", "economic"] {
@@ -35,6 +40,75 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// Keywords that no name holds a word of, with and without meaning, and junk.
+pub(crate) fn measure_meaning(
+    folder: &Path,
+    meaning: &Arc<dyn Meaning>,
+    report: &mut Report,
+) -> Result<()> {
+    for classification in ["functional", "economic"] {
+        let folder = folder.join("classifications");
+        let codes = rows(&folder.join(format!("{classification}.tsv")), '\t')?;
+        let pairs = rows(&folder.join(format!("{classification}_keyword_to_code.tsv")), '\t')?;
+        let letters = Index::build(entries(&codes, &mut BTreeMap::new()));
+        let mut with_meaning = Index::build(entries(&codes, &mut BTreeMap::new()));
+        if let Err(error) = with_meaning.add_meaning(Arc::clone(meaning)) {
+            report.add_noted("meaning", 0.0, "ratio", error.to_string());
+            return Ok(());
+        }
+        let n_right = |index: &Index| {
+            pairs.iter().filter(|row| finds(index, cell(row, 0), cell(row, 1))).count()
+        };
+        let share = |n: usize, of: usize| n as f64 / of.max(1) as f64;
+        report.add_noted(
+            format!("{classification} keywords hit@3, names only, with meaning"),
+            share(n_right(&with_meaning), pairs.len()),
+            "ratio",
+            format!("letters alone {:.3}", share(n_right(&letters), pairs.len())),
+        );
+        let junk = junk::queries(N_JUNK);
+        let n_empty = junk
+            .iter()
+            .filter(|text| {
+                let request = Request { text, locale: None, hint: None, limit: 1 };
+                with_meaning.lookup(&request).matches.is_empty()
+            })
+            .count();
+        report.add(
+            format!("{classification} junk that finds nothing, with meaning"),
+            share(n_empty, junk.len()),
+            "ratio",
+        );
+    }
+    Ok(())
+}
+
+fn finds(index: &Index, keyword: &str, code: &str) -> bool {
+    let request = Request { text: keyword, locale: Some("ro"), hint: None, limit: 3 };
+    let answer = index.lookup(&request);
+    answer.matches.iter().any(|found| index.entry(found.entry).value == code)
+}
+
+fn entries(codes: &[Vec<String>], aliases: &mut BTreeMap<&str, Vec<String>>) -> Vec<Entry> {
+    codes
+        .iter()
+        .map(|row| Entry {
+            value: cell(row, 0).to_owned(),
+            code: Some(cell(row, 0).to_owned()),
+            names: [("ro", cell(row, 1)), ("en", cell(row, 2))]
+                .into_iter()
+                .filter(|(_, name)| !name.is_empty())
+                .map(|(locale, name)| Name {
+                    locale: Some(locale.to_owned()),
+                    text: name.to_owned(),
+                })
+                .collect(),
+            aliases: aliases.remove(cell(row, 0)).unwrap_or_default(),
+            ..Entry::default()
+        })
+        .collect()
+}
+
 fn measure_run(
     classification: &str,
     label: &str,
@@ -51,23 +125,7 @@ fn measure_run(
     for (keyword, code) in asked.iter().copied() {
         accepted.entry(keyword).or_default().push(code);
     }
-    let entries: Vec<Entry> = codes
-        .iter()
-        .map(|row| Entry {
-            value: cell(row, 0).to_owned(),
-            code: Some(cell(row, 0).to_owned()),
-            names: [("ro", cell(row, 1)), ("en", cell(row, 2))]
-                .into_iter()
-                .filter(|(_, name)| !name.is_empty())
-                .map(|(locale, name)| Name {
-                    locale: Some(locale.to_owned()),
-                    text: name.to_owned(),
-                })
-                .collect(),
-            aliases: by_code.remove(cell(row, 0)).unwrap_or_default(),
-            ..Entry::default()
-        })
-        .collect();
+    let entries = entries(codes, &mut by_code);
     let mut plain_names = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         plain_names.push((at, entry.names[0].text.clone()));

@@ -12,12 +12,8 @@ const N_QUERIES: usize = 1000;
 
 pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     let index = Index::build(entities(folder)?);
-    let mut random = Random(7);
     let mut n_empty = 0;
-    for _ in 0..N_QUERIES {
-        let n_words = 1 + random.below(3);
-        let words: Vec<&str> = (0..n_words).map(|_| WORDS[random.below(WORDS.len())]).collect();
-        let text = words.join(" ");
+    for text in queries(N_QUERIES) {
         let answer = index.lookup(&Request { text: &text, locale: None, hint: None, limit: 3 });
         n_empty += usize::from(answer.matches.is_empty());
     }
@@ -29,6 +25,18 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
          Icelandic, Estonian, English",
     );
     Ok(())
+}
+
+/// Gives one to three words each, the same every time.
+pub(crate) fn queries(n_queries: usize) -> Vec<String> {
+    let mut random = Random(7);
+    (0..n_queries)
+        .map(|_| {
+            let n_words = 1 + random.below(3);
+            let words: Vec<&str> = (0..n_words).map(|_| WORDS[random.below(WORDS.len())]).collect();
+            words.join(" ")
+        })
+        .collect()
 }
 
 const WORDS: [&str; 149] = [

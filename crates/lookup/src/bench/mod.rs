@@ -12,8 +12,11 @@ mod speed;
 mod variants;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use model::Report;
+
+use crate::Meaning;
 
 pub use speed::{names, queries};
 
@@ -26,5 +29,14 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
     classifications::measure(folder, &mut report)?;
     junk::measure(folder, &mut report)?;
     speed::measure(folder, &mut report)?;
+    Ok(report)
+}
+
+/// Measures what meaning adds to keywords that no name holds, and what junk it lets in.
+///
+/// Fails when a file of the folder is missing.
+pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn Meaning>) -> crate::Result<Report> {
+    let mut report = Report::new("lookup with meaning");
+    classifications::measure_meaning(folder, meaning, &mut report)?;
     Ok(report)
 }

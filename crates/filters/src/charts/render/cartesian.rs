@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::charts::chart::{Chart, DataSeries};
-use crate::charts::period::Period;
+use crate::charts::period::{Period, PeriodType};
 use crate::charts::render::layout::{Layout, full, label_stride, short, text_width, ticks};
 use crate::charts::request::ChartType;
 use crate::html::escape as html;
@@ -13,6 +13,8 @@ const BOTTOM: f64 = 30.0;
 const RIGHT: f64 = 14.0;
 /// Points are marked while there are at most this many of them.
 const MAX_MARKED_POINTS: usize = 40;
+/// Areas are fainter when there are more of them than this.
+const MAX_FULL_AREAS: usize = 3;
 /// The share of a period's room that its bars take.
 const BARS_SHARE: f64 = 0.78;
 
@@ -20,11 +22,17 @@ const BARS_SHARE: f64 = 0.78;
 pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
     let frame = Frame::new(chart, layout);
     let mut svg = frame.grid(chart);
+    // All areas lie under all lines, or the last area would cover the lines before it.
+    if chart.request.chart_type == ChartType::Area {
+        let is_crowded = chart.series.len() > MAX_FULL_AREAS;
+        for (at, series) in chart.series.iter().enumerate() {
+            svg.push_str(&frame.area(series, at, if is_crowded { "area thin" } else { "area" }));
+        }
+    }
     for (at, series) in chart.series.iter().enumerate() {
         svg.push_str(&match chart.request.chart_type {
             ChartType::Bar => frame.bars(series, at, chart.series.len()),
-            ChartType::Area => frame.area(series, at) + &frame.line(series, at),
-            ChartType::Line | ChartType::Pie => frame.line(series, at),
+            ChartType::Line | ChartType::Area | ChartType::Pie => frame.line(series, at),
         });
     }
     svg
@@ -120,7 +128,7 @@ impl Frame {
             );
         }
         let labels: Vec<String> = self.periods.iter().map(ToString::to_string).collect();
-        let stride = label_stride(&labels, self.step());
+        let stride = self.round_stride(label_stride(&labels, self.step()));
         for (at, label) in labels.iter().enumerate().step_by(stride) {
             // Labels are centred under their period, and kept inside the picture.
             let half = text_width(label) / 2.0;
@@ -134,6 +142,16 @@ impl Frame {
             );
         }
         svg
+    }
+
+    /// Widens a stride so that labels fall on the same months or quarters of each year.
+    fn round_stride(&self, least: usize) -> usize {
+        let round: &[usize] = match self.periods.first().map(|first| first.period_type()) {
+            Some(PeriodType::Month) => &[1, 2, 3, 6, 12, 24, 36, 60, 120],
+            Some(PeriodType::Quarter) => &[1, 2, 4, 8, 12, 20, 40],
+            Some(PeriodType::Year) | None => &[1, 2, 5, 10, 20, 50, 100],
+        };
+        round.iter().copied().find(|stride| *stride >= least).unwrap_or(least)
     }
 
     fn line(&self, series: &DataSeries, at: usize) -> String {
@@ -156,14 +174,14 @@ impl Frame {
         svg
     }
 
-    fn area(&self, series: &DataSeries, at: usize) -> String {
+    fn area(&self, series: &DataSeries, at: usize, class: &str) -> String {
         let mut svg = String::new();
         for run in self.runs(series) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let zero = self.y(0.0);
             let _ = write!(
                 svg,
-                r#"<path class="area s{at}" d="{}L{:.1},{zero:.1}L{:.1},{zero:.1}Z"/>"#,
+                r#"<path class="{class} s{at}" d="{}L{:.1},{zero:.1}L{:.1},{zero:.1}Z"/>"#,
                 self.path(&run),
                 last.0,
                 first.0,

@@ -11,14 +11,14 @@ pub(crate) struct Layout {
     pub(crate) class: &'static str,
 }
 
-/// For screens from 640 pixels.
+/// For screens from 720 pixels.
 pub(crate) const WIDE: Layout = Layout { width: 960.0, height: 420.0, class: "wide" };
 
 /// For telephones.
 pub(crate) const NARROW: Layout = Layout { width: 340.0, height: 280.0, class: "narrow" };
 
 /// The size of text in a drawing, in its own pixels.
-pub(crate) const FONT_SIZE: f64 = 12.0;
+pub(crate) const FONT_SIZE: f64 = 13.0;
 
 /// The space between two labels that keeps them apart.
 const LABEL_GAP: f64 = 10.0;

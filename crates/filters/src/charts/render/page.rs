@@ -30,7 +30,7 @@ pub fn render_page(chart: &Chart) -> String {
 <body><main><h1>{title}</h1>{lead}
 <figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>
 {notes}
-<p><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a></p>
+<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a></p>
 <h2>Numbers</h2>
 {points}{statistics}
 <h2>What is counted</h2>

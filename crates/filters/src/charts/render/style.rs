@@ -23,15 +23,17 @@ svg.narrow{display:none}
 .line{fill:none;stroke:var(--c);stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}
 .dash1{stroke-dasharray:7 4}.dash2{stroke-dasharray:2 4}.dash3{stroke-dasharray:10 4 2 4}.dash4{stroke-dasharray:14 4}
 .point{fill:var(--card);stroke:var(--c);stroke-width:2}.point.faint{fill:transparent;stroke:transparent}
-.area{fill:var(--c);opacity:.16}
+.area{fill:var(--c);opacity:.16}.area.thin{opacity:.06}
 .bar{fill:var(--c)}
 .slice{fill:var(--c);stroke:var(--card);stroke-width:2}.nothing{fill:none;stroke:var(--grid);stroke-width:40}
-.share{font-size:12px;font-weight:600;fill:var(--page)}
+.wide .label{font-size:13px}
+.share{font-size:12px;font-weight:600;fill:var(--page)}.wide .share{font-size:15px}
 .s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}.s8{--c:var(--s8)}.s9{--c:var(--s9)}
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:12px 0 0;padding:0;font-size:.9rem}
 .legend li{display:flex;align-items:center;gap:8px;min-width:0;overflow-wrap:anywhere}
 .legend svg{width:26px;height:12px;flex:none}
 .notes{border-left:4px solid var(--s6);background:var(--card);padding:10px 14px;margin:16px 0 0;list-style:none}
+.data{margin:16px 0 0}
 .scroll{overflow-x:auto;border:1px solid var(--edge);border-radius:8px;margin:12px 0 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-weight:600;padding:10px 12px}
@@ -42,6 +44,6 @@ tbody th{font-weight:500;white-space:normal}
 .unit{font-weight:400;font-size:.85em}
 dl{margin:0}dt{font-weight:600;margin-top:10px;overflow-wrap:anywhere}dd{margin:0;color:var(--muted);overflow-wrap:anywhere}
 footer{margin-top:32px;color:var(--muted);font-size:.85rem}
-@media (max-width:639px){main{padding:16px 12px 32px}h1{font-size:1.3rem}figure{padding:10px 8px}svg.wide{display:none}svg.narrow{display:block}}
+@media (max-width:719px){main{padding:16px 12px 32px}h1{font-size:1.3rem}figure{padding:10px 8px}svg.wide{display:none}svg.narrow{display:block}}
 @media print{figure,.scroll{break-inside:avoid;border-color:#999}}
 ";

@@ -1,0 +1,360 @@
+//! The services of the protocol: manifest, queries, suggestions, extension, preview.
+
+use std::collections::BTreeSet;
+
+use lookup::{EntryIdx, Request};
+use model::Caller;
+use serde_json::{Map, Value, json};
+
+use crate::dimension::Dimension;
+use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, strings};
+use crate::request::{MAX_QUERY_CHARS, bad, object};
+use crate::{Error, Result, Service};
+
+/// The most queries of one batch.
+pub const MAX_RECONCILE_QUERIES: usize = 200;
+
+/// The most ids of one extension.
+pub const MAX_EXTENDED: usize = 1000;
+
+/// What is left of a score for each property that a candidate contradicts.
+const CONTRADICTED: f64 = 0.8;
+
+/// The width and height of a preview, in pixels.
+const PREVIEW_SIZE: (u32, u32) = (420, 160);
+
+/// The reconciliation service over the dimensions of a [`Service`].
+#[derive(Debug, Clone)]
+pub struct Reconciliation {
+    service: Service,
+}
+
+impl Reconciliation {
+    /// Speaks for a service.
+    pub fn new(service: Service) -> Self {
+        Reconciliation { service }
+    }
+
+    /// Describes the service; `url` is where it is mounted, such as
+    /// `http://127.0.0.1:7700/reconcile`.
+    pub fn manifest(&self, caller: &Caller, url: &str) -> Value {
+        let url = url.trim_end_matches('/');
+        let types: Vec<Value> =
+            self.types(caller, "").into_iter().map(|category| named(&category)).collect();
+        let (width, height) = PREVIEW_SIZE;
+        let suggest =
+            |what: &str| json!({"service_url": url, "service_path": format!("/suggest/{what}")});
+        json!({
+            "versions": ["0.2"],
+            "name": "Dowse",
+            "identifierSpace": format!("{url}/entity/"),
+            "schemaSpace": format!("{url}/type/"),
+            "defaultTypes": types,
+            "view": {"url": format!("{url}/preview?id={{{{id}}}}")},
+            "preview": {"url": format!("{url}/preview?id={{{{id}}}}"), "width": width, "height": height},
+            "suggest": {
+                "entity": suggest("entity"),
+                "property": suggest("property"),
+                "type": suggest("type"),
+            },
+            "extend": {
+                "propose_properties": {"service_url": url, "service_path": "/extend/propose"},
+                "property_settings": [],
+            },
+        })
+    }
+
+    /// Answers a batch of queries: an object of queries by any key.
+    ///
+    /// Fails when the batch is no such object or too large; a query that names what does not
+    /// exist for the caller has an empty result.
+    pub fn queries(&self, caller: &Caller, batch: &Value) -> Result<Value> {
+        let batch = object(batch)?;
+        if batch.len() > MAX_RECONCILE_QUERIES {
+            return Err(Error::BadBatch { n_received: batch.len(), most: MAX_RECONCILE_QUERIES });
+        }
+        let mut answers = Map::new();
+        for (key, query) in batch {
+            let query = Query::read(key, query)?;
+            let result = self.candidates(caller, &query)?;
+            answers.insert(key.clone(), json!({"result": result}));
+        }
+        Ok(Value::Object(answers))
+    }
+
+    /// Suggests entities for what a person has typed so far.
+    pub fn suggest_entities(&self, caller: &Caller, prefix: &str) -> Value {
+        let query = Query {
+            text: prefix.chars().take(MAX_QUERY_CHARS).collect(),
+            types: Vec::new(),
+            limit: MAX_CANDIDATES,
+            properties: Vec::new(),
+        };
+        let found = self.candidates(caller, &query).unwrap_or_default();
+        let result: Vec<Value> = found
+            .into_iter()
+            .map(|mut candidate| {
+                json!({
+                    "id": candidate["id"].take(),
+                    "name": candidate["name"].take(),
+                    "description": candidate["description"].as_str().unwrap_or_default(),
+                    "notable": candidate["type"].take(),
+                })
+            })
+            .collect();
+        json!({"result": result})
+    }
+
+    /// Suggests types whose name starts with or holds a text.
+    pub fn suggest_types(&self, caller: &Caller, prefix: &str) -> Value {
+        let types: Vec<Value> =
+            self.types(caller, prefix).into_iter().map(|category| named(&category)).collect();
+        json!({"result": types})
+    }
+
+    /// Suggests properties whose name starts with or holds a text.
+    pub fn suggest_properties(&self, caller: &Caller, prefix: &str) -> Value {
+        let wanted = text::fold(prefix);
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for category in self.types(caller, "") {
+            if let Ok(dimension) = self.service.dimension(caller, &category, "") {
+                names.extend(dimension.properties());
+            }
+        }
+        let result: Vec<Value> = names
+            .into_iter()
+            .filter(|name| text::fold(name).contains(&wanted))
+            .take(MAX_CANDIDATES)
+            .map(|name| named(&name))
+            .collect();
+        json!({"result": result})
+    }
+
+    /// Proposes properties for entities of a type.
+    ///
+    /// Fails when the type does not exist for the caller.
+    pub fn propose_properties(
+        &self,
+        caller: &Caller,
+        category: &str,
+        limit: usize,
+    ) -> Result<Value> {
+        let dimension = self.service.dimension(caller, category, "")?;
+        let properties: Vec<Value> = dimension
+            .properties()
+            .into_iter()
+            .take(limit.clamp(1, MAX_CANDIDATES))
+            .map(|name| named(&name))
+            .collect();
+        Ok(json!({"type": category, "limit": limit, "properties": properties}))
+    }
+
+    /// Gives properties of entities: `{ids, properties: [{id}]}`.
+    ///
+    /// Fails when the request is malformed or too large; what does not exist for the caller
+    /// has empty cells.
+    pub fn extend(&self, caller: &Caller, request: &Value) -> Result<Value> {
+        let request = object(request)?;
+        let ids = strings(request.get("ids"), "ids")?;
+        let properties: Vec<String> = match request.get("properties") {
+            Some(Value::Array(properties)) => properties
+                .iter()
+                .map(|property| {
+                    let id = property.get("id").and_then(Value::as_str);
+                    id.map(str::to_owned)
+                        .ok_or_else(|| bad("properties", "a list of {id}", property))
+                })
+                .collect::<Result<_>>()?,
+            Some(other) => return Err(bad("properties", "a list of {id}", other)),
+            None => return Err(Error::Required { name: "properties".to_owned() }),
+        };
+        if ids.len() > MAX_EXTENDED {
+            return Err(Error::BadBatch { n_received: ids.len(), most: MAX_EXTENDED });
+        }
+        let mut rows = Map::new();
+        for id in ids {
+            let found = self.find(caller, &id);
+            let cells = properties.iter().map(|property| {
+                let value = found
+                    .as_ref()
+                    .and_then(|(dimension, entry)| dimension.property(*entry, property));
+                (property.clone(), Value::Array(value.iter().map(extended).collect()))
+            });
+            rows.insert(id.clone(), Value::Object(cells.collect()));
+        }
+        let meta: Vec<Value> = properties.iter().map(|property| named(property)).collect();
+        Ok(json!({"meta": meta, "rows": rows}))
+    }
+
+    /// Gives a small HTML page about one entity.
+    ///
+    /// Fails when it does not exist for the caller.
+    pub fn preview(&self, caller: &Caller, id: &str) -> Result<String> {
+        let (dimension, entry) = self
+            .find(caller, id)
+            .ok_or_else(|| Error::NotFound { kind: "entity", id: id.chars().take(60).collect() })?;
+        let shown = dimension.show(entry, None);
+        let escape = crate::html::escape;
+        Ok(format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name}</title>\
+             <style>:root{{color-scheme:light dark}}body{{font:14px/1.4 system-ui,sans-serif;margin:12px}}\
+             h1{{font-size:16px;margin:0 0 4px}}p{{margin:0 0 4px}}</style></head><body>\
+             <h1>{name}</h1><p>{context}</p><p>{category}: <code>{value}</code></p></body></html>",
+            name = escape(&shown.name),
+            context = escape(shown.context.as_deref().unwrap_or_default()),
+            category = escape(&shown.category),
+            value = escape(&shown.filter_value),
+        ))
+    }
+
+    /// Gives the visible categories that hold a text.
+    fn types(&self, caller: &Caller, prefix: &str) -> Vec<String> {
+        let wanted = text::fold(prefix);
+        let mut categories = self.service.categories(caller);
+        categories.retain(|category| text::fold(category).contains(&wanted));
+        categories
+    }
+
+    fn find(&self, caller: &Caller, id: &str) -> Option<(std::sync::Arc<Dimension>, EntryIdx)> {
+        let (category, value) = id.split_once('/')?;
+        let dimension = self.service.dimension(caller, category, value).ok()?;
+        let entry = dimension.index.find_value(value)?;
+        Some((dimension, entry))
+    }
+
+    /// Looks in the types asked for, or in all; the best of all types come first.
+    fn candidates(&self, caller: &Caller, query: &Query) -> Result<Vec<Value>> {
+        let mut found: Vec<(f64, String, Value)> = Vec::new();
+        for category in self.service.categories(caller) {
+            if !query.types.is_empty() && !query.types.contains(&category) {
+                continue;
+            }
+            let dimension = self.service.dimension(caller, &category, &query.text)?;
+            let answer = dimension.lookup(&Request {
+                text: &query.text,
+                locale: None,
+                hint: None,
+                limit: MAX_CANDIDATES,
+            });
+            for matched in answer.matches {
+                let shown = dimension.show(matched.entry, None);
+                let n_contradicted = query
+                    .properties
+                    .iter()
+                    .filter(|(property, wanted)| {
+                        dimension
+                            .property(matched.entry, property)
+                            .is_some_and(|value| !agrees(&value, wanted))
+                    })
+                    .count();
+                let score = matched.score.get() * CONTRADICTED.powi(n_contradicted as i32);
+                let id = format!("{category}/{}", shown.filter_value);
+                let candidate = json!({
+                    "id": id,
+                    "name": shown.name,
+                    "description": shown.context.unwrap_or_default(),
+                    "type": [named(&category)],
+                    "features": [
+                        {"id": "score", "value": matched.score.rounded()},
+                        {"id": "trigram_similarity", "value": (matched.trigram_similarity * 1e4).round() / 1e4},
+                    ],
+                });
+                found.push((score, id, candidate));
+            }
+        }
+        found.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
+        let best = found.first().map_or(0.0, |(score, _, _)| *score);
+        let second = found.get(1).map_or(0.0, |(score, _, _)| *score);
+        let is_sure = self.service.is_sure(best, second);
+        found.truncate(query.limit);
+        Ok(found
+            .into_iter()
+            .enumerate()
+            .map(|(at, (score, _, mut candidate))| {
+                candidate["score"] = json!((score * 10_000.0).round() / 100.0);
+                candidate["match"] = json!(at == 0 && is_sure);
+                candidate
+            })
+            .collect())
+    }
+}
+
+<<<<<<<< HEAD:crates/filters/src/reconcile/service.rs
+========
+/// One query of a batch.
+struct Query {
+    text: String,
+    types: Vec<String>,
+    limit: usize,
+    properties: Vec<(String, Vec<String>)>,
+}
+
+impl Query {
+    fn read(key: &str, query: &Value) -> Result<Self> {
+        let fields = query.as_object().ok_or_else(|| bad(key, "an object", query))?;
+        let text = match fields.get("query") {
+            None => String::new(),
+            Some(Value::String(text)) => text.chars().take(MAX_QUERY_CHARS).collect(),
+            Some(other) => return Err(bad(&format!("{key}.query"), "a string", other)),
+        };
+        let types = match fields.get("type") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::String(category)) => vec![category.clone()],
+            Some(list) => strings(Some(list), &format!("{key}.type"))?,
+        };
+        let limit = fields
+            .get("limit")
+            .and_then(Value::as_f64)
+            .map_or(DEFAULT_CANDIDATES, |limit| (limit as usize).clamp(1, MAX_CANDIDATES));
+        let properties = match fields.get("properties") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(properties)) => properties
+                .iter()
+                .filter_map(|property| {
+                    let name = property.get("pid")?.as_str()?.to_owned();
+                    Some((name, wanted_values(property.get("v")?)))
+                })
+                .collect(),
+            Some(other) => {
+                return Err(bad(&format!("{key}.properties"), "a list of {pid, v}", other));
+            }
+        };
+        Ok(Query { text, types, limit, properties })
+    }
+}
+
+/// Gives the texts that a property may have: a value, an entity, or a list of these.
+fn wanted_values(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(wanted_values).collect(),
+        Value::Object(entity) => ["id", "name"]
+            .iter()
+            .filter_map(|field| entity.get(*field)?.as_str())
+            .map(text::fold)
+            .collect(),
+        Value::String(value) => vec![text::fold(value)],
+        Value::Null | Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
+    }
+}
+
+fn agrees(value: &Value, wanted: &[String]) -> bool {
+    let value = value.as_str().map_or_else(|| value.to_string(), text::fold);
+    wanted.contains(&value)
+}
+
+>>>>>>>> main:crates/filters/src/reconcile/mod.rs
+fn named(name: &str) -> Value {
+    json!({"id": name, "name": name})
+}
+
+/// The protocol has no booleans: they go as text.
+fn extended(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_i64() || number.is_u64() => json!({"int": number}),
+        Value::Number(number) => json!({"float": number}),
+        Value::String(text) => json!({"str": text}),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            json!({"str": value.to_string()})
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! One state of one dimension: how it is loaded, searched and described.
+
+use std::sync::Arc;
+
+use lookup::{Meaning, Request};
+use model::Warning;
+use serde::Serialize;
+
+use crate::Result;
+use crate::config::{DimensionConfig, Engine, FiltersConfig};
+use crate::dimension::Dimension;
+use crate::postgres::Candidates;
+use crate::request::SearchRequest;
+use crate::response::{ResultExplanation, SearchResponse};
+use crate::source::{Source, Table, Version};
+
+/// What a caller may know of a dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DimensionInfo {
+    /// The name by which it is asked for.
+    pub category: String,
+    /// What it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How many entries it has.
+    pub n_entries: usize,
+    /// Languages of its names, the default first; empty when there is one only.
+    pub locales: Vec<String>,
+    /// Whether it has hierarchical codes.
+    pub has_codes: bool,
+    /// Whether meaning can find what letters do not.
+    pub has_meaning: bool,
+    /// What is not perfect about its source.
+    pub warnings: Vec<Warning>,
+}
+
+/// One state of one dimension; never changes.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// All entries; none when they stay in the database.
+    pub(crate) dimension: Arc<Dimension>,
+    /// Where entries are found that stay in the database.
+    pub(crate) candidates: Option<Arc<Candidates>>,
+    pub(crate) version: Option<Version>,
+    /// Whether the source has changed into something that cannot be read.
+    pub(crate) is_stale: bool,
+}
+
+impl Snapshot {
+    pub(crate) fn load(
+        config: &DimensionConfig,
+        source: &Source,
+        meaning: Option<Arc<dyn Meaning>>,
+    ) -> Result<Self> {
+        if config.engine == Engine::Postgres {
+            let table = Table { columns: config.columns(), rows: Vec::new() };
+            return Ok(Snapshot {
+                dimension: Arc::new(Dimension::build(config.clone(), table, None)?),
+                candidates: Some(Arc::new(Candidates::open(config)?)),
+                version: None,
+                is_stale: false,
+            });
+        }
+        // The version is taken first: a change while reading is then seen as one more change.
+        let version = source.version();
+        let dimension =
+            Arc::new(Dimension::build(config.clone(), source.read(&config.columns())?, meaning)?);
+        Ok(Snapshot { dimension, candidates: None, version, is_stale: false })
+    }
+
+    /// Gives the same entries, marked as older than a source that cannot be read.
+    pub(crate) fn failed(&self, version: Option<Version>) -> Self {
+        Snapshot {
+            dimension: Arc::clone(&self.dimension),
+            candidates: None,
+            version,
+            is_stale: true,
+        }
+    }
+
+    pub(crate) fn dimension_for(&self, query: &str) -> Result<Arc<Dimension>> {
+        match &self.candidates {
+            Some(candidates) => Ok(Arc::new(candidates.find(query)?)),
+            None => Ok(Arc::clone(&self.dimension)),
+        }
+    }
+
+    pub(crate) fn info(&self) -> DimensionInfo {
+        let dimension = &self.dimension;
+        let counted = self.candidates.as_ref().map(|candidates| candidates.count());
+        DimensionInfo {
+            category: dimension.config.category.clone(),
+            description: dimension.config.description.clone(),
+            n_entries: counted.and_then(Result::ok).unwrap_or(dimension.index.len()),
+            locales: dimension.locales().into_iter().map(str::to_owned).collect(),
+            has_codes: dimension.config.code.is_some(),
+            has_meaning: dimension.index.has_meaning(),
+            warnings: dimension.warnings.clone(),
+        }
+    }
+
+    pub(crate) fn search(
+        &self,
+        request: &SearchRequest,
+        filters: FiltersConfig,
+    ) -> Result<SearchResponse> {
+        let dimension = self.dimension_for(&request.query)?;
+        let limit = request.limit_or_default();
+        let answer = dimension.lookup(&Request {
+            text: &request.query,
+            locale: request.locale.as_deref(),
+            hint: request.hint.as_deref(),
+            // The margin needs a second match even when one result is asked for.
+            limit: limit.max(2),
+        });
+        let includes_metadata = request.include_metadata.unwrap_or(true);
+        let explains = request.explain.unwrap_or(false);
+        let mut results: Vec<_> = answer
+            .matches
+            .iter()
+            .map(|found| {
+                let mut result = dimension.show(found.entry, request.locale.as_deref());
+                result.score = found.score;
+                result.metadata = result.metadata.filter(|_| includes_metadata);
+                result.explanation = explains.then(|| ResultExplanation {
+                    matched: found.matched.clone(),
+                    how: found.how,
+                    trigram_similarity: (found.trigram_similarity * 1e4).round() / 1e4,
+                });
+                result
+            })
+            .collect();
+        let top = results.first().map_or(0.0, |result| result.score.rounded());
+        let second = results.get(1).map_or(0.0, |result| result.score.rounded());
+        let is_sure = filters.is_sure(top, second);
+        let best_match = results.first().filter(|_| is_sure).cloned();
+        results.truncate(limit);
+        Ok(SearchResponse {
+            ok: true,
+            best_match,
+            total_matches: (!results.is_empty()).then_some(answer.n_total),
+            results,
+            warnings: self.warnings(request, &answer),
+        })
+    }
+
+    fn warnings(&self, request: &SearchRequest, answer: &lookup::Answer) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let locales = self.dimension.locales();
+        if let Some(locale) = &request.locale
+            && !locales.is_empty()
+            && !locales.contains(&locale.as_str())
+        {
+            let message = format!(
+                "category `{}` has no names in locale `{locale}`: it has {}",
+                request.category,
+                locales.join(", ")
+            );
+            warnings.push(Warning::new("unknown_locale", message));
+        }
+        if !answer.is_total_exact && !answer.matches.is_empty() {
+            let message = "totalMatches is an estimate: the query fits very many names";
+            warnings.push(Warning::new("total_estimate", message));
+        }
+        if let Some(reason) = &answer.meaning_failed {
+            warnings.push(Warning::new("meaning_unavailable", reason.clone()));
+        }
+        if self.is_stale {
+            let message = format!(
+                "the source of category `{}` changed and cannot be read: its last good state is used",
+                request.category
+            );
+            warnings.push(Warning::new("stale_dimension", message));
+        }
+        warnings
+    }
+}
