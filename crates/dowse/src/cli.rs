@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Models(ModelsCommand),
     /// Make, fill, search and delete knowledge bases of this machine
     Kb(KbArgs),
+    /// Judge the order of results on queries with known answers, stage by stage
+    Eval(EvalArgs),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -158,6 +160,9 @@ pub(crate) struct IndexArgs {
     /// Drop what is indexed and build it again
     #[arg(long)]
     pub(crate) full: bool,
+    /// Leave the vectors to the server, and end as soon as words can be searched
+    #[arg(long)]
+    pub(crate) no_vectors: bool,
     /// How many warnings to print
     #[arg(long, default_value_t = 10)]
     pub(crate) warnings: usize,
@@ -303,6 +308,35 @@ pub(crate) enum KbCommand {
     },
 }
 
+/// Flags of `dowse eval`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Folders in BEIR layout, or files of our own lines: `{"document", "title", "text"}` and
+    /// `{"query", "relevant"}`; `QUERIES@CORPUS` asks the queries of one folder over another
+    #[arg(required = true, value_name = "DATASET")]
+    pub(crate) datasets: Vec<String>,
+    /// At most so many queries of each dataset, spread evenly; 0 is all
+    #[arg(long, value_name = "QUERIES", default_value_t = 0)]
+    pub(crate) limit: usize,
+    /// Write the report to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// An earlier report to compare with; fails when nDCG@10 fell
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// How far nDCG@10 may fall below the baseline
+    #[arg(long, default_value_t = 0.005)]
+    pub(crate) tolerance: f64,
+    /// Evaluate words alone
+    #[arg(long)]
+    pub(crate) no_model: bool,
+    /// Where vectors are kept between runs; `eval` in the data folder unless given
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
 /// Flags of `dowse audit`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AuditArgs {
@@ -333,6 +367,8 @@ pub(crate) enum BenchCommand {
     Extract(FolderArgs),
     /// Search and ingest of passages, beside SQLite and a flat scan in the same run
     Store(StoreBenchArgs),
+    /// Whole searches over many copies of judged datasets' documents, stage by stage
+    Search(SearchBenchArgs),
     /// The default model, beside Python's onnxruntime where it is there
     Infer(ConfigArgs),
     /// Lookups of names and codes over a folder of registers
@@ -357,6 +393,33 @@ pub(crate) struct StoreBenchArgs {
     /// A corpus whose text is used, in BEIR layout; generated text otherwise
     #[arg(long)]
     pub(crate) corpus: Option<PathBuf>,
+    /// How many sentences of the corpus are embedded for real; vectors are made from these
+    #[arg(long, default_value_t = 20_000)]
+    pub(crate) embed: usize,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+/// Flags of `dowse bench search`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SearchBenchArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Datasets as `dowse eval` takes them
+    #[arg(required = true, value_name = "DATASET")]
+    pub(crate) datasets: Vec<String>,
+    /// How many passages
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) passages: usize,
+    /// How many queries
+    #[arg(long, default_value_t = 500)]
+    pub(crate) queries: usize,
+    /// Measure words alone
+    #[arg(long)]
+    pub(crate) no_model: bool,
+    /// Where vectors are kept between runs; `eval` in the data folder unless given
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// Flags of `dowse bench overhead`.

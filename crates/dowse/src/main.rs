@@ -12,6 +12,7 @@ mod wiring;
 mod clock;
 mod issuer;
 mod logs;
+mod open_files;
 mod print;
 mod reload;
 mod signals;

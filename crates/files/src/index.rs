@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{DocumentPage, Manifest, PassageStore};
 
+use crate::reach::Reach;
 use crate::time::whole_millis;
-use crate::walk::FileSource;
+use crate::walk::{FileSource, device_of};
 use crate::years::years;
 use crate::{FilesConfig, Result, Root, Roots};
 
@@ -76,6 +77,7 @@ pub struct Indexed {
 pub struct Indexer {
     config: IndexerConfig,
     namespace: NamespaceId,
+    reach: Reach,
 }
 
 /// What a job is told.
@@ -91,7 +93,7 @@ impl Indexer {
     pub fn new(config: IndexerConfig) -> Result<Self> {
         let namespace = NamespaceId::new("files");
         config.store.create_namespace(&namespace, &Manifest::current(None))?;
-        Ok(Indexer { config, namespace })
+        Ok(Indexer { config, namespace, reach: Reach::of_disk() })
     }
 
     /// Gives the namespace that files live in.
@@ -102,6 +104,36 @@ impl Indexer {
     /// Gives the roots.
     pub fn roots(&self) -> &Roots {
         &self.config.roots
+    }
+
+    /// Names those roots among the given ones that could not be reached when last asked.
+    pub(crate) fn unreachable<'a>(&self, roots: &'a [String]) -> Vec<&'a str> {
+        let roots = roots.iter().map(String::as_str);
+        roots.filter(|root| !self.reach.was_there(Path::new(root))).collect()
+    }
+
+    /// Takes out of the index what belongs to no root any more, and tells how many files that
+    /// were.
+    pub fn forget_other_roots(&self) -> Result<usize> {
+        let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
+        let mut n_removed = 0;
+        loop {
+            let documents = self.config.store.documents(&self.namespace, &page)?;
+            let Some(last) = documents.last() else { return Ok(n_removed) };
+            page.after = Some(last.id.clone());
+            let is_known = |document: &DocumentId| {
+                let path = Path::new(document.as_str());
+                self.config.roots.all().iter().any(|root| path.starts_with(&root.path))
+            };
+            let gone: Vec<DocumentId> = documents
+                .into_iter()
+                .map(|document| document.id)
+                .filter(|document| !is_known(document))
+                .collect();
+            if !gone.is_empty() {
+                n_removed += self.config.store.delete(&self.namespace, &gone)?;
+            }
+        }
     }
 
     /// Gives what it works with.
@@ -118,6 +150,18 @@ impl Indexer {
         progress: &Progress,
     ) -> Result<Indexed> {
         let begun = Instant::now();
+        if !self.reach.ask(&root.path) {
+            let message = format!(
+                "`{}` cannot be reached: the last index of it is kept",
+                root.path.display()
+            );
+            return Ok(Indexed {
+                duration_ms: whole_millis(begun.elapsed()),
+                warnings: vec![Warning::new("root_unreachable", message)],
+                n_warnings: 1,
+                ..Indexed::default()
+            });
+        }
         if full {
             self.forget(folder, |_| false)?;
         }
@@ -138,7 +182,9 @@ impl Indexer {
         let report = pipeline.run(&mut source, progress)?;
         let mut warnings = report.warnings;
         let mut n_warnings = report.n_warnings;
-        let removed = if source.is_complete && folder.is_dir() {
+        let is_whole =
+            source.is_complete && folder.is_dir() && !self.is_unmounted(folder, &source)?;
+        let removed = if is_whole {
             self.forget(folder, |document| source.seen.contains(document))?
         } else {
             n_warnings += 1;
@@ -174,6 +220,23 @@ impl Indexer {
             embedder,
         };
         Ok(embedding.run(progress)?.n_embedded)
+    }
+
+    /// Tells whether an empty folder stands where a file system was mounted: then nothing in it
+    /// is gone, it only cannot be seen.
+    fn is_unmounted(&self, folder: &Path, source: &FileSource) -> Result<bool> {
+        if !source.seen.is_empty() {
+            return Ok(false);
+        }
+        let Some(prefix) = folder.to_str() else { return Ok(false) };
+        let page = DocumentPage {
+            prefix: format!("{}/", prefix.trim_end_matches('/')),
+            after: None,
+            limit: 1,
+        };
+        let documents = self.config.store.documents(&self.namespace, &page)?;
+        let indexed = documents.first().and_then(|first| first.metadata["device"].as_u64());
+        Ok(indexed.is_some_and(|device| device_of(folder) != Some(device)))
     }
 
     /// Takes documents below a folder out of the index, but for those to keep.

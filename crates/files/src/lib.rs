@@ -13,11 +13,13 @@
 mod config;
 mod error;
 
+mod reach;
 mod roots;
 mod walk;
 mod years;
 
 mod index;
+mod pages;
 mod preview;
 mod search;
 

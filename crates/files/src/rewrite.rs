@@ -8,6 +8,7 @@ use model::{Clock, Deadline};
 use serde::Serialize;
 use text::{Analyzer, LanguageSet, query_filters};
 
+use crate::summary::model_deadline;
 use crate::walk::normal_ext;
 use crate::{Error, Result};
 
@@ -66,8 +67,9 @@ pub(crate) fn rewrite(
          <question>\n{}\n</question>",
         query.replace('<', "‹").replace('>', "›")
     );
-    let completion =
-        llm.complete(&[Message::user(prompt)], MAX_TOKENS, deadline).map_err(Error::Llm)?;
+    let completion = llm
+        .complete(&[Message::user(prompt)], MAX_TOKENS, &model_deadline(deadline))
+        .map_err(Error::Llm)?;
     let line = completion.text.lines().map(str::trim).find(|line| !line.is_empty());
     Ok(Rewritten {
         fts: line.map_or(by_rules, str::to_owned),

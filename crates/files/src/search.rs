@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use model::{Caller, Clock, Deadline, Explanation, Warning};
+use model::{Caller, Clock, Deadline, DocumentId, Explanation, Warning};
 use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
 use serde::Serialize;
 use store::Filter;
 use text::query_filters;
 
 use crate::index::attribute;
+use crate::pages::{Pages, SearchKey};
 use crate::time::iso;
 use crate::walk::{ext_of, normal_ext};
 use crate::{Error, Indexer, Result};
@@ -83,15 +84,22 @@ pub struct Found {
     pub coverage: Coverage,
 }
 
+/// What a search works with.
+pub(crate) struct Searched<'a> {
+    pub(crate) indexer: &'a Indexer,
+    pub(crate) retriever: &'a Retriever,
+    pub(crate) pages: &'a Pages,
+    pub(crate) clock: &'a Clock,
+}
+
 /// Answers a search.
 pub(crate) fn search(
-    indexer: &Indexer,
-    retriever: &Retriever,
-    clock: &Clock,
+    searched: &Searched<'_>,
     caller: &Caller,
     request: &SearchRequest,
     deadline: &Deadline,
 ) -> Result<Found> {
+    let Searched { indexer, retriever, pages, clock } = *searched;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
     let exts = match &request.exts {
@@ -104,7 +112,15 @@ pub(crate) fn search(
     };
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
-    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots)];
+    let key = SearchKey {
+        client: caller.client_key(),
+        query: query.to_owned(),
+        exts: exts.clone(),
+        years: years.clone(),
+        roots: roots.clone(),
+    };
+    let shown = pages.before(&key, request.offset);
+    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.clone())];
     if !exts.is_empty() {
         conditions.push(Filter::any_of(attribute::EXT, exts.clone()));
     }
@@ -115,8 +131,8 @@ pub(crate) fn search(
     let response = retriever.search(&Request {
         query,
         scopes: &[scope],
-        limit: request.k,
-        offset: request.offset,
+        limit: if shown.is_some() { request.offset + request.k } else { request.k },
+        offset: if shown.is_some() { 0 } else { request.offset },
         threshold: None,
         grouping: Grouping::Documents,
         pipeline: &Pipeline::default(),
@@ -131,8 +147,19 @@ pub(crate) fn search(
             format!("{n_vectors} of {n_passages} passages can be found by meaning so far"),
         ));
     }
-    let mut items = Vec::with_capacity(response.hits.len());
-    for ranked in response.hits {
+    for root in indexer.unreachable(&roots) {
+        warnings.push(Warning::new(
+            "root_unreachable",
+            format!("`{root}` cannot be reached now: its results are from the last index"),
+        ));
+    }
+    let fresh = response
+        .hits
+        .into_iter()
+        .filter(|ranked| shown.as_ref().is_none_or(|shown| !shown.contains(&ranked.hit.document)))
+        .take(request.k);
+    let mut items = Vec::new();
+    for ranked in fresh {
         let document =
             indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
@@ -147,6 +174,8 @@ pub(crate) fn search(
             path,
         });
     }
+    let given = items.iter().map(|item: &FoundItem| DocumentId::new(&item.path));
+    pages.remember(key, request.offset, given);
     let pagination = Pagination {
         offset: request.offset,
         returned: items.len(),

@@ -1,5 +1,6 @@
 //! The family's calls in Rust types.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use retrieve::Retriever;
 use serde_json::json;
 
 use crate::index::IndexArguments;
+use crate::pages::Pages;
+use crate::search::Searched;
 use crate::{
     Error, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, SearchRequest, Summary,
     SummaryRequest, VECTORS_JOB, preview, rewrite, search, summary,
@@ -36,7 +39,20 @@ pub struct ServiceConfig {
 
 /// The files family.
 #[derive(Clone)]
-pub struct Service(Arc<ServiceConfig>);
+pub struct Service(Arc<Parts>);
+
+struct Parts {
+    config: ServiceConfig,
+    pages: Pages,
+}
+
+impl Deref for Parts {
+    type Target = ServiceConfig;
+
+    fn deref(&self) -> &ServiceConfig {
+        &self.config
+    }
+}
 
 /// What indexing gave, or how far it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +71,7 @@ pub enum IndexAnswer {
 impl Service {
     /// Puts the service together.
     pub fn new(config: ServiceConfig) -> Self {
-        Service(Arc::new(config))
+        Service(Arc::new(Parts { config, pages: Pages::default() }))
     }
 
     /// Lists the folders that a caller may search.
@@ -111,6 +127,29 @@ impl Service {
         self.make_vectors()
     }
 
+    /// Waits until what is indexed has its vectors, and tells how far that is meanwhile.
+    pub fn finish_vectors(
+        &self,
+        deadline: &Deadline,
+        on_progress: &dyn Fn(&JobProgress),
+    ) -> Result<()> {
+        self.make_vectors()?;
+        let subject = self.0.indexer.namespace().to_string();
+        while let Some(job) = self.0.queue.active(VECTORS_JOB, &subject)? {
+            if deadline.is_over() {
+                break;
+            }
+            let job = self.0.queue.wait(&job.id, &Deadline::after(PROGRESS_STEP))?;
+            on_progress(&job.progress);
+        }
+        Ok(())
+    }
+
+    /// Takes out of the index what belongs to folders that are no longer configured.
+    pub fn forget_other_roots(&self) -> Result<usize> {
+        self.0.indexer.forget_other_roots()
+    }
+
     /// Tells whether changes are to be noticed while the server runs.
     pub fn is_watched(&self) -> bool {
         self.0.indexer.config().files.watch
@@ -123,8 +162,9 @@ impl Service {
         request: &SearchRequest,
         deadline: &Deadline,
     ) -> Result<Found> {
-        let ServiceConfig { indexer, retriever, clock, .. } = &*self.0;
-        search::search(indexer, retriever, clock, caller, request, deadline)
+        let Parts { config: ServiceConfig { indexer, retriever, clock, .. }, pages } = &*self.0;
+        let searched = Searched { indexer, retriever, pages, clock };
+        search::search(&searched, caller, request, deadline)
     }
 
     /// Opens a preview of a file, at a place or at its start.

@@ -15,6 +15,12 @@ use crate::{Error, Result};
 /// Sentences of an extractive summary.
 const MAX_SENTENCES: usize = 6;
 
+/// The part of a call's time that the language model may take.
+const MODEL_SHARE: f64 = 0.9;
+
+/// Longer endings of a name are no extension of a file.
+const MAX_EXT_BYTES: usize = 5;
+
 /// Tokens that the model may write unless the caller says otherwise.
 const DEFAULT_MAX_TOKENS: u32 = 400;
 
@@ -100,14 +106,70 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         ));
     }
     let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
-    let completion =
-        llm.complete(&[Message::user(prompt)], max_tokens, deadline).map_err(Error::Llm)?;
+    let completion = llm
+        .complete(&[Message::user(prompt)], max_tokens, &model_deadline(deadline))
+        .map_err(Error::Llm)?;
     Ok(Summary {
-        summary: completion.text,
+        summary: with_true_citations(&completion.text, &request.results),
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
     })
+}
+
+/// Gives the model less time than the call has, so that there is time left to say that it was
+/// the model that took too long.
+pub(crate) fn model_deadline(call: &Deadline) -> Deadline {
+    Deadline::after(call.remaining().mul_f64(MODEL_SHARE))
+}
+
+/// Takes out citations of files that were not given, and names the files where the model named
+/// none.
+fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
+    let is_given = |name: &str| {
+        results.iter().any(|result| {
+            result.path == name
+                || Path::new(&result.path).file_name().is_some_and(|own| own == name)
+        })
+    };
+    let looks_like_a_file = |name: &str| {
+        let ext = Path::new(name).extension().and_then(|ext| ext.to_str());
+        ext.is_some_and(|ext| {
+            ext.len() <= MAX_EXT_BYTES && ext.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    };
+    let mut kept = String::with_capacity(summary.len());
+    let mut n_cited = 0;
+    let mut rest = summary;
+    while let Some((before, bracketed)) = rest.split_once('[') {
+        kept.push_str(before);
+        let Some((names, after)) = bracketed.split_once(']') else {
+            kept.push('[');
+            rest = bracketed;
+            continue;
+        };
+        let names: Vec<&str> = names.split([',', ';']).map(str::trim).collect();
+        let given: Vec<&str> = names.iter().copied().filter(|name| is_given(name)).collect();
+        n_cited += given.len();
+        if !given.is_empty() {
+            kept.push_str(&format!("[{}]", given.join(", ")));
+        } else if !names.iter().any(|name| looks_like_a_file(name)) {
+            // Other uses of brackets are none of our business.
+            kept.push_str(&format!("[{}]", names.join(", ")));
+        }
+        rest = after;
+    }
+    kept.push_str(rest);
+    if n_cited == 0 {
+        let mut names: Vec<&str> = results.iter().map(|result| file_name(&result.path)).collect();
+        names.dedup();
+        kept.push_str(&format!("\n\n[{}]", names.join(", ")));
+    }
+    kept
+}
+
+fn file_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
 /// Takes away what could close a mark.
@@ -144,8 +206,7 @@ fn extractive(request: &SummaryRequest) -> Summary {
 
 fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> String {
     let file_of = |result_idx: usize| {
-        let path = request.results.get(result_idx).map_or("", |result| result.path.as_str());
-        Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path).to_owned()
+        file_name(request.results.get(result_idx).map_or("", |result| result.path.as_str()))
     };
     match request.style {
         Style::Bullets => scored
@@ -174,6 +235,19 @@ fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_given_files_are_cited() {
+        let snippet = |path: &str| SnippetOf { path: path.to_owned(), snippet: "x".to_owned() };
+        let results = [snippet("/a/plan.docx"), snippet("/a/b.md")];
+        let check = |written: &str, expected: &str| {
+            assert_eq!(with_true_citations(written, &results), expected);
+        };
+        check("- One [plan.docx]\n- Two [/a/b.md]", "- One [plan.docx]\n- Two [/a/b.md]");
+        check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
+        check("See [note] in [b.md", "See [note] in [b.md\n\n[plan.docx, b.md]");
+        check("Nothing", "Nothing\n\n[plan.docx, b.md]");
+    }
 
     #[test]
     fn sentences_of_any_script_are_taken_whole() {

@@ -1,6 +1,7 @@
 //! Walks a root and gives its files to the write path, in a fixed order.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ignore::overrides::OverrideBuilder;
@@ -74,7 +75,8 @@ impl FileSource {
         self.seen.insert(item.id.clone());
         item.attributes.insert(attribute::ROOT.to_owned(), self.root.name.as_str().into());
         item.attributes.insert(attribute::EXT.to_owned(), ext.into());
-        item.metadata = json!({ "modified": modified, "bytes": metadata.len() });
+        let device = metadata.dev();
+        item.metadata = json!({ "modified": modified, "bytes": metadata.len(), "device": device });
         item.fingerprint = format!("{}-{modified}", metadata.len());
         Ok(Some(item))
     }
@@ -118,6 +120,11 @@ impl Source for FileSource {
             Err(error) => Err(problem("unreadable", &error)),
         }
     }
+}
+
+/// Gives the number of the file system that a folder is on.
+pub(crate) fn device_of(folder: &Path) -> Option<u64> {
+    fs_err::symlink_metadata(folder).ok().map(|metadata| metadata.dev())
 }
 
 /// Gives a file's extension in lower case with its point; empty when it has none.

@@ -89,6 +89,8 @@ pub struct LimitsConfig {
     pub rate_per_minute: BTreeMap<String, u32>,
     /// Characters in one answer.
     pub result_chars: usize,
+    /// Tokens in one answer, as a language model would count them.
+    pub result_tokens: usize,
     /// Bytes in one request to an MCP address.
     pub body_bytes: usize,
     /// Bytes in one upload over REST.
@@ -121,6 +123,8 @@ impl Default for LimitsConfig {
         LimitsConfig {
             rate_per_minute: BTreeMap::new(),
             result_chars: 100_000,
+            // What common clients take from one call before they cut it themselves.
+            result_tokens: 25_000,
             body_bytes: 4 * 1024 * 1024,
             upload_bytes: 512 * 1024 * 1024,
             concurrent_calls: 64,

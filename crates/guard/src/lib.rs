@@ -14,8 +14,8 @@
 //! use serde_json::json;
 //!
 //! let answer = json!({ "id": "a@b.example", "text": "write to someone@example.org" });
-//! let Outgoing { value, n_redacted, .. } =
-//!     release(answer, &["/text"], None, &Caps { result_chars: 1000 });
+//! let caps = Caps { result_chars: 1_000, result_tokens: 1_000 };
+//! let Outgoing { value, n_redacted, .. } = release(answer, &["/text"], None, &caps);
 //! assert_eq!(n_redacted, 1);
 //! assert_eq!(value["id"], "a@b.example");
 //! assert!(!value["text"].as_str().unwrap().contains("someone@example.org"));

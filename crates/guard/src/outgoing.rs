@@ -10,6 +10,22 @@ use crate::paths::strings_at;
 pub struct Caps {
     /// Characters of the answer written as JSON.
     pub result_chars: usize,
+    /// Tokens of the same, as a language model would count them.
+    pub result_tokens: usize,
+}
+
+impl Caps {
+    /// Gives how many characters of `text` may leave; nothing when all of it may.
+    fn allowed_chars(&self, text: &str) -> Option<usize> {
+        // A token has at least one byte, a character too, so that most answers are not counted.
+        let n_tokens = if text.len() > self.result_tokens { text::count_tokens(text) } else { 0 };
+        let by_tokens = (n_tokens > self.result_tokens).then(|| {
+            let n_chars = text.chars().count() as u64;
+            (n_chars * self.result_tokens as u64 / n_tokens as u64) as usize
+        });
+        let by_chars = exceeds(text, self.result_chars).then_some(self.result_chars);
+        by_tokens.into_iter().chain(by_chars).min()
+    }
 }
 
 /// An answer that may leave.
@@ -50,10 +66,19 @@ pub fn release(
     }
     let mut text = value.to_string();
     let mut was_cut = false;
-    if exceeds(&text, caps.result_chars) {
+    if let Some(mut limit) = caps.allowed_chars(&text) {
         was_cut = true;
-        cut(&mut value, source_text, list, caps.result_chars);
-        text = value.to_string();
+        let whole = value.clone();
+        for _ in 0..CUT_ROUNDS {
+            value = whole.clone();
+            cut(&mut value, source_text, list, limit);
+            text = value.to_string();
+            match caps.allowed_chars(&text) {
+                // What is left has more tokens to the character than the whole.
+                Some(allowed) => limit = allowed.min(limit - limit / 8),
+                None => break,
+            }
+        }
     }
     Outgoing { value, text, n_redacted, was_cut }
 }
@@ -74,14 +99,23 @@ pub fn release_text(text: &str, caps: &Caps) -> OutgoingText {
     let redaction = text::redact(text);
     let mut outgoing =
         OutgoingText { text: redaction.text, n_redacted: redaction.n_pieces, was_cut: false };
-    if exceeds(&outgoing.text, caps.result_chars) {
-        let n_kept = caps.result_chars.saturating_sub(NOTICE_CHARS);
-        if let Some((at, _)) = outgoing.text.char_indices().nth(n_kept) {
-            outgoing.text.truncate(at);
+    let mut n_kept = usize::MAX;
+    while let Some(limit) = caps.allowed_chars(&outgoing.text) {
+        // Every round keeps less, and ends at nothing.
+        n_kept = limit.saturating_sub(NOTICE_CHARS).min(n_kept.saturating_sub(1));
+        match outgoing.text.char_indices().nth(n_kept) {
+            Some((at, _)) if n_kept > 0 => outgoing.text.truncate(at),
+            Some(_) | None => outgoing.text.clear(),
         }
+        outgoing.was_cut = true;
+        if outgoing.text.is_empty() {
+            break;
+        }
+    }
+    if outgoing.was_cut {
+        let n_kept = outgoing.text.chars().count();
         let notice = format!("\n[cut after {n_kept} characters: ask for a part of it]");
         outgoing.text.push_str(&notice);
-        outgoing.was_cut = true;
     }
     outgoing
 }
@@ -90,6 +124,9 @@ pub fn release_text(text: &str, caps: &Caps) -> OutgoingText {
 fn exceeds(text: &str, limit: usize) -> bool {
     text.len() > limit && text.chars().count() > limit
 }
+
+/// How often an answer is cut anew when what is left still has too many tokens.
+const CUT_ROUNDS: usize = 8;
 
 /// Room for the notice itself.
 const NOTICE_CHARS: usize = 300;
@@ -165,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    const CAPS: Caps = Caps { result_chars: 2_000 };
+    const CAPS: Caps = Caps { result_chars: 2_000, result_tokens: 2_000 };
 
     #[test]
     fn only_the_named_places_are_redacted() {
@@ -212,6 +249,25 @@ mod tests {
         assert_eq!(outgoing.value["results"][0]["n"], 0);
         let warning = outgoing.value["warnings"][0].as_str().unwrap();
         assert!(warning.contains("of 100 results"), "{warning}");
+    }
+
+    #[test]
+    fn tokens_are_capped_as_well() {
+        let caps = Caps { result_chars: 100_000, result_tokens: 500 };
+        let check = |content: &str| {
+            let results: Vec<Value> = (0..50).map(|_| json!({ "content": content })).collect();
+            let answer = json!({ "results": results });
+            let outgoing = release(answer, &["/results/*/content"], Some("/results"), &caps);
+            assert!(outgoing.was_cut && outgoing.value["truncated"] == true);
+            let n_tokens = text::count_tokens(&outgoing.text);
+            assert!((100..=500).contains(&n_tokens), "{n_tokens} tokens of {content}");
+            let outgoing = release_text(&content.repeat(100), &caps);
+            assert!(outgoing.was_cut);
+            assert!(text::count_tokens(&outgoing.text) <= 500, "{}", outgoing.text);
+        };
+        check("東京都の図書館は日曜日も開いています。");
+        check("plain words of a plain text that goes on ");
+        check("1-2/3.4;5,6:7+8=9 ");
     }
 
     #[test]

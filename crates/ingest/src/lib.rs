@@ -46,6 +46,7 @@ mod embedding;
 
 mod jobs;
 mod progress;
+mod terminal;
 
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
@@ -57,3 +58,4 @@ pub use jobs::{
 pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
 pub use progress::{Progress, Stage};
 pub use source::{Item, ItemContent, ListSource, Source};
+pub use terminal::TerminalBar;

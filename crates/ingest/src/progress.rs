@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use model::Warning;
 use parking_lot::Mutex;
@@ -59,23 +58,6 @@ impl Progress {
             warnings: Mutex::default(),
             watch: Box::new(watch),
         }))
-    }
-
-    /// Draws a bar on the terminal (stderr); draws nothing where stderr is not a terminal.
-    pub fn on_terminal() -> Self {
-        let bar = indicatif::ProgressBar::new(0);
-        let style = indicatif::ProgressStyle::with_template(
-            "{msg:>10} [{bar:30}] {human_pos}/{human_len} {eta}",
-        );
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Progress::watched(move |stage, n_done, n_total| {
-            bar.set_message(stage.as_str());
-            bar.set_length(n_total.max(n_done) as u64);
-            bar.set_position(n_done as u64);
-        })
     }
 
     /// Begins a stage that has so many steps, as far as is known.

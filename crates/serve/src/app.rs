@@ -60,7 +60,7 @@ pub struct App {
 impl App {
     /// How large an answer may be.
     pub fn caps(&self) -> Caps {
-        Caps { result_chars: self.limits.result_chars }
+        Caps { result_chars: self.limits.result_chars, result_tokens: self.limits.result_tokens }
     }
 }
 

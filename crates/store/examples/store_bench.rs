@@ -10,6 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = store::bench::BenchConfig {
         folder: folder.into(),
         sizes: sizes.iter().map(|size| size.parse()).collect::<Result<_, _>>()?,
+        vectors: Vec::new(),
         corpus: (corpus != "-").then(|| corpus.into()),
         n_questions: 200,
         clock: model::Clock::fixed(model::Timestamp(0)),

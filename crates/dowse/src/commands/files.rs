@@ -1,11 +1,11 @@
 //! `dowse index`, `dowse search` and `dowse open`: the files family at a terminal.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, SearchRequest};
 use anyhow::Context;
-use ingest::Priority;
+use ingest::{Priority, TerminalBar};
 use model::{Caller, Deadline};
 
 use crate::cli::{FilesArgs, IndexArgs, OpenArgs, SearchArgs};
@@ -18,20 +18,34 @@ use crate::wiring::{Lasting, app};
 /// How long a command may wait for one step.
 const STEP: Duration = Duration::from_secs(24 * 3600);
 
+/// How long the model may take to load.
+const MODEL_WAIT: Duration = Duration::from_secs(120);
+
 pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     let caller = Caller::local_admin();
-    let (_lasting, service) = open(&args.files, &args.folders)?;
+    let (lasting, service) = open(&args.files, &args.folders)?;
     let roots = service.roots(&caller);
+    let bar = TerminalBar::new();
     for root in &roots {
         loop {
             let deadline = Deadline::after(STEP);
-            match service.index(&caller, root, args.full, Priority::High, &deadline, &|_| {})? {
+            match service.index(
+                &caller,
+                root,
+                args.full,
+                Priority::High,
+                &deadline,
+                &|progress| {
+                    bar.show(progress);
+                },
+            )? {
                 IndexAnswer::Running { progress, .. } => print::note(format!(
                     "{root}: {} of {} files",
                     progress.n_done,
                     progress.n_total.unwrap_or(progress.n_done)
                 )),
                 IndexAnswer::Done(indexed) => {
+                    bar.clear();
                     print::line(format!(
                         "{root}: {} indexed, {} skipped, {} removed in {} ms",
                         indexed.indexed, indexed.skipped, indexed.removed, indexed.duration_ms
@@ -50,6 +64,21 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
             }
         }
     }
+    if args.no_vectors {
+        return Ok(());
+    }
+    if let Err(state) = lasting.embedder.get(&Deadline::after(MODEL_WAIT)) {
+        if let Some(warning) = state.warning() {
+            print::note(format!("note: {}", warning.message));
+        }
+        return Ok(());
+    }
+    print::note("words can be searched; vectors follow, and go on later when stopped here");
+    let bar = TerminalBar::new();
+    let begun = Instant::now();
+    service.finish_vectors(&Deadline::after(STEP), &|progress| bar.show(progress))?;
+    bar.clear();
+    print::line(format!("vectors are complete after {:.1} s", begun.elapsed().as_secs_f64()));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod check;
 mod demo;
+mod eval;
 mod extract;
 mod files;
 mod kb;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),
         Command::Kb(args) => kb::run(&args),
+        Command::Eval(args) => eval::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(command) => bench::run(&command),
     }

@@ -12,7 +12,7 @@ use crate::cli::ServeArgs;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, load};
 use crate::wiring::{Lasting, app, watch_folders};
-use crate::{print, reload, signals};
+use crate::{open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -58,6 +58,7 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
     for folder in folders {
         let folder = std::path::absolute(folder)
             .with_context(|| format!("the folder `{}` cannot be used", folder.display()))?;
+        anyhow::ensure!(folder.is_dir(), "`{}` is not a folder", folder.display());
         config.files.roots.push(RootConfig::Path(folder));
     }
     Ok(())
@@ -66,6 +67,7 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
 /// Binds the address, and puts the one that was given into the configuration.
 pub(super) async fn bind(mut config: Config) -> anyhow::Result<(TcpListener, Config)> {
     config.check()?;
+    open_files::raise_limit(config.limits.connections);
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.with_context(|| {
         format!("cannot listen on `{wanted}`\nhint: choose another address with `--listen`")

@@ -14,6 +14,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "server.allowed_hosts",
     "server.allowed_origins",
     "limits.result_chars",
+    "limits.result_tokens",
     "limits.body_bytes",
     "limits.upload_bytes",
     "limits.concurrent_calls",

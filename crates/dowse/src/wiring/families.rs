@@ -9,12 +9,14 @@ use files::{Indexer, IndexerConfig, Roots};
 use filters::charts::{ChartSettings, Charts};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
-use tools::everywhere::{Fetch, Search};
-use tools::files::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
-use tools::filters::{GenerateChartData, SearchFilters, SearchFiltersBatch};
+use tools::everywhere::{Fetch, Search, Things};
+use tools::files::{
+    FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
+};
+use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
 use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
 use tools::tables::{DescribeSchema, QueryTable};
-use tools::{Registry, Tool};
+use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::{Lasting, models};
 use crate::config::Config;
@@ -82,6 +84,10 @@ impl Families {
     /// Starts to index what is configured; searches by words work while it goes on.
     pub(crate) fn start_indexing(&self) -> anyhow::Result<()> {
         if let Some(files) = &self.files {
+            let n_forgotten = files.forget_other_roots()?;
+            if n_forgotten > 0 {
+                tracing::info!(n_forgotten, "files of folders that are no longer configured left");
+            }
             files.index_all()?;
         }
         Ok(())
@@ -115,6 +121,19 @@ impl Families {
         tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
         tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
         Registry::new(tools)
+    }
+
+    /// What can be read by its address.
+    pub(crate) fn resources(&self) -> ResourceSet {
+        let mut families: Vec<Arc<dyn Resources>> =
+            vec![Arc::new(Things::new(self.across.clone()))];
+        if let Some(service) = &self.files {
+            families.push(Arc::new(FilePlaces::new(service.clone())));
+        }
+        if let Some(charts) = &self.charts {
+            families.push(Arc::new(ChartFigures::new(Arc::clone(charts))));
+        }
+        ResourceSet::new(families)
     }
 
     /// The tools at `/api/mcp`: the first table, as if it were the only one.

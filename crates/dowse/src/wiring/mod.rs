@@ -10,11 +10,10 @@ use std::sync::Arc;
 use guard::{Authenticator, Limiter};
 use serve::App;
 use tokio::sync::Semaphore;
-use tools::ResourceSet;
 
 pub(crate) use families::{Families, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
-pub(crate) use models::models_dir;
+pub(crate) use models::{embedder, models_dir};
 pub(crate) use watch::watch_folders;
 
 use crate::config::Config;
@@ -45,7 +44,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: families.registry(&config.server.link_base()),
-        resources: ResourceSet::default(),
+        resources: families.resources(),
         first_table: families.first_table(),
         endpoints: None,
         across: families.across.clone(),

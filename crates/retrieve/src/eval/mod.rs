@@ -10,6 +10,7 @@ mod error;
 mod metrics;
 mod report;
 mod run;
+mod scale;
 mod vectors;
 
 pub use dataset::{Dataset, JudgedQuery, SourceDocument};
@@ -17,3 +18,4 @@ pub use error::{Error, Result};
 pub use metrics::{Metrics, mean_metrics};
 pub use report::{CUT, DatasetReport, EvalReport, StageReport};
 pub use run::{EvalConfig, Loaded, evaluate, load};
+pub use scale::scale;

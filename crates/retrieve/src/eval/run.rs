@@ -51,10 +51,14 @@ pub struct Loaded {
 }
 
 /// The folder of one run's store, inside the cache folder; it goes when the run is over.
-struct RunFolder(PathBuf);
+pub(super) struct RunFolder(PathBuf);
 
 impl RunFolder {
-    fn make(cache_folder: &Path) -> Result<Self> {
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn make(cache_folder: &Path) -> Result<Self> {
         static N_MADE: AtomicUsize = AtomicUsize::new(0);
         let n_made = N_MADE.fetch_add(1, Ordering::Relaxed);
         let folder = cache_folder.join(format!("run-{}-{n_made}", std::process::id()));
@@ -211,7 +215,7 @@ fn random_idx(query_id: &str, n_documents: usize) -> usize {
     number % n_documents.max(1)
 }
 
-fn document_of(source: &super::SourceDocument) -> Document {
+pub(super) fn document_of(source: &super::SourceDocument) -> Document {
     Document {
         id: DocumentId::new(&source.id),
         title: source.title.clone(),
@@ -229,7 +233,7 @@ fn document_of(source: &super::SourceDocument) -> Document {
     }
 }
 
-fn embedded_text(source: &super::SourceDocument) -> String {
+pub(super) fn embedded_text(source: &super::SourceDocument) -> String {
     if source.title.is_empty() {
         return source.text.clone();
     }
@@ -268,6 +272,6 @@ fn write_evidence(lines: &mut String, dataset: &str, query: &JudgedQuery, trace:
     }
 }
 
-fn millis(duration: Duration) -> f64 {
+pub(super) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1_000.0
 }

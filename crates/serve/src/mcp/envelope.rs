@@ -3,16 +3,22 @@
 //! nobody needs (`clientInfo`), as short scripts do.
 
 use bytes::Bytes;
+use http::StatusCode;
 use serde_json::{Value, json};
+
+/// The first version of the protocol that has no handshake.
+const FIRST_WITHOUT_HANDSHAKE: &str = "2026-07-28";
 
 /// A message that cannot be taken, as the JSON-RPC error to answer with.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refused {
+    pub(crate) status: StatusCode,
     pub(crate) body: Value,
 }
 
-/// Checks the outer form of a message and completes it where needed.
-pub(crate) fn check(body: Bytes) -> Result<Bytes, Refused> {
+/// Checks the outer form of a message and completes it where needed. `version` is the protocol's
+/// as the header names it.
+pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Bytes, Refused> {
     let parsed: Value = serde_json::from_slice(&body)
         .map_err(|error| refused(Value::Null, -32700, format!("parse error: {error}")))?;
     let Value::Object(mut message) = parsed else {
@@ -48,6 +54,12 @@ pub(crate) fn check(body: Bytes) -> Result<Bytes, Refused> {
             Ok(()) => Ok(body),
             Err(reason) => Err(refused(id, -32602, reason.to_owned())),
         },
+        // Versions are dates, so that the order of letters is the order of time.
+        "initialize" if version.is_some_and(|version| version >= FIRST_WITHOUT_HANDSHAKE) => {
+            let reason = "there is no `initialize` in this version: call `server/discover`";
+            let refused = refused(id, -32601, reason.to_owned());
+            Err(Refused { status: StatusCode::NOT_FOUND, ..refused })
+        }
         "initialize" => {
             let Some(Value::Object(params)) = message.get_mut("params") else {
                 return Err(refused(id, -32602, "`initialize` needs `params`".to_owned()));
@@ -79,7 +91,7 @@ fn check_tool_call(params: Option<&Value>) -> Result<(), &'static str> {
 #[expect(clippy::needless_pass_by_value, reason = "every caller has just made them")]
 fn refused(id: Value, code: i64, message: String) -> Refused {
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
-    Refused { body }
+    Refused { status: StatusCode::BAD_REQUEST, body }
 }
 
 #[cfg(test)]
@@ -88,7 +100,7 @@ mod tests {
 
     #[track_caller]
     fn check_code(message: &str, expected: Option<i64>) {
-        let code = check(Bytes::from(message.to_owned()))
+        let code = check(Bytes::from(message.to_owned()), None)
             .err()
             .map(|refused| refused.body["error"]["code"].as_i64().unwrap());
         assert_eq!(code, expected, "{message}");
@@ -119,9 +131,17 @@ mod tests {
     #[test]
     fn a_short_handshake_is_completed() {
         let short = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#;
-        let body = check(Bytes::from(short)).unwrap();
+        let body = check(Bytes::from(short), Some("2025-03-26")).unwrap();
         let message: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(message["params"]["clientInfo"]["name"], "unknown");
         assert_eq!(message["params"]["protocolVersion"], "2025-03-26");
+    }
+
+    #[test]
+    fn the_handshake_is_gone_where_the_header_names_a_version_without_it() {
+        let handshake = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+        let refused = check(Bytes::from(handshake), Some("2026-07-28")).unwrap_err();
+        assert_eq!((refused.status, &refused.body["id"]), (StatusCode::NOT_FOUND, &json!(1)));
+        assert_eq!(refused.body["error"]["code"], -32601);
     }
 }

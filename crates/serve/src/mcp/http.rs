@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::envelope;
 use super::handler::Visit;
 
+/// The header that names the version of the protocol.
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+
 /// A body that has not arrived by then is refused.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -71,8 +74,9 @@ pub(crate) async fn prepare(
             return Err(json_rpc(StatusCode::REQUEST_TIMEOUT, -32600, "the body is too slow"));
         }
     };
-    let body = envelope::check(body)
-        .map_err(|refused| (StatusCode::BAD_REQUEST, axum::Json(refused.body)).into_response())?;
+    let version = parts.headers.get(PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
+    let body = envelope::check(body, version)
+        .map_err(|refused| (refused.status, axum::Json(refused.body)).into_response())?;
     // A client that accepts anything accepts both forms of an answer; the library wants to see
     // them spelled out.
     widen_accept(&mut parts.headers);

@@ -1,8 +1,10 @@
 //! Text and vectors to measure with, the same in every run.
 //!
 //! Text is either made of a vocabulary whose words are as unequally frequent as in real text
-//! (Zipf), or of the sentences of a corpus in BEIR's layout, recombined. Vectors are synthetic:
-//! points around many centres that all lean the same way, as embeddings do.
+//! (Zipf), or of the sentences of a corpus in BEIR's layout, recombined. Vectors are those of real
+//! sentences where the caller gives some, each moved a little to give as many as are needed;
+//! otherwise they are synthetic: points around many centres that all lean the same way, as
+//! embeddings do.
 
 use std::path::Path;
 
@@ -12,6 +14,8 @@ use crate::{Document, Result};
 
 /// Passages of one document.
 pub(super) const PASSAGES_PER_DOCUMENT: usize = 20;
+/// Documents written in one commit.
+pub(super) const DOCUMENTS_PER_BATCH: usize = 250;
 /// Dimensions of the vectors.
 pub(super) const DIMENSIONS: usize = 384;
 /// The attribute that one document in a hundred shares with a given other.
@@ -21,34 +25,33 @@ const N_VOCABULARY: usize = 150_000;
 const WORDS_PER_PASSAGE: usize = 80;
 const N_CENTRES: u64 = 3_000;
 
+/// How far each number of a real vector is moved, as a part of what a number is on average.
+const MOVED: f32 = 0.3;
+
 /// Makes documents, questions and vectors.
 pub(super) struct Material {
     words: Vec<String>,
     sentences: Vec<String>,
+    vectors: Vec<Vec<f32>>,
 }
 
 impl Material {
-    /// Takes the sentences of a corpus, or makes words up.
-    pub(super) fn new(corpus: Option<&Path>) -> Result<Self> {
+    /// Takes the sentences of a corpus, or makes words up; takes real vectors, or makes them up.
+    pub(super) fn new(corpus: Option<&Path>, vectors: &[Vec<f32>]) -> Result<Self> {
         let words = (0..N_VOCABULARY as u64).map(made_up_word).collect();
-        let mut sentences = vec![];
-        if let Some(corpus) = corpus {
-            let text = fs_err::read_to_string(corpus.join("corpus.jsonl"))?;
-            for line in text.lines() {
-                let Ok(entry) = serde_json::from_str::<serde_json::Value>(line) else { continue };
-                let text = entry["text"].as_str().unwrap_or_default();
-                let cut = text.split_inclusive(['.', '。']).map(str::trim);
-                sentences.extend(cut.filter(|cut| cut.len() > 20).map(str::to_owned));
-            }
-        }
-        Ok(Material { words, sentences })
+        let sentences = corpus.map_or_else(|| Ok(vec![]), sentences)?;
+        Ok(Material { words, sentences, vectors: vectors.to_vec() })
     }
 
     /// Says what the text is.
     pub(super) fn description(&self) -> String {
-        match self.sentences.len() {
-            0 => format!("made-up text, Zipf over {N_VOCABULARY} words; synthetic vectors"),
-            n => format!("{n} sentences of the corpus, recombined; synthetic vectors"),
+        let text = match self.sentences.len() {
+            0 => format!("made-up text, Zipf over {N_VOCABULARY} words"),
+            n => format!("{n} sentences of the corpus, recombined"),
+        };
+        match self.vectors.len() {
+            0 => format!("{text}; synthetic vectors"),
+            n => format!("{text}; vectors of {n} real sentences, each moved a little"),
         }
     }
 
@@ -94,8 +97,15 @@ impl Material {
     }
 
     /// Gives the vector of a passage, or of a question for numbers past all passages.
-    pub(super) fn vector(number: u64) -> Vec<f32> {
+    pub(super) fn vector(&self, number: u64) -> Vec<f32> {
         let mut random = Random::new(number.wrapping_mul(0x9e37) ^ 0xfeed);
+        if !self.vectors.is_empty() {
+            let real = &self.vectors[random.below(self.vectors.len() as u64) as usize];
+            let usual = (real.iter().map(|value| value * value).sum::<f32>()
+                / real.len().max(1) as f32)
+                .sqrt();
+            return real.iter().map(|value| value + random.normal() * MOVED * usual).collect();
+        }
         let mut centre = Random::new(random.below(N_CENTRES) ^ 0xce11);
         let mut lean = Random::new(0x1ea);
         (0..DIMENSIONS)
@@ -125,6 +135,20 @@ impl Material {
         let rank = (N_VOCABULARY as f64).powf(random.unit()) as usize;
         &self.words[rank.min(N_VOCABULARY - 1)]
     }
+}
+
+/// Reads the sentences of a corpus in BEIR's layout.
+///
+/// Fails when the folder has no `corpus.jsonl`.
+pub fn sentences(corpus: &Path) -> Result<Vec<String>> {
+    let mut sentences = vec![];
+    for line in fs_err::read_to_string(corpus.join("corpus.jsonl"))?.lines() {
+        let Ok(entry) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let text = entry["text"].as_str().unwrap_or_default();
+        let cut = text.split_inclusive(['.', '。']).map(str::trim);
+        sentences.extend(cut.filter(|cut| cut.len() > 20).map(str::to_owned));
+    }
+    Ok(sentences)
 }
 
 fn made_up_word(number: u64) -> String {

@@ -6,4 +6,5 @@ mod machine;
 mod material;
 mod run;
 
+pub use material::sentences;
 pub use run::{BenchConfig, run};

@@ -7,12 +7,11 @@ use model::{Clock, Deadline, NamespaceId, PassageId, Report};
 
 use super::alternatives;
 use super::machine::{cpu_seconds, megabytes, percentiles};
-use super::material::{BUCKET, DIMENSIONS, Material, PASSAGES_PER_DOCUMENT};
+use super::material::{BUCKET, DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT};
 use crate::{
     Bm25, Config, EmbeddedStore, Filter, Manifest, PassageStore, Result, VectorSpace, WordsQuery,
 };
 
-const DOCUMENTS_PER_BATCH: usize = 250;
 const VECTORS_PER_BATCH: usize = 5_000;
 const N_CANDIDATES: usize = 100;
 /// Questions whose nearest vectors are compared with an exact scan.
@@ -27,6 +26,8 @@ pub struct BenchConfig {
     pub sizes: Vec<usize>,
     /// A corpus in BEIR's layout to take sentences from; nothing makes text up.
     pub corpus: Option<PathBuf>,
+    /// Vectors of real sentences, 384 numbers each; none makes vectors up.
+    pub vectors: Vec<Vec<f32>>,
     /// Questions for each figure.
     pub n_questions: usize,
     /// Gives the time of the rows that are written.
@@ -40,7 +41,7 @@ pub struct BenchConfig {
 /// When the folder cannot be written or the corpus cannot be read.
 pub fn run(config: &BenchConfig) -> Result<Report> {
     let mut report = Report::new("store");
-    let material = Material::new(config.corpus.as_deref())?;
+    let material = Material::new(config.corpus.as_deref(), &config.vectors)?;
     for n_passages in &config.sizes {
         measure(&mut report, config, &material, *n_passages)?;
     }
@@ -84,7 +85,7 @@ fn measure(
     let mut wall = 0.0;
     for first in (0..n_passages).step_by(VECTORS_PER_BATCH) {
         let batch: Vec<_> = (first..(first + VECTORS_PER_BATCH).min(n_passages))
-            .map(|number| (passage_id(number), Material::vector(number as u64)))
+            .map(|number| (passage_id(number), material.vector(number as u64)))
             .collect();
         let begun = Instant::now();
         store.set_vectors(&namespace, &batch)?;
@@ -107,7 +108,7 @@ fn measure(
     );
     drop(store);
     alternatives::fts5(report, material, &folder, n_passages, config.n_questions.min(50))?;
-    alternatives::numpy(report, &folder, n_passages)
+    alternatives::numpy(report, material, &folder, n_passages)
 }
 
 fn search(
@@ -133,7 +134,7 @@ fn search(
         let query = |question_idx: usize| {
             WordsQuery::from_text(&material.question(question_idx), Bm25::PASSAGES, 1.0, 0.2)
         };
-        let vector = |question_idx: usize| Material::vector((1 << 40) + question_idx as u64);
+        let vector = |question_idx: usize| material.vector((1 << 40) + question_idx as u64);
         for question_idx in 0..3 {
             store.by_words(&namespace, &query(question_idx), filter, N_CANDIDATES, &deadline())?;
             store.by_vector(
@@ -158,7 +159,7 @@ fn search(
         report.add(at(&format!("by vector{name}")), p50, "ms p50");
         report.add(at(&format!("by vector{name}")), p99, "ms p99");
     }
-    let recall = recall(store, &namespace, n_passages)?;
+    let recall = recall(store, material, &namespace, n_passages)?;
     report.add_noted(
         at("recall of the nearest 100"),
         recall,
@@ -168,12 +169,17 @@ fn search(
     Ok(())
 }
 
-fn recall(store: &EmbeddedStore, namespace: &NamespaceId, n_passages: usize) -> Result<f64> {
+fn recall(
+    store: &EmbeddedStore,
+    material: &Material,
+    namespace: &NamespaceId,
+    n_passages: usize,
+) -> Result<f64> {
     let questions: Vec<Vec<f32>> =
-        (0..N_RECALL_QUESTIONS).map(|number| Material::vector((1 << 41) + number as u64)).collect();
+        (0..N_RECALL_QUESTIONS).map(|number| material.vector((1 << 41) + number as u64)).collect();
     let mut exact: Vec<Vec<(f32, usize)>> = vec![vec![]; questions.len()];
     for number in 0..n_passages {
-        let vector = Material::vector(number as u64);
+        let vector = material.vector(number as u64);
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         for (question, best) in questions.iter().zip(&mut exact) {
             let dot: f32 = question.iter().zip(&vector).map(|(a, b)| a * b).sum();

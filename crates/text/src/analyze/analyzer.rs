@@ -45,7 +45,7 @@ impl Analyzer {
     /// Gives the version that goes into index manifests; it grows whenever a text could give
     /// other tokens than before.
     pub fn version(&self) -> u32 {
-        1
+        2
     }
 
     /// Cuts a text in the language it is detected to be in.
@@ -148,10 +148,13 @@ fn visit_compound(
     visitor(&TokenRef { n_positions: n_parts, ..whole });
     for (part_position, part) in (position..).zip(parts.iter()) {
         let Some(part_source) = source.get(part.byte_start..part.byte_end) else { continue };
+        // A plural such as `PDFs` is the same word inside a compound as outside of it.
+        let part_source = compound::without_ending(part_source).unwrap_or(part_source);
+        let byte_start = run.bytes.start + part.byte_start;
         let part_run = Run {
-            bytes: run.bytes.start + part.byte_start..run.bytes.start + part.byte_end,
+            bytes: byte_start..byte_start + part_source.len(),
             char_start: run.char_start + part.char_start,
-            n_chars: part.char_end - part.char_start,
+            n_chars: part_source.chars().count(),
             kind: RunKind::Plain,
         };
         visitor(&plain(memory.word(part_source), TokenKind::Part, part_position, &part_run));

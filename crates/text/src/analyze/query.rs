@@ -61,8 +61,11 @@ impl Analyzer {
             let mut terms = vec![token.stem.to_owned()];
             let is_stemmed_kind = match token.kind {
                 TokenKind::Word | TokenKind::Part => true,
-                // A compound that was kept as it is has no stem in any language.
-                TokenKind::Compound => token.folded.chars().all(char::is_alphabetic),
+                // A compound that was kept as it is has no stem in any language; what it was kept
+                // for still stands in it.
+                TokenKind::Compound => {
+                    !token.folded.contains(|char: char| char.is_numeric() || "@.".contains(char))
+                }
                 TokenKind::Bigram | TokenKind::Character => false,
             };
             if is_stemmed_kind {

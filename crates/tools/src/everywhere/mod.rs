@@ -1,7 +1,9 @@
 //! Tools over every family at once, in the shape that ChatGPT connectors expect.
 
 mod fetch;
+mod resources;
 mod search;
 
 pub use fetch::Fetch;
+pub use resources::Things;
 pub use search::Search;

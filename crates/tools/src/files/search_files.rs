@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{error, version_schema, versioned, visible};
+use super::resources::link;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -128,7 +129,11 @@ impl Tool for SearchFiles {
         if !found.exts.is_empty() || !found.years.is_empty() {
             value["filters"] = json!({ "exts": found.exts, "years": found.years });
         }
-        let n_items = found.items.len();
-        Ok(versioned(value).with_warnings(&found.warnings).with_n_results(n_items))
+        let answer =
+            versioned(value).with_warnings(&found.warnings).with_n_results(found.items.len());
+        Ok(match found.items.first() {
+            Some(first) => answer.with_link(link(&first.path, &first.pointer)),
+            None => answer,
+        })
     }
 }

@@ -1,9 +1,11 @@
 //! Tools of the filters family.
 
 mod generate_chart_data;
+mod resources;
 mod search_filters;
 
 pub use generate_chart_data::GenerateChartData;
+pub use resources::ChartFigures;
 pub use search_filters::{SearchFilters, SearchFiltersBatch};
 
 #[cfg(test)]

@@ -3,18 +3,28 @@
 mod overhead;
 mod process;
 
+use std::path::Path;
+use std::time::Duration;
+
 use extract::{Pool, PoolConfig};
-use model::Report;
+use infer::EmbedderSlot;
+use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
 use crate::cli::{BenchCommand, StoreBenchArgs};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
-use crate::wiring::models_dir;
+use crate::wiring::{embedder, models_dir};
 
 /// Worker processes that read documents while extraction is measured.
 const N_EXTRACTORS: usize = 2;
+
+/// How long the model may take to load.
+const LOAD_WAIT: Duration = Duration::from_secs(120);
+
+/// How long it may take to embed the sentences that are measured with.
+const EMBED_WAIT: Duration = Duration::from_secs(3600);
 
 /// Questions for each figure of the store.
 const N_QUESTIONS: usize = 200;
@@ -33,6 +43,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             }
         }
         BenchCommand::Store(args) => store(args)?,
+        BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {
             let config = load(args.config.as_deref(), &variable)?.config;
             show(&infer::bench::run(&models_dir(&config))?);
@@ -48,16 +59,39 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
 
 fn store(args: &StoreBenchArgs) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("dowse-bench-store-{}", std::process::id()));
+    let vectors = match &args.corpus {
+        Some(corpus) => real_vectors(args, corpus)?,
+        None => Vec::new(),
+    };
     let measured = store::bench::run(&BenchConfig {
         folder: folder.clone(),
         sizes: args.passages.clone(),
         corpus: args.corpus.clone(),
+        vectors,
         n_questions: N_QUESTIONS,
         clock: crate::clock::system(),
     });
     fs_err::remove_dir_all(&folder)?;
     show(&measured?);
     Ok(())
+}
+
+/// Embeds sentences of the corpus, where the model is here.
+fn real_vectors(args: &StoreBenchArgs, corpus: &Path) -> anyhow::Result<Vec<Vec<f32>>> {
+    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let slot = EmbedderSlot::new(embedder(&config)?);
+    let embedder = match slot.get(&Deadline::after(LOAD_WAIT)) {
+        Ok(embedder) => embedder,
+        Err(state) => {
+            let why = state.warning().map(|said| said.message).unwrap_or_default();
+            print::note(format!("vectors are made up: {why}"));
+            return Ok(Vec::new());
+        }
+    };
+    let sentences = store::bench::sentences(corpus)?;
+    let texts: Vec<&str> = sentences.iter().take(args.embed).map(String::as_str).collect();
+    print::note(format!("embedding {} sentences", texts.len()));
+    Ok(embedder.embed_passages(&texts, &Deadline::after(EMBED_WAIT))?)
 }
 
 /// Prints a report as a table.

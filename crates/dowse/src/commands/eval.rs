@@ -1,0 +1,124 @@
+//! `dowse eval`: how good the order is, on judged queries, stage by stage.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use infer::{Embedder, EmbedderSlot};
+use model::{Deadline, Report};
+use retrieve::Pipeline;
+use retrieve::eval::{Dataset, EvalConfig, EvalReport, evaluate, scale};
+
+use crate::cli::{ConfigArgs, EvalArgs, SearchBenchArgs};
+use crate::commands::variable;
+use crate::config::{Config, load};
+use crate::print;
+use crate::wiring;
+
+/// How long the model may take to load.
+const LOAD_WAIT: Duration = Duration::from_secs(120);
+
+/// How often progress is told.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// Evaluates every dataset, prints a table, and compares with the baseline where one is given.
+pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
+    // A baseline that cannot be read is said before the work, not after it.
+    let baseline = args.baseline.as_deref().map(read_report).transpose()?;
+    let told = Cell::new(None);
+    let tell = |name: &str, n_done, n_all| tell(&told, name, n_done, n_all);
+    let eval = EvalConfig {
+        limit_queries: args.limit,
+        ..config(&args.config, args.no_model, args.cache.as_deref(), &tell)?
+    };
+    let mut report = EvalReport::default();
+    for path in &args.datasets {
+        let dataset = Dataset::read(path)?;
+        print::note(format!(
+            "{}: {} documents, {} judged queries",
+            dataset.name,
+            dataset.documents.len(),
+            dataset.queries.len()
+        ));
+        report.datasets.push(evaluate(&dataset, &eval)?);
+    }
+    print::line(report.table().trim_end());
+    if let Some(file) = &args.json {
+        let mut json = serde_json::to_string_pretty(&report)?;
+        json.push('\n');
+        fs_err::write(file, json)?;
+    }
+    match &baseline {
+        Some(baseline) => compare(&report, baseline, args.tolerance),
+        None => Ok(()),
+    }
+}
+
+/// Measures whole searches over many passages.
+pub(super) fn bench(args: &SearchBenchArgs) -> anyhow::Result<Report> {
+    let told = Cell::new(None);
+    let tell = |name: &str, n_done, n_all| tell(&told, name, n_done, n_all);
+    let eval = config(&args.config, args.no_model, args.cache.as_deref(), &tell)?;
+    let datasets =
+        args.datasets.iter().map(|path| Dataset::read(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(scale(&datasets, args.passages, args.queries, &eval)?)
+}
+
+fn config<'a>(
+    args: &ConfigArgs,
+    no_model: bool,
+    cache: Option<&Path>,
+    tell: &'a dyn Fn(&str, usize, usize),
+) -> anyhow::Result<EvalConfig<'a>> {
+    let config = load(args.config.as_deref(), &variable)?.config;
+    Ok(EvalConfig {
+        embedder: if no_model { None } else { embedder(&config)? },
+        cache_folder: cache.map_or_else(|| config.data_dir.join("eval"), Path::to_owned),
+        limit_queries: 0,
+        pipeline: Pipeline::default(),
+        tell,
+        evidence_file: None,
+    })
+}
+
+/// Opens the model that the configuration asks for; without one, words are evaluated alone.
+fn embedder(config: &Config) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    let slot = EmbedderSlot::new(wiring::embedder(config)?);
+    match slot.get(&Deadline::after(LOAD_WAIT)) {
+        Ok(embedder) => Ok(Some(embedder)),
+        Err(state) => {
+            let why = state.warning().map(|said| format!(": {}", said.message));
+            print::note(format!("words alone are evaluated{}", why.unwrap_or_default()));
+            Ok(None)
+        }
+    }
+}
+
+fn tell(told: &Cell<Option<Instant>>, name: &str, n_done: usize, n_all: usize) {
+    if told.get().is_none_or(|at| at.elapsed() >= TELL_EVERY) {
+        told.set(Some(Instant::now()));
+        print::note(format!("{name}: {n_done} of {n_all} documents embedded"));
+    }
+}
+
+fn read_report(file: &Path) -> anyhow::Result<EvalReport> {
+    let text = fs_err::read_to_string(file)?;
+    serde_json::from_str(&text).with_context(|| {
+        format!("`{}` is no report; `dowse eval DATASET --json FILE` writes one", file.display())
+    })
+}
+
+fn compare(report: &EvalReport, baseline: &EvalReport, tolerance: f64) -> anyhow::Result<()> {
+    let difference = report.difference(baseline);
+    if difference.is_empty() {
+        bail!("the baseline has none of these datasets; compare with a report of the same ones");
+    }
+    print::line(format!("\nnDCG@10 against the baseline\n{}", difference.trim_end()));
+    let drops = report.drops(baseline, tolerance);
+    if !drops.is_empty() {
+        bail!("worse than the baseline by more than {tolerance}:\n  {}", drops.join("\n  "));
+    }
+    Ok(())
+}

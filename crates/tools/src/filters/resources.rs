@@ -1,0 +1,73 @@
+//! `dowse://charts/{id}`: the figures of a kept chart, read as a resource.
+
+use std::sync::Arc;
+
+use filters::charts::{Charts, render_csv};
+use model::{Caller, Deadline};
+
+use crate::{ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError};
+
+const PREFIX: &str = "dowse://charts/";
+const CSV: &str = "text/csv";
+
+/// Charts by address.
+pub struct ChartFigures {
+    charts: Arc<Charts>,
+}
+
+impl ChartFigures {
+    /// Reads the charts of a service.
+    pub fn new(charts: Arc<Charts>) -> Self {
+        ChartFigures { charts }
+    }
+}
+
+impl Resources for ChartFigures {
+    fn family(&self) -> &str {
+        "charts"
+    }
+
+    fn list(&self, caller: &Caller, after: Option<&str>, limit: usize) -> Vec<ResourceEntry> {
+        let mut entries: Vec<ResourceEntry> = self
+            .charts
+            .list(caller)
+            .into_iter()
+            .map(|chart| ResourceEntry {
+                uri: format!("{PREFIX}{}", chart.id),
+                name: chart.title,
+                mime_type: Some(CSV.to_owned()),
+            })
+            .filter(|entry| after.is_none_or(|after| entry.uri.as_str() > after))
+            .collect();
+        entries.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+        entries.truncate(limit);
+        entries
+    }
+
+    fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
+        if !self.charts.may_use(caller) {
+            return Vec::new();
+        }
+        vec![ResourcePattern {
+            pattern: format!("{PREFIX}{{id}}"),
+            name: "A chart".to_owned(),
+            description: "The figures of a chart; `id` is a `chart_id`.".to_owned(),
+            mime_type: Some(CSV.to_owned()),
+        }]
+    }
+
+    fn read(
+        &self,
+        caller: &Caller,
+        uri: &str,
+        _deadline: &Deadline,
+    ) -> Result<Option<ResourceContent>, ToolError> {
+        let Some(id) = uri.strip_prefix(PREFIX) else { return Ok(None) };
+        // Whatever cannot be had does not exist for this caller.
+        let Ok(chart) = self.charts.get(caller, id) else { return Ok(None) };
+        Ok(Some(ResourceContent {
+            mime_type: CSV.to_owned(),
+            body: ResourceBody::OwnText(render_csv(&chart)),
+        }))
+    }
+}
