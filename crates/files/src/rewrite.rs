@@ -8,7 +8,6 @@ use model::{Clock, Deadline};
 use serde::Serialize;
 use text::{Analyzer, LanguageSet, query_filters};
 
-use crate::summary::model_deadline;
 use crate::walk::normal_ext;
 use crate::{Error, Result};
 
@@ -68,7 +67,7 @@ pub(crate) fn rewrite(
         query.replace('<', "‹").replace('>', "›")
     );
     let completion = llm
-        .complete(&[Message::user(prompt)], MAX_TOKENS, &model_deadline(deadline))
+        .complete(&[Message::user(prompt)], MAX_TOKENS, &deadline.for_upstream())
         .map_err(Error::Llm)?;
     let line = completion.text.lines().map(str::trim).find(|line| !line.is_empty());
     Ok(Rewritten {

@@ -15,9 +15,6 @@ use crate::{Error, Result};
 /// Sentences of an extractive summary.
 const MAX_SENTENCES: usize = 6;
 
-/// The part of a call's time that the language model may take.
-const MODEL_SHARE: f64 = 0.9;
-
 /// Longer endings of a name are no extension of a file.
 const MAX_EXT_BYTES: usize = 5;
 
@@ -107,7 +104,7 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
     }
     let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let completion = llm
-        .complete(&[Message::user(prompt)], max_tokens, &model_deadline(deadline))
+        .complete(&[Message::user(prompt)], max_tokens, &deadline.for_upstream())
         .map_err(Error::Llm)?;
     Ok(Summary {
         summary: with_true_citations(&completion.text, &request.results),
@@ -115,12 +112,6 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
     })
-}
-
-/// Gives the model less time than the call has, so that there is time left to say that it was
-/// the model that took too long.
-pub(crate) fn model_deadline(call: &Deadline) -> Deadline {
-    Deadline::after(call.remaining().mul_f64(MODEL_SHARE))
 }
 
 /// Takes out citations of files that were not given, and names the files where the model named

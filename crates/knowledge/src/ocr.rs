@@ -38,7 +38,11 @@ impl Service {
         };
         let n_tokens = text.chars().count().saturating_mul(TOKENS_PER_CHAR).max(64);
         let completion = llm
-            .complete(&prompt(text), u32::try_from(n_tokens).unwrap_or(u32::MAX), deadline)
+            .complete(
+                &prompt(text),
+                u32::try_from(n_tokens).unwrap_or(u32::MAX),
+                &deadline.for_upstream(),
+            )
             .map_err(Error::LlmUnavailable)?;
         let written = completion.text.trim_matches(['\n', '\r']);
         if !completion.is_truncated && differs_in_hyphens_alone(text, written) {

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// The part of a call's time that a server behind this one may take.
+const UPSTREAM_SHARE: f64 = 0.9;
+
 /// The moment by which a call must answer, and whether its caller still listens. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Deadline {
@@ -28,6 +31,13 @@ impl Deadline {
             return Duration::ZERO;
         }
         self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// Gives nine tenths of what is left to somebody else, so that there is time to say that it
+    /// was they who took too long. It is cancelled together with this one.
+    pub fn for_upstream(&self) -> Deadline {
+        let at = Instant::now() + self.remaining().mul_f64(UPSTREAM_SHARE);
+        Deadline { at, cancelled: Arc::clone(&self.cancelled) }
     }
 
     /// Stops the work early, since the caller went away.

@@ -9,6 +9,9 @@ use testkit::{Folder, Http, Mcp, Server};
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How often a waiting test looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// The binary, and the folder with its configuration.
 pub(crate) struct House {
     pub(crate) server: Server,
@@ -59,7 +62,7 @@ impl House {
         let begun = Instant::now();
         while !condition() {
             assert!(begun.elapsed() < PATIENCE, "it printed:\n{}", self.server.stderr());
-            std::thread::yield_now();
+            std::thread::sleep(LOOK_AGAIN);
         }
     }
 }

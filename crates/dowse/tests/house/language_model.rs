@@ -47,7 +47,7 @@ fn a_model_that_behaves_writes_the_summary_from_the_snippets_alone() {
     let house = house(&model);
     let summary = summarise(&house).success();
     assert_eq!(summary["summary"], "- At noon [ferry.md] ");
-    assert_eq!(summary["engine"], "gpt-test");
+    assert_eq!(summary["engine"], "openai/gpt-test");
     assert_eq!(summary["tokens_used"], json!({ "prompt": 41, "completion": 7 }));
     let seen = &model.requests()[0];
     assert_eq!(seen.header("authorization"), Some("Bearer key-of-the-test"));
@@ -77,7 +77,9 @@ fn check_failure(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) {
     let said = format!("{error}{}", house.server.stderr());
     assert!(!said.contains("key-of-the-test"), "{said}");
     assert!(!model.requests().is_empty());
-    house.assert_alive();
+    // The tool that every server has asks the same model, and says so in its own words.
+    let answer = house.mcp().call("normalize_ocr_text", &json!({ "text": "ab" })).error();
+    assert_eq!(answer["error"]["message"], "LLM service unavailable", "{answer}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Prints the figures of this room:
-//! `cargo run --release -p lookup --example measure FOLDER [MODELS]`. With a folder of models it
+//! `cargo run --release -p lookup --example measure_lookup FOLDER [MODELS]`. With a folder of models it
 //! prints what meaning adds instead.
 
 use std::sync::Arc;

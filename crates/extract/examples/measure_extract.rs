@@ -1,6 +1,6 @@
 //! Measures extraction over a folder with a manifest, or shows what is read of one file.
 //!
-//! `cargo run --release -p extract --example measure -- FOLDER | FILE`
+//! `cargo run --release -p extract --example measure_extract -- FOLDER | FILE`
 
 use std::path::Path;
 
