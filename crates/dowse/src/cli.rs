@@ -329,6 +329,9 @@ pub(crate) struct EvalArgs {
     /// How far nDCG@10 may fall below the baseline
     #[arg(long, default_value_t = 0.005)]
     pub(crate) tolerance: f64,
+    /// Add the evidence of every judged candidate to this file, to choose weights on
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
     /// Evaluate words alone
     #[arg(long)]
     pub(crate) no_model: bool,

@@ -80,11 +80,12 @@ impl Retriever {
         let (words, meaning) = self.side_by_side(request, &question, &mut timings);
         let mut words = self.words_or_skip(words, &meaning, &mut warnings)?;
         warnings.extend(meaning.warnings.iter().cloned());
-        if words.found.is_empty() && meaning.list.found.is_empty() {
-            let again = spelling::second_try(&*self.store, request, &question)?;
+        if words.found.is_empty() {
+            let has_meaning = !meaning.list.found.is_empty();
+            let again = spelling::second_try(&*self.store, request, &question, has_meaning)?;
             if let Some((corrected, list)) = again {
                 let message = format!(
-                    "nothing was found for `{}`; searched for `{}`",
+                    "no passage has the words `{}`; searched for `{}`",
                     question.plain, corrected.plain
                 );
                 warnings.push(Warning::new("query_corrected", message));

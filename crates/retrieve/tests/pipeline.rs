@@ -198,6 +198,9 @@ fn a_typing_error_is_mended_when_words_find_nothing() {
     assert_eq!(documents(&response), ["garden"]);
     assert_eq!(codes(&response), ["query_corrected"]);
     assert!(ask(&bed.words_alone(), "xylophone").hits.is_empty());
+    let response = ask(&bed.with(WordBag::new(false)), "greenhuose");
+    assert_eq!(documents(&response)[0], "garden");
+    assert_eq!(codes(&response), ["query_corrected"]);
 }
 
 #[test]
