@@ -18,6 +18,7 @@ mod testbed;
 mod bench;
 mod clients;
 mod conformance;
+mod fuzz;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -31,6 +32,7 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
 ";
 
 fn main() -> anyhow::Result<()> {
@@ -46,6 +48,7 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["fuzz", arguments @ ..] => fuzz::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");
             Ok(())
