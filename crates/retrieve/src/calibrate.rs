@@ -10,16 +10,19 @@ use crate::features::Features;
 
 /// Gives the relevance that the evidence speaks for.
 ///
-/// What shares no word with the query, as an answer in another language does, is judged by the
-/// model alone; so is the other way round what a model of an unknown scale says little about.
+/// The model's figures lie lower between two languages than within one, for good pairs and bad
+/// ones alike, so that an answer in another language has a curve of its own. Words alone decide
+/// where a model of an unknown scale says little.
 pub(crate) fn relevance(features: &Features) -> f64 {
     let Features { coverage, proximity, .. } = *features;
     let by_words = -8.2 + 16.4 * coverage + 3.9 * proximity;
     let logit: f64 = match (features.cosine, features.late) {
         (Some(cosine), Some(late)) => {
-            let together = -25.2 + 10.8 * coverage + 12.8 * cosine + 19.8 * late;
-            let by_model = -32.5 + 16.5 * cosine + 43.2 * late;
-            together.max(by_model)
+            if features.is_foreign {
+                -45.5 + 2.5 * coverage + 41.0 * cosine + 41.0 * late
+            } else {
+                -23.7 + 8.5 * coverage + 8.9 * cosine + 27.3 * late
+            }
         }
         (Some(cosine), None) => {
             let together = -35.7 + 13.3 * coverage + 0.75 * proximity + 35.4 * cosine;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::Span;
 use store::{Form, PassageStore, StoredPassage};
-use text::{Analyzer, Match, QueryWord, Scratch, detect_language};
+use text::{Analyzer, Language, Match, QueryWord, Scratch, detect_language, shown_language};
 
 use crate::{Result, Scope};
 
@@ -32,6 +32,8 @@ pub(crate) struct Features {
     pub(crate) cosine: Option<f64>,
     /// Late interaction, where there are token vectors.
     pub(crate) late: Option<f64>,
+    /// Whether the query and the passage show that they are in different languages.
+    pub(crate) is_foreign: bool,
 }
 
 /// The words of a query with what each is worth.
@@ -39,6 +41,8 @@ pub(crate) struct WeighedWords<'a> {
     words: &'a [QueryWord],
     worth: Vec<f64>,
     total: f64,
+    /// The language that the query shows, if it shows one.
+    language: Option<Language>,
 }
 
 /// What the words alone say of a passage.
@@ -47,6 +51,7 @@ pub(crate) struct WordEvidence {
     pub(crate) coverage: f64,
     pub(crate) proximity: f64,
     pub(crate) title: f64,
+    pub(crate) is_foreign: bool,
     pub(crate) matches: Vec<Match>,
     pub(crate) exact: Vec<String>,
     pub(crate) folded: Vec<String>,
@@ -57,6 +62,7 @@ impl<'a> WeighedWords<'a> {
     pub(crate) fn new(
         store: &dyn PassageStore,
         scopes: &[Scope],
+        query: &str,
         words: &'a [QueryWord],
     ) -> Result<Self> {
         let terms: Vec<(Form, String)> = words
@@ -81,7 +87,7 @@ impl<'a> WeighedWords<'a> {
             })
             .collect();
         let total = worth.iter().sum();
-        Ok(WeighedWords { words, worth, total })
+        Ok(WeighedWords { words, worth, total, language: shown_language(query) })
     }
 
     /// Gives a BM25 score as a part of what a passage with every word once would have.
@@ -117,6 +123,7 @@ impl<'a> WeighedWords<'a> {
             coverage: worth_of(&|idx| !spans[idx].is_empty() || title_words.contains(&idx)),
             title: worth_of(&|idx| title_words.contains(&idx)),
             proximity: self.proximity(&spans),
+            is_foreign: self.language.is_some_and(|language| is_foreign(language, sample)),
             matches,
             exact,
             folded,
@@ -162,5 +169,33 @@ impl<'a> WeighedWords<'a> {
         let texts =
             |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
         (texts(exact), texts(folded))
+    }
+}
+
+/// Tells whether a passage shows another language than the query's. Chinese and Japanese count as
+/// one here: a query of a few characters can be either.
+fn is_foreign(query: Language, passage: &str) -> bool {
+    let one_of_han = |language| matches!(language, Language::Chinese | Language::Japanese);
+    shown_language(passage)
+        .is_some_and(|passage| passage != query && !(one_of_han(passage) && one_of_han(query)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_foreign_when_both_sides_show_theirs() {
+        let english = "The committee met on the first day of the month to agree on the plan.";
+        let check = |query: &str, expected: bool| {
+            let language = shown_language(query);
+            let found = language.is_some_and(|language| is_foreign(language, english));
+            assert_eq!(found, expected, "{query}");
+        };
+        check("委員会はいつ集まりましたか", true);
+        check("Când s-a întrunit comitetul pentru a stabili planul și cine a fost acolo?", true);
+        check("When did the committee meet, and what was it about?", false);
+        check("committee plan", false);
+        assert!(!is_foreign(Language::Japanese, "委员会每月第一天开会讨论计划。"));
     }
 }

@@ -95,7 +95,8 @@ fn look(
     meaning: &Meaning,
     fused: Vec<Fused>,
 ) -> Result<Vec<Judged>> {
-    let words = WeighedWords::new(&*retriever.store, request.scopes, &question.words)?;
+    let words =
+        WeighedWords::new(&*retriever.store, request.scopes, &question.plain, &question.words)?;
     let mut passages = fetch(retriever, request, &fused)?;
     let mut scratch = Scratch::new();
     let mut judged = Vec::with_capacity(fused.len());
@@ -115,6 +116,7 @@ fn look(
             title: evidence.title,
             cosine: fused.vector.as_ref().map(|seen| seen.score).or(unseen),
             late: None,
+            is_foreign: evidence.is_foreign,
         };
         let WordEvidence { matches, exact, folded, .. } = evidence;
         let rrf = StageScore { stage: Stage::Rrf, rank, score: fused.rrf };

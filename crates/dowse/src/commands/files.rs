@@ -25,43 +25,17 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     let caller = Caller::local_admin();
     let (lasting, service) = open(&args.files, &args.folders)?;
     let roots = service.roots(&caller);
-    let bar = TerminalBar::new();
     for root in &roots {
-        loop {
-            let deadline = Deadline::after(STEP);
-            match service.index(
-                &caller,
-                root,
-                args.full,
-                Priority::High,
-                &deadline,
-                &|progress| {
-                    bar.show(progress);
-                },
-            )? {
-                IndexAnswer::Running { progress, .. } => print::note(format!(
-                    "{root}: {} of {} files",
-                    progress.n_done,
-                    progress.n_total.unwrap_or(progress.n_done)
-                )),
-                IndexAnswer::Done(indexed) => {
-                    bar.clear();
-                    print::line(format!(
-                        "{root}: {} indexed, {} skipped, {} removed in {} ms",
-                        indexed.indexed, indexed.skipped, indexed.removed, indexed.duration_ms
-                    ));
-                    for warning in indexed.warnings.iter().take(args.warnings) {
-                        print::note(format!("  {}: {}", warning.code, warning.message));
-                    }
-                    if indexed.n_warnings > args.warnings {
-                        print::note(format!(
-                            "  {} warnings in all; see more with `--warnings N`",
-                            indexed.n_warnings
-                        ));
-                    }
-                    break;
-                }
-            }
+        let indexed = follow(&service, root, args.full)?;
+        print::line(done(root, &indexed));
+        for warning in indexed.warnings.iter().take(args.warnings) {
+            print::note(format!("  {}: {}", warning.code, warning.message));
+        }
+        if indexed.n_warnings > args.warnings {
+            print::note(format!(
+                "  {} warnings in all; see more with `--warnings N`",
+                indexed.n_warnings
+            ));
         }
     }
     if args.no_vectors {
@@ -80,6 +54,47 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     bar.clear();
     print::line(format!("vectors are complete after {:.1} s", begun.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// Shows on the terminal how far the indexing of every root is, and what it did, while a server
+/// that has just started goes on with it.
+pub(super) fn show_indexing(service: ::files::Service) {
+    std::thread::spawn(move || {
+        for root in service.roots(&Caller::local_admin()) {
+            match follow(&service, &root, false) {
+                Ok(indexed) => print::note(done(&root, &indexed)),
+                Err(error) => tracing::warn!(%error, root, "indexing failed"),
+            }
+        }
+    });
+}
+
+/// Indexes a root, or joins whoever does, and shows how far it is.
+fn follow(
+    service: &::files::Service,
+    root: &str,
+    full: bool,
+) -> Result<::files::Indexed, ::files::Error> {
+    let caller = Caller::local_admin();
+    let bar = TerminalBar::new();
+    loop {
+        let deadline = Deadline::after(STEP);
+        let show = |progress: &ingest::JobProgress| bar.show(progress);
+        match service.index(&caller, root, full, Priority::High, &deadline, &show)? {
+            IndexAnswer::Running { progress, .. } => bar.show(&progress),
+            IndexAnswer::Done(indexed) => {
+                bar.clear();
+                return Ok(indexed);
+            }
+        }
+    }
+}
+
+fn done(root: &str, indexed: &::files::Indexed) -> String {
+    format!(
+        "{root}: {} indexed, {} skipped, {} removed in {} ms",
+        indexed.indexed, indexed.skipped, indexed.removed, indexed.duration_ms
+    )
 }
 
 pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {

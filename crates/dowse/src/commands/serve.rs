@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
+use crate::commands::files::show_indexing;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, load};
 use crate::wiring::{Lasting, app, watch_folders};
@@ -35,6 +36,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
         families.start_indexing()?;
+        if let Some(files) = families.files.clone() {
+            show_indexing(files);
+        }
         watch_folders(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();

@@ -256,7 +256,7 @@ fn write_evidence(lines: &mut String, dataset: &str, query: &JudgedQuery, trace:
         let features = &judged.features;
         let _ = writeln!(
             lines,
-            "{dataset}\t{}\t{}\t{document}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            "{dataset}\t{}\t{}\t{document}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             query.id,
             u8::from(is_held_out(&query.id)),
             query.relevant.get(document).copied().unwrap_or(0),
@@ -268,6 +268,7 @@ fn write_evidence(lines: &mut String, dataset: &str, query: &JudgedQuery, trace:
             features.title,
             features.cosine.map_or_else(String::new, |value| value.to_string()),
             features.late.map_or_else(String::new, |value| value.to_string()),
+            u8::from(features.is_foreign),
         );
     }
 }

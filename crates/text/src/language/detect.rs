@@ -55,6 +55,30 @@ pub fn detect_language(text: &str) -> Language {
     }
 }
 
+/// Gives the language that a text shows: by its script, or by several small words that speak for
+/// one language. Short texts in Latin letters often show none.
+///
+/// ```
+/// use text::{Language, shown_language};
+///
+/// assert_eq!(shown_language("In what year was the act about the budget passed?"), Some(Language::English));
+/// assert_eq!(shown_language("予算はいつ可決されましたか"), Some(Language::Japanese));
+/// assert_eq!(shown_language("die hard"), None);
+/// ```
+pub fn shown_language(text: &str) -> Option<Language> {
+    let head = &text[..floor_boundary(text, HEAD_BYTES)];
+    let mut scripts = Scripts::default();
+    scripts.count(head);
+    match scripts.leading()? {
+        Leading::Is(language) => Some(language),
+        Leading::Cyrillic => Some(detect_cyrillic(head, &scripts)),
+        Leading::Latin => {
+            let votes = Votes::of(head, "");
+            votes.is_clear().then_some(votes.language)
+        }
+    }
+}
+
 /// Gives the largest character boundary that is not past `at`.
 fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
@@ -65,8 +89,9 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 }
 
 fn detect_latin(head: &str, middle: &str, scripts: &Scripts) -> Language {
-    if let Some(language) = vote(head, middle) {
-        return language;
+    let votes = Votes::of(head, middle);
+    if votes.is_clear() || votes.is_alone() {
+        return votes.language;
     }
     if scripts.latin >= MIN_STATISTICS_LETTERS
         && let Some(info) = Detector::new().detect(head)
@@ -79,40 +104,55 @@ fn detect_latin(head: &str, middle: &str, scripts: &Scripts) -> Language {
     if scripts.romanian_letters > 0 { Language::Romanian } else { Language::English }
 }
 
-/// Lets the small words vote; a word that speaks for three languages gives each a third.
-fn vote(head: &str, middle: &str) -> Option<Language> {
-    let mut votes = [0.0_f64; 64];
-    let mut folded = String::new();
-    let words = head.split(|char: char| !char.is_alphabetic());
-    for word in words.chain(middle.split(|char: char| !char.is_alphabetic())) {
-        // No small word is longer than twelve letters of at most two bytes.
-        if word.is_empty() || word.len() > 24 {
-            continue;
-        }
-        folded.clear();
-        fold::fold_into(word, &mut folded);
-        let Some(languages) = stop_words::languages_of(&folded) else { continue };
-        let weight = 1.0 / f64::from(languages.bits().count_ones());
-        for language in LanguageSet::iter(languages) {
-            if let Some(vote) = votes.get_mut(language as usize) {
-                *vote += weight;
+/// What the small words say.
+struct Votes {
+    language: Language,
+    best: f64,
+    second: f64,
+}
+
+impl Votes {
+    /// Lets the small words vote; a word that speaks for three languages gives each a third.
+    fn of(head: &str, middle: &str) -> Votes {
+        let mut votes = [0.0_f64; 64];
+        let mut folded = String::new();
+        let words = head.split(|char: char| !char.is_alphabetic());
+        for word in words.chain(middle.split(|char: char| !char.is_alphabetic())) {
+            // No small word is longer than twelve letters of at most two bytes.
+            if word.is_empty() || word.len() > 24 {
+                continue;
+            }
+            folded.clear();
+            fold::fold_into(word, &mut folded);
+            let Some(languages) = stop_words::languages_of(&folded) else { continue };
+            let weight = 1.0 / f64::from(languages.bits().count_ones());
+            for language in LanguageSet::iter(languages) {
+                if let Some(vote) = votes.get_mut(language as usize) {
+                    *vote += weight;
+                }
             }
         }
-    }
-    let mut best = (0.0, Language::Unknown);
-    let mut second = 0.0;
-    for (vote, language) in votes.iter().zip(Language::ALL) {
-        if *vote > best.0 {
-            second = best.0;
-            best = (*vote, *language);
-        } else if *vote > second {
-            second = *vote;
+        let mut best = (0.0, Language::Unknown);
+        let mut second = 0.0;
+        for (vote, language) in votes.iter().zip(Language::ALL) {
+            if *vote > best.0 {
+                second = best.0;
+                best = (*vote, *language);
+            } else if *vote > second {
+                second = *vote;
+            }
         }
+        Votes { language: best.1, best: best.0, second }
     }
-    let clear = best.0 >= MIN_VOTES && best.0 >= second * MIN_LEAD;
-    // One small word that only one language has decides a short text.
-    let alone = best.0 >= 1.0 && best.0 >= second * MIN_LEAD_OF_FEW;
-    (clear || alone).then_some(best.1)
+
+    fn is_clear(&self) -> bool {
+        self.best >= MIN_VOTES && self.best >= self.second * MIN_LEAD
+    }
+
+    /// One small word that only one language has decides a short text.
+    fn is_alone(&self) -> bool {
+        self.best >= 1.0 && self.best >= self.second * MIN_LEAD_OF_FEW
+    }
 }
 
 fn detect_cyrillic(head: &str, scripts: &Scripts) -> Language {
