@@ -1,7 +1,7 @@
 //! A table of PostgreSQL, queried in place.
 
 use std::sync::{Arc, OnceLock, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::Deadline;
 use parking_lot::Mutex;
@@ -10,6 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Row};
 
 use super::answer::{self, Cell, Run};
+use super::fit;
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::source::without_password;
@@ -21,6 +22,8 @@ const MAX_IDLE: usize = 4;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long the caller waits after the deadline for the database to report its own time-out.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long what did not fit is remembered: PostgreSQL does not say cheaply that rows changed.
+const REPORT_KEPT: Duration = Duration::from_secs(60);
 
 /// The name of the table inside a statement. A key without it would be taken for the column of
 /// the result that has the same name and is text.
@@ -30,6 +33,7 @@ const ALIAS: &str = "dowse_row";
 /// after a failure; connections are not encrypted, so the way there must be.
 pub struct PostgresTable {
     inner: Arc<Inner>,
+    checked: Mutex<Option<(Instant, LoadReport)>>,
 }
 
 struct Inner {
@@ -67,6 +71,7 @@ impl PostgresTable {
         }
         let from = table.split('.').map(quoted).collect::<Vec<_>>().join(".");
         Ok(PostgresTable {
+            checked: Mutex::new(None),
             inner: Arc::new(Inner {
                 config,
                 source_name,
@@ -124,8 +129,15 @@ impl Table for PostgresTable {
         suggest::nearest(values.into_iter(), wanted, limit, deadline)
     }
 
-    fn load_report(&self) -> LoadReport {
-        LoadReport::default()
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
+        if let Some((at, report)) = &*self.checked.lock()
+            && at.elapsed() < REPORT_KEPT
+        {
+            return Ok(report.clone());
+        }
+        let report = self.with(deadline, |target, run| fit::report(target, run))?;
+        *self.checked.lock() = Some((Instant::now(), report.clone()));
+        Ok(report)
     }
 }
 
@@ -253,7 +265,7 @@ impl Inner {
             Kind::Text => format!("{name}::text COLLATE \"C\""),
             Kind::Number if is_whole => format!("{name}::int8"),
             Kind::Number if is_real => finite(&format!("{name}::float8")),
-            Kind::Boolean if found == "bool" => name,
+            Kind::Boolean if found == "bool" => name.clone(),
             Kind::Timestamp if is_moment => format!(
                 "CASE WHEN isfinite({name}) THEN floor(extract(epoch FROM {name}) * 1000)::int8 END"
             ),
@@ -273,10 +285,23 @@ impl Inner {
             }
         };
         let is_whole = spec.kind == Kind::Number && is_whole;
+        let expression = format!("({expression})");
+        let misfit = match spec.kind {
+            // "Not a number" is how a typed source leaves a number empty.
+            Kind::Number if is_real => Some(format!(
+                "({name} IS NOT NULL AND {expression} IS NULL AND {name}::text <> 'NaN')"
+            )),
+            Kind::Timestamp if is_moment => {
+                Some(format!("({name} IS NOT NULL AND {expression} IS NULL)"))
+            }
+            Kind::Text | Kind::Number | Kind::Boolean | Kind::Timestamp => None,
+        };
         Ok(SqlColumn {
             name: spec.name.clone(),
             kind: spec.kind,
-            expression: format!("({expression})"),
+            misfit,
+            expression,
+            source: name,
             is_whole,
         })
     }
