@@ -14,7 +14,7 @@ use tools::ResourceSet;
 
 pub(crate) use families::{Families, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
-pub(crate) use models::models_dir;
+pub(crate) use models::{embedder, models_dir};
 pub(crate) use watch::watch_folders;
 
 use crate::config::Config;

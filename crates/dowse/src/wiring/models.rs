@@ -30,7 +30,7 @@ pub(crate) fn models_dir(config: &Config) -> PathBuf {
 }
 
 /// Gives the embedder that the configuration asks for.
-pub(super) fn embedder(config: &Config) -> anyhow::Result<EmbedderChoice> {
+pub(crate) fn embedder(config: &Config) -> anyhow::Result<EmbedderChoice> {
     let section = &config.embedder;
     Ok(match section.provider {
         EmbedderProvider::None => EmbedderChoice::Off,
