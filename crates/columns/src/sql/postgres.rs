@@ -4,10 +4,11 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use model::Deadline;
+use net::PostgresAddress;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, NoTls, Row};
+use tokio_postgres::{Client, Row};
 
 use super::answer::{self, Cell, Run};
 use super::fit;
@@ -30,14 +31,14 @@ const REPORT_KEPT: Duration = Duration::from_secs(60);
 const ALIAS: &str = "dowse_row";
 
 /// A table or view of a PostgreSQL database. It is reached when it is first asked, and again
-/// after a failure; connections are not encrypted, so the way there must be.
+/// after a failure; connections are encrypted where its address says `sslmode=require`.
 pub struct PostgresTable {
     inner: Arc<Inner>,
     checked: Mutex<Option<(Instant, LoadReport)>>,
 }
 
 struct Inner {
-    config: tokio_postgres::Config,
+    address: PostgresAddress,
     source_name: String,
     /// The table with its schema, each part quoted.
     from: String,
@@ -50,10 +51,8 @@ impl PostgresTable {
     /// Names a table, `table` or `schema.table`, without reaching it.
     pub fn open(url: &str, table: &str, spec: &TableSpec) -> Result<Self> {
         let source_name = format!("{}#{table}", without_password(url));
-        let mut config: tokio_postgres::Config = url
-            .parse()
-            .map_err(|cause| Error::Postgres { source_name: source_name.clone(), cause })?;
-        config.connect_timeout(CONNECT_LIMIT);
+        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
+            .map_err(|cause| Error::BadAddress { source_name: source_name.clone(), cause })?;
         if spec.columns.is_empty() {
             return Err(Error::Unsupported {
                 source_name,
@@ -73,7 +72,7 @@ impl PostgresTable {
         Ok(PostgresTable {
             checked: Mutex::new(None),
             inner: Arc::new(Inner {
-                config,
+                address,
                 source_name,
                 from,
                 specs: spec.columns.clone(),
@@ -180,7 +179,7 @@ impl Inner {
         let unreachable = || Error::Unreachable { source_name: self.source_name.clone() };
         let limit = deadline.remaining().min(CONNECT_LIMIT);
         let (client, connection) = runtime()?
-            .block_on(async { tokio::time::timeout(limit, self.config.connect(NoTls)).await })
+            .block_on(async { tokio::time::timeout(limit, self.address.connect()).await })
             .map_err(|_| unreachable())?
             .map_err(|cause| self.failed(cause))?;
         runtime()?.spawn(async move {
