@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use columns::{Answer, Query, Sort, Table, TimeSeries, Value as Cell};
+use columns::{Answer, LoadReport, Query, Sort, Table, TimeSeries, Value as Cell};
 use model::{Access, Caller, Deadline, Warning};
 
 use crate::config::{FieldType, TableConfig};
@@ -91,6 +91,17 @@ impl Service {
     ) -> Result<serde_json::Value> {
         let table = self.table(caller, table)?;
         describe::describe(table, deadline)
+    }
+
+    /// Tells, for each table that a caller may use, what of its source does not fit its schema.
+    pub fn load_reports(
+        &self,
+        caller: &Caller,
+        deadline: &Deadline,
+    ) -> Vec<(&str, columns::Result<LoadReport>)> {
+        let report = |table: &'_ ServedTable| table.engine.load_report(deadline);
+        let tables = self.tables.iter().filter(|table| caller.may_use(&table.access));
+        tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
     /// Gives a service with one of the tables only: `/api/mcp` serves the first.

@@ -93,12 +93,12 @@ fn a_list_of_names_is_reconciled_as_openrefine_does_it() {
     );
     let stranger = from("https://evil.example", "GET");
     assert_eq!((stranger.status, stranger.header("access-control-allow-origin")), (403, None));
+    check_in_a_browser(&demo);
 }
 
-#[test]
-fn a_browser_shows_previews_and_suggestions_to_another_page() {
+/// A browser shows previews and suggestions to a page of another origin.
+fn check_in_a_browser(demo: &Demo) {
     let Some(mut browser) = Browser::start() else { return };
-    let demo = Demo::start();
     let preview = demo.server.url("/reconcile/preview?id=uat%2F123");
     let page = format!("<!doctype html><title>client</title><iframe src=\"{preview}\"></iframe>");
     let client = testkit::loopback::Loopback::start(move |_| {
