@@ -51,5 +51,5 @@ pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
     )
     .with_input(describe_input_schema(schemas))
     .with_output(describe_output_schema())
-    .with_source_text(&["/fields/*/top/*/value"])
+    .with_source_text(&["/fields/*/top/*/value", "/warnings/*"])
 }
