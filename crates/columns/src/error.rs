@@ -155,6 +155,15 @@ pub enum Error {
         #[source]
         cause: tokio_postgres::Error,
     },
+    /// The address of a PostgreSQL that cannot be used.
+    #[error("cannot use `{source_name}`: {cause}")]
+    BadAddress {
+        /// The source, without a password.
+        source_name: String,
+        /// The cause.
+        #[source]
+        cause: net::PostgresError,
+    },
     /// PostgreSQL has no connection to give.
     #[error("no connection to `{source_name}` within the time limit")]
     Unreachable {

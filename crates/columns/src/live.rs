@@ -162,8 +162,8 @@ impl Table for LiveTable {
         self.snapshot().nearest_values(column, wanted, limit, deadline)
     }
 
-    fn load_report(&self) -> LoadReport {
-        self.snapshot().load_report()
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
+        self.snapshot().load_report(deadline)
     }
 
     fn staleness(&self) -> Option<String> {

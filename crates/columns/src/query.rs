@@ -28,8 +28,10 @@ pub trait Table: Send + Sync {
         deadline: &Deadline,
     ) -> Result<Vec<Value>>;
 
-    /// Tells what did not fit when the source was read.
-    fn load_report(&self) -> LoadReport;
+    /// Tells what of the source does not fit the schema. A file was checked when it was read; a
+    /// table of a database is checked now, or was checked a moment ago. Fails with
+    /// [`crate::Error::TimedOut`] when the deadline passes before a database has answered.
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport>;
 
     /// Tells why the data may be older than the source, when it may.
     fn staleness(&self) -> Option<String> {

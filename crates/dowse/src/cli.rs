@@ -374,10 +374,36 @@ pub(crate) enum BenchCommand {
     Search(SearchBenchArgs),
     /// The default model, beside Python's onnxruntime where it is there
     Infer(ConfigArgs),
-    /// Lookups of names and codes over a folder of registers
-    Lookup(FolderArgs),
+    /// Lookups of names and codes over a folder of registers, beside pg_trgm where it is there
+    Lookup(LookupBenchArgs),
     /// Tables over a folder of data sets, beside DuckDB and polars where they are there
-    Tables(FolderArgs),
+    Tables(TablesBenchArgs),
+}
+
+/// Flags of `dowse bench lookup`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LookupBenchArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The folder
+    pub(crate) folder: PathBuf,
+    /// A PostgreSQL with pg_trgm that answers the same lookups in the same run; a table of
+    /// names is made there and dropped
+    #[arg(long, value_name = "URL", env = "DOWSE_BENCH_POSTGRES")]
+    pub(crate) postgres: Option<String>,
+}
+
+/// Flags of `dowse bench tables`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TablesBenchArgs {
+    /// The folder
+    pub(crate) folder: PathBuf,
+    /// Measure a whole server over MCP instead, with this many clients side by side
+    #[arg(long, value_name = "N")]
+    pub(crate) clients: Option<usize>,
+    /// How long the clients call, in seconds
+    #[arg(long, default_value_t = 10)]
+    pub(crate) seconds: u64,
 }
 
 /// A folder to measure on.

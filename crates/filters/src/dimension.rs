@@ -81,6 +81,11 @@ impl Dimension {
         Ok(dimension)
     }
 
+    /// Tells whether another state of the dimension was built from the same rows.
+    pub(crate) fn has_same_rows(&self, other: &Dimension) -> bool {
+        self.table == other.table
+    }
+
     /// Looks a text up.
     pub(crate) fn lookup(&self, request: &Request<'_>) -> Answer {
         self.index.lookup(request)

@@ -23,6 +23,12 @@ use crate::{Error, Result};
 /// Files are looked at for changes no more often than this.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 
+/// How long after a failure names are given to the embedder again.
+const EMBED_AGAIN: Duration = Duration::from_secs(10);
+
+/// What is said while names are on their way to the embedder.
+const BEING_EMBEDDED: &str = "names are still being embedded";
+
 /// A dimension with more names and aliases than this is searched by letters alone.
 pub const MAX_MEANING_NAMES: usize = 20_000;
 
@@ -52,6 +58,8 @@ struct Shared {
     meaning: Option<Arc<dyn Meaning>>,
     last_check: Mutex<Instant>,
     is_reloading: AtomicBool,
+    last_embedding: Mutex<Option<Instant>>,
+    is_embedding: AtomicBool,
 }
 
 /// A dimension and where it came from.
@@ -74,7 +82,10 @@ impl Service {
                 return Err(Error::DuplicateCategory { category: config.category });
             }
             let source = Source::parse(&settings.folder, &config.source);
-            let snapshot = Snapshot::load(&config, &source, None)?;
+            let mut snapshot = Snapshot::load(&config, &source, None)?;
+            if settings.meaning.is_some() {
+                snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
+            }
             loaded.push(Loaded { source, snapshot: ArcSwap::from_pointee(snapshot) });
         }
         let service = Service {
@@ -84,12 +95,11 @@ impl Service {
                 meaning: settings.meaning,
                 last_check: Mutex::new(Instant::now()),
                 is_reloading: AtomicBool::new(false),
+                last_embedding: Mutex::new(None),
+                is_embedding: AtomicBool::new(false),
             }),
         };
-        if service.shared.meaning.is_some() {
-            let adding = service.clone();
-            service.in_background(move || adding.add_meaning());
-        }
+        service.embed_in_background();
         Ok(service)
     }
 
@@ -109,6 +119,7 @@ impl Service {
     pub fn search(&self, caller: &Caller, request: &SearchRequest) -> Result<SearchResponse> {
         request.check()?;
         self.reload_in_background();
+        self.embed_in_background();
         let snapshot = self.snapshot(caller, &request.category)?;
         snapshot.search(request, self.shared.filters)
     }
@@ -167,10 +178,16 @@ impl Service {
             }
             let config = before.dimension.config.clone();
             let category = config.category.clone();
-            let meaning = self.shared.meaning.clone();
-            let meaning = meaning.filter(|_| before.dimension.index.n_names() <= MAX_MEANING_NAMES);
-            match Snapshot::load(&config, &loaded.source, meaning) {
-                Ok(snapshot) => {
+            match Snapshot::load(&config, &loaded.source, None) {
+                // A database says only that time went by; its vectors are still right then.
+                Ok(snapshot) if snapshot.dimension.has_same_rows(&before.dimension) => {
+                    loaded.snapshot.store(Arc::new(before.at_version(snapshot.version)));
+                }
+                Ok(mut snapshot) => {
+                    // The new names can be found by letters at once; their vectors follow.
+                    if self.shared.meaning.is_some() {
+                        snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
+                    }
                     loaded.snapshot.store(Arc::new(snapshot));
                     reloaded.push(category);
                 }
@@ -246,42 +263,93 @@ impl Service {
         });
         if has_changed {
             let reloading = self.clone();
-            self.in_background(move || drop(reloading.reload_changed()));
+            in_background(
+                &self.shared,
+                |shared| &shared.is_reloading,
+                move || {
+                    drop(reloading.reload_changed());
+                },
+            );
         }
+    }
+
+    /// Gives names to the embedder where they lack vectors, now and then, beside the calls being
+    /// answered.
+    fn embed_in_background(&self) {
+        let Some(meaning) = self.shared.meaning.clone() else { return };
+        let is_missing = |loaded: &Loaded| loaded.snapshot.load().waits_for_meaning.is_some();
+        if !self.shared.loaded.iter().any(is_missing) {
+            return;
+        }
+        {
+            let mut last = self.shared.last_embedding.lock();
+            if last.is_some_and(|at| at.elapsed() < EMBED_AGAIN) {
+                return;
+            }
+            *last = Some(Instant::now());
+        }
+        let embedding = self.clone();
+        in_background(
+            &self.shared,
+            |shared| &shared.is_embedding,
+            move || {
+                embedding.embed(&meaning);
+                *embedding.shared.last_embedding.lock() = Some(Instant::now());
+            },
+        );
     }
 
     /// Gives every dimension its vectors, as far as the embedder can.
-    fn add_meaning(&self) {
+    pub(crate) fn embed(&self, meaning: &Arc<dyn Meaning>) {
+        // A dimension is read again for its vectors, which is not worth it without an embedder.
+        let is_there = meaning.embed_names(&["name"]).map(drop);
         for loaded in &self.shared.loaded {
             let before = loaded.snapshot.load_full();
-            if before.candidates.is_some() || before.dimension.index.n_names() > MAX_MEANING_NAMES {
+            if before.waits_for_meaning.is_none() {
                 continue;
             }
-            let config = &before.dimension.config;
-            match Snapshot::load(config, &loaded.source, self.shared.meaning.clone()) {
-                Ok(snapshot) => loaded.snapshot.store(Arc::new(snapshot)),
-                Err(error) => {
-                    tracing::warn!(category = config.category, %error, "no vectors for a dimension");
+            let after = match &is_there {
+                Err(error) => before.waiting_for_meaning(&error.reason),
+                Ok(()) => {
+                    let config = &before.dimension.config;
+                    match Snapshot::load(config, &loaded.source, Some(Arc::clone(meaning))) {
+                        Ok(after) if after.dimension.index.has_meaning() => after,
+                        Ok(after) => {
+                            let said = after.dimension.warnings.last();
+                            let said = said.map_or(BEING_EMBEDDED, |said| said.message.as_str());
+                            before.waiting_for_meaning(said)
+                        }
+                        Err(error) => before.waiting_for_meaning(&error.to_string()),
+                    }
                 }
+            };
+            // Whoever read a changed source meanwhile knows better; its names come next time.
+            let is_current = loaded.snapshot.load().version == after.version;
+            if is_current {
+                loaded.snapshot.store(Arc::new(after));
             }
         }
     }
+}
 
-    /// Does one piece of work beside the calls being answered; a second one waits for another
-    /// occasion.
-    fn in_background(&self, work: impl FnOnce() + Send + 'static) {
-        if self.shared.is_reloading.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let service = self.clone();
-        let thread = std::thread::Builder::new().name("filters-background".to_owned());
-        let started = thread.spawn(move || {
-            work();
-            service.shared.is_reloading.store(false, Ordering::Release);
-        });
-        if started.is_err() {
-            self.shared.is_reloading.store(false, Ordering::Release);
-        }
+/// Does one piece of work beside the calls being answered; a second one of its kind waits for
+/// another occasion.
+fn in_background(
+    shared: &Arc<Shared>,
+    kind: fn(&Shared) -> &AtomicBool,
+    work: impl FnOnce() + Send + 'static,
+) {
+    if kind(shared).swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let busy = Arc::clone(shared);
+    let thread = std::thread::Builder::new().name("filters-background".to_owned());
+    let started = thread.spawn(move || {
+        work();
+        kind(&busy).store(false, Ordering::Release);
+    });
+    if started.is_err() {
+        kind(shared).store(false, Ordering::Release);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::dimension::Dimension;
 use crate::postgres::Candidates;
 use crate::request::SearchRequest;
 use crate::response::{ResultExplanation, SearchResponse};
+use crate::service::MAX_MEANING_NAMES;
 use crate::source::{Source, Table, Version};
 
 /// What a caller may know of a dimension.
@@ -45,6 +46,8 @@ pub(crate) struct Snapshot {
     pub(crate) version: Option<Version>,
     /// Whether the source has changed into something that cannot be read.
     pub(crate) is_stale: bool,
+    /// Why its names have no vectors yet, where they are to have some.
+    pub(crate) waits_for_meaning: Option<String>,
 }
 
 impl Snapshot {
@@ -60,13 +63,47 @@ impl Snapshot {
                 candidates: Some(Arc::new(Candidates::open(config)?)),
                 version: None,
                 is_stale: false,
+                waits_for_meaning: None,
             });
         }
         // The version is taken first: a change while reading is then seen as one more change.
         let version = source.version();
         let dimension =
             Arc::new(Dimension::build(config.clone(), source.read(&config.columns())?, meaning)?);
-        Ok(Snapshot { dimension, candidates: None, version, is_stale: false })
+        Ok(Snapshot {
+            dimension,
+            candidates: None,
+            version,
+            is_stale: false,
+            waits_for_meaning: None,
+        })
+    }
+
+    /// Gives the same entries, with the reason why their names have no vectors yet. Entries that
+    /// stay in a database or are too many are searched by letters alone, and wait for nothing.
+    pub(crate) fn waiting_for_meaning(&self, reason: &str) -> Self {
+        let index = &self.dimension.index;
+        let is_to_have_it = self.candidates.is_none()
+            && !index.has_meaning()
+            && index.n_names() <= MAX_MEANING_NAMES;
+        Snapshot {
+            dimension: Arc::clone(&self.dimension),
+            candidates: self.candidates.clone(),
+            version: self.version.clone(),
+            is_stale: self.is_stale,
+            waits_for_meaning: is_to_have_it.then(|| reason.to_owned()),
+        }
+    }
+
+    /// Gives the same entries as those of a later state of the source.
+    pub(crate) fn at_version(&self, version: Option<Version>) -> Self {
+        Snapshot {
+            dimension: Arc::clone(&self.dimension),
+            candidates: self.candidates.clone(),
+            version,
+            is_stale: false,
+            waits_for_meaning: self.waits_for_meaning.clone(),
+        }
     }
 
     /// Gives the same entries, marked as older than a source that cannot be read.
@@ -76,6 +113,7 @@ impl Snapshot {
             candidates: None,
             version,
             is_stale: true,
+            waits_for_meaning: self.waits_for_meaning.clone(),
         }
     }
 
@@ -96,7 +134,12 @@ impl Snapshot {
             locales: dimension.locales().into_iter().map(str::to_owned).collect(),
             has_codes: dimension.config.code.is_some(),
             has_meaning: dimension.index.has_meaning(),
-            warnings: dimension.warnings.clone(),
+            warnings: dimension
+                .warnings
+                .iter()
+                .cloned()
+                .chain(self.waits_for_meaning.as_deref().map(no_meaning))
+                .collect(),
         }
     }
 
@@ -163,8 +206,9 @@ impl Snapshot {
             let message = "totalMatches is an estimate: the query fits very many names";
             warnings.push(Warning::new("total_estimate", message));
         }
-        if let Some(reason) = &answer.meaning_failed {
-            warnings.push(Warning::new("meaning_unavailable", reason.clone()));
+        let missing = self.waits_for_meaning.as_ref().filter(|_| answer.wanted_meaning);
+        if let Some(reason) = answer.meaning_failed.as_ref().or(missing) {
+            warnings.push(no_meaning(reason));
         }
         if self.is_stale {
             let message = format!(
@@ -175,4 +219,8 @@ impl Snapshot {
         }
         warnings
     }
+}
+
+fn no_meaning(reason: &str) -> Warning {
+    Warning::new("meaning_unavailable", format!("looked up by letters alone: {reason}"))
 }

@@ -6,6 +6,8 @@
 //! 4. Changed files are read again; broken ones leave the last good state, and answers say so.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Access, Caller, Clearance, Identity, TenantId};
 use serde_json::{Value, json};
@@ -101,6 +103,71 @@ pub(crate) const CASES: &[(&str, &str, Option<&str>, Option<&str>)] = &[
 
 pub(crate) fn dimension_configs() -> Vec<DimensionConfig> {
     toml::from_str::<Config>(CONFIG).unwrap().dimensions
+}
+
+/// An embedder that knows one synonym, once it is there.
+#[derive(Debug)]
+struct Colours {
+    is_there: AtomicBool,
+}
+
+impl Meaning for Colours {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, MeaningError> {
+        names.iter().map(|name| self.embed_query(name)).collect()
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, MeaningError> {
+        if !self.is_there.load(Ordering::Acquire) {
+            return Err(MeaningError { reason: "the model is not there".to_owned() });
+        }
+        let is_red = matches!(query, "roșu" | "crimson");
+        Ok(if is_red { vec![1.0, 0.0] } else { vec![0.0, 1.0] })
+    }
+}
+
+#[test]
+fn meaning_comes_when_the_model_does_and_its_absence_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let greens: String = (0..30).map(|at| format!("g{at},verde {at}\n")).collect();
+    fs_err::write(folder.path().join("c.csv"), format!("id,name\nr,roșu\n{greens}")).unwrap();
+    let dimension = json!({
+        "category": "colour", "source": "c.csv", "value": "id", "filter_key": "colour_ids",
+        "name": "name",
+    });
+    let colours = Arc::new(Colours { is_there: AtomicBool::new(false) });
+    let meaning: Arc<dyn Meaning> = Arc::clone(&colours) as Arc<dyn Meaning>;
+    let service = Service::open(Settings {
+        folder: folder.path().to_owned(),
+        filters: FiltersConfig::default(),
+        dimensions: vec![serde_json::from_value(dimension).unwrap()],
+        meaning: Some(Arc::clone(&meaning)),
+    })
+    .unwrap();
+    let caller = Caller::local_admin();
+    let search =
+        |query: &str| service.search(&caller, &SearchRequest::new("colour", query)).unwrap();
+    let said = "looked up by letters alone: the model is not there";
+    let is_said = || {
+        let warnings = &service.dimensions(&caller)[0].warnings;
+        warnings.iter().any(|warning| warning.message == said)
+    };
+    while !is_said() {
+        std::thread::yield_now();
+    }
+    let missed = search("crimson");
+    assert!(missed.results.is_empty());
+    assert_eq!(
+        (missed.warnings[0].code.as_str(), missed.warnings[0].message.as_str()),
+        ("meaning_unavailable", said)
+    );
+    assert!(search("rosu").warnings.is_empty(), "letters are enough here");
+
+    colours.is_there.store(true, Ordering::Release);
+    service.embed(&meaning);
+    assert!(service.dimensions(&caller)[0].has_meaning);
+    let found = search("crimson");
+    assert_eq!(found.results[0].filter_value, "r");
+    assert_eq!((found.best_match, found.warnings), (None, Vec::new()), "meaning is never sure");
 }
 
 #[test]

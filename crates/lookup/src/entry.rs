@@ -54,6 +54,8 @@ pub struct Answer {
     pub n_total: usize,
     /// Whether every match was counted.
     pub is_total_exact: bool,
+    /// Whether letters gave nothing sure, so that meaning was asked where the index has it.
+    pub wanted_meaning: bool,
     /// Whether meaning was asked for and could not be used.
     pub meaning_failed: Option<String>,
 }

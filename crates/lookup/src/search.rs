@@ -50,7 +50,8 @@ impl Index {
             answer.is_total_exact &=
                 candidates.is_complete && candidates.n_covering == candidates.names.len();
         }
-        if found.best() < MEANING_BELOW
+        answer.wanted_meaning = found.best() < MEANING_BELOW;
+        if answer.wanted_meaning
             && let Some(vectors) = &self.vectors
         {
             match vectors.nearest(request.text) {

@@ -14,6 +14,8 @@
 //! - **Secrets.** Keys travel as [`Secret`], whose `Debug` shows nothing. They are left out of
 //!   every error and log line, and are not sent on when a redirect leads to another origin.
 //!
+//! [`PostgresAddress`] is the one other way out: to a database, encrypted where its address asks.
+//!
 //! What a status or a body *means* is left to the caller's room.
 //!
 //! ```
@@ -50,6 +52,8 @@ mod retry;
 mod secret;
 mod stream;
 
+mod postgres;
+
 mod error;
 
 #[cfg(test)]
@@ -57,6 +61,7 @@ mod tests;
 
 pub use client::{Client, Config};
 pub use error::{Error, Result};
+pub use postgres::{Driver, PostgresAddress, PostgresError};
 pub use reach::{Reach, is_public};
 pub use request::{Method, Request};
 pub use response::Response;

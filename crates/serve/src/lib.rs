@@ -6,6 +6,8 @@
 //!
 //! The application can be replaced while it runs ([`Shared::replace`]): calls in progress end on
 //! the one they began with.
+//!
+//! Another program can mount a table of its own with [`table_router`].
 #![doc(test(attr(deny(warnings))))]
 
 mod app;
@@ -20,9 +22,12 @@ mod http;
 mod mcp;
 mod pages;
 
+mod mount;
+
 pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};
+pub use mount::{MountConfig, table_router};

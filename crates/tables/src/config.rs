@@ -16,7 +16,7 @@ pub struct TableConfig {
     /// The name by which agents call it.
     pub name: String,
     /// A file, `sqlite:PATH#TABLE` or `postgres://…#TABLE`; paths are relative to the
-    /// configuration.
+    /// configuration. `?sslmode=require` before the `#` encrypts the way to PostgreSQL.
     pub source: String,
     /// What a row is, for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value
         .map_err(|cause| Error::of_source(&schema.name, cause))?;
     let mut description = without_data(schema);
     description["total"] = answer.total.into();
-    let mut warnings = load_warnings(table.engine.as_ref());
+    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
         let entry = &mut description["fields"][name.as_str()];
         let n_null: u64 = facet
@@ -72,6 +72,25 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value
     Ok(description)
 }
 
+/// Gives the JSON Schema of what `describe_schema` gives.
+pub fn describe_output_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "table": { "type": "string" },
+            "description": { "type": "string" },
+            "schema": { "type": "object" },
+            "fields": { "type": "object" },
+            "sortable": { "type": "array", "items": { "type": "string" } },
+            "formats": { "type": "array", "items": { "type": "string" } },
+            "examples": { "type": "array", "items": { "type": "object" } },
+            "total": { "type": "integer" },
+            "warnings": { "type": "array", "items": { "type": "string" } }
+        },
+        "required": ["table", "schema", "fields", "sortable", "formats", "examples"]
+    })
+}
+
 /// Describes a schema of which no data is known.
 pub(crate) fn without_data(schema: &Schema) -> Value {
     let fields: Map<String, Value> =
@@ -90,17 +109,31 @@ pub(crate) fn without_data(schema: &Schema) -> Value {
     description
 }
 
-/// Says what did not fit when the source was read.
-pub(crate) fn load_warnings(engine: &dyn Table) -> Vec<Warning> {
-    let report = engine.load_report();
+/// Says what of the source does not fit, or that it could not be looked at.
+pub(crate) fn load_warnings(engine: &dyn Table, deadline: &Deadline) -> Vec<Warning> {
+    let report = match engine.load_report(deadline) {
+        Ok(report) => report,
+        Err(error) => {
+            let message = format!(
+                "rows were not checked against the schema, so cells that do not fit it are shown \
+                 as null and not counted: {error}"
+            );
+            return vec![Warning::new("rows_not_checked", message)];
+        }
+    };
     let mut warnings = Vec::new();
     if report.n_misfits > 0 {
         let named: Vec<String> = report
             .misfits
             .iter()
-            .map(|misfit| match &misfit.column {
-                Some(column) => format!("line {}, {column}: {}", misfit.line, misfit.problem),
-                None => format!("line {}: {}", misfit.line, misfit.problem),
+            .map(|misfit| {
+                let place = match (&misfit.key, misfit.line) {
+                    (Some(key), _) => Some(format!("row {key}")),
+                    (None, 0) => None,
+                    (None, line) => Some(format!("line {line}")),
+                };
+                let places: Vec<String> = place.into_iter().chain(misfit.column.clone()).collect();
+                format!("{}: {}", places.join(", "), misfit.problem)
             })
             .collect();
         let message = format!(

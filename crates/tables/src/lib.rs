@@ -56,7 +56,7 @@ mod error;
 
 pub use columns::{Bucket, Case, Direction, Filter, Range, Sort, Test, Value};
 pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
-pub use describe::MAX_TOP_VALUES;
+pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
 pub use filters::{MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
 pub use format::{to_csv, to_markdown};
@@ -71,7 +71,7 @@ pub use response::{
     QueryResponse, query_output_schema,
 };
 pub use schema::{MAX_NESTING, Schema, json_schema};
-pub use service::{MAX_SUGGESTIONS, Service, ServiceConfig};
+pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use columns::{Answer, Query, Sort, Table, TimeSeries, Value as Cell};
+use columns::{Answer, LoadReport, Query, Sort, Table, TimeSeries, Value as Cell};
 use model::{Access, Caller, Deadline, Warning};
 
 use crate::config::{FieldType, TableConfig};
@@ -11,14 +11,20 @@ use crate::error::did_you_mean;
 use crate::filters::{TypedFilters, typed};
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
-    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
-    shown,
+    DidYouMean, FacetMeta, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long,
+    series_to_json, shown,
 };
 use crate::schema::{self, leaf};
 use crate::{Error, Result, Schema, cursor, describe};
 
 /// How many values are suggested for one that no row has.
 pub const MAX_SUGGESTIONS: usize = 5;
+
+/// The most characters of a page; rows that would go beyond it stand on the next one. An answer
+/// as a whole may be larger, for facets and a series stand beside the page.
+pub const MAX_PAGE_CHARS: usize = 60_000;
+/// Quotes, colon and comma around a cell.
+const CHARS_AROUND_CELL: usize = 6;
 
 /// What the service needs to open its tables.
 #[derive(Debug, Clone)]
@@ -85,6 +91,17 @@ impl Service {
     ) -> Result<serde_json::Value> {
         let table = self.table(caller, table)?;
         describe::describe(table, deadline)
+    }
+
+    /// Tells, for each table that a caller may use, what of its source does not fit its schema.
+    pub fn load_reports(
+        &self,
+        caller: &Caller,
+        deadline: &Deadline,
+    ) -> Vec<(&str, columns::Result<LoadReport>)> {
+        let report = |table: &'_ ServedTable| table.engine.load_report(deadline);
+        let tables = self.tables.iter().filter(|table| caller.may_use(&table.access));
+        tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
     /// Gives a service with one of the tables only: `/api/mcp` serves the first.
@@ -154,11 +171,32 @@ impl ServedTable {
             columns: schema.column_names(),
             series,
         };
-        let answer = self
-            .engine
-            .query(&query, deadline)
-            .map_err(|cause| Error::of_source(&schema.name, cause))?;
-        self.respond(request, &query, &answer, &fingerprint, deadline)
+        let ask = |query: &Query| {
+            self.engine
+                .query(query, deadline)
+                .map_err(|cause| Error::of_source(&schema.name, cause))
+        };
+        let mut answer = ask(&query)?;
+        let n_found = answer.rows.len();
+        let n_fitting = n_fitting_rows(&query.columns, &answer.rows);
+        if n_fitting < n_found {
+            // The shorter page is asked for again, so that `next` continues right behind it.
+            let shorter =
+                Query { limit: n_fitting, facets: Vec::new(), series: None, ..query.clone() };
+            let page = ask(&shorter)?;
+            answer.rows = page.rows;
+            answer.next = page.next;
+        }
+        let mut response = self.respond(request, &query, &answer, &fingerprint, deadline)?;
+        if n_fitting < n_found {
+            let message = format!(
+                "the page was cut to {} of its {n_found} rows, since more would not fit one \
+                 answer; call again with `next` as the cursor, or with a smaller pageSize",
+                response.rows.len()
+            );
+            response.warnings.push(Warning::new("page_cut", message));
+        }
+        Ok(response)
     }
 
     fn respond(
@@ -178,7 +216,7 @@ impl ServedTable {
             let facets =
                 answer.facets.iter().map(|facet| (facet.column.clone(), FacetMeta::of(facet)));
             response.facets = Some(facets.collect());
-            response.warnings.extend(describe::load_warnings(self.engine.as_ref()));
+            response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
             response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
@@ -271,6 +309,21 @@ fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries>
         return Err(unknown_name("series sum", sum, &numbers));
     }
     Ok(TimeSeries { column: series.field.clone(), bucket: series.bucket, sum: series.sum.clone() })
+}
+
+/// Counts the rows that one answer holds.
+fn n_fitting_rows(columns: &[String], rows: &[Vec<Cell>]) -> usize {
+    let names: usize = columns.iter().map(|name| name.chars().count() + CHARS_AROUND_CELL).sum();
+    let mut n_chars = 0;
+    let n_fitting = rows.iter().take_while(|row| {
+        let cells = row.iter().map(|cell| match cell.as_str() {
+            Some(text) => text.chars().count().min(MAX_CELL_CHARS),
+            None => cell.to_row_json().to_string().chars().count(),
+        });
+        n_chars += names + cells.sum::<usize>();
+        n_chars <= MAX_PAGE_CHARS
+    });
+    n_fitting.count().max(1)
 }
 
 pub(crate) fn warn_of_page(response: &mut QueryResponse, request: &QueryRequest) {

@@ -268,6 +268,60 @@ fn what_was_cut_or_missed_is_said() {
 }
 
 #[test]
+fn a_page_that_is_too_large_ends_early_and_continues() {
+    let n_rows = 100_usize;
+    let mut content = "name,n\n".to_owned();
+    for row in 0..n_rows {
+        content.push_str(&format!("{},{row}\n", "x".repeat(1500)));
+    }
+    let toml = "name = \"t\"\nsource = \"t.csv\"\n[fields]\nname = { type = \"string\" }\nn = { type = \"number\" }";
+    let bed = Bed::new(toml, "t.csv", &content);
+    let mut seen = Vec::new();
+    let mut arguments = json!({ "pageSize": 500 });
+    loop {
+        let answer = bed.query(arguments.clone());
+        assert_eq!(answer["total"], n_rows);
+        seen.extend(answer["rows"].as_array().unwrap().iter().map(|row| row["n"].clone()));
+        let Some(next) = answer.get("next") else { break };
+        assert_eq!(answer["warnings"][0]["code"], "page_cut");
+        assert!(answer.to_string().len() < 100_000);
+        arguments["cursor"] = next.clone();
+    }
+    assert_eq!(seen, (0..n_rows).map(Value::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn facets_of_many_values_are_cut_and_say_so() {
+    let content: String = (0..MAX_FACET_ROWS + 5).map(|row| format!("v{row}\n")).collect();
+    let toml = "name = \"t\"\nsource = \"t.csv\"\n[fields]\nname = { type = \"string\" }";
+    let bed = Bed::new(toml, "t.csv", &format!("name\n{content}"));
+    let answer = bed.query(json!({ "format": "stats", "pageSize": 1 }));
+    assert_eq!(answer["facets"]["name"]["rows"].as_array().unwrap().len(), MAX_FACET_ROWS);
+    assert_eq!(answer["facets"]["name"]["total"], MAX_FACET_ROWS + 5);
+    assert_eq!(
+        answer["warnings"][0]["message"],
+        "facets list only the 100 most frequent values of name (105 values); total, min and max are of all"
+    );
+}
+
+#[test]
+fn rows_of_a_database_that_do_not_fit_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("t.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE t (name, n); INSERT INTO t VALUES ('a', 1), ('b', 'many')")
+        .unwrap();
+    let toml = "name = \"t\"\nsource = \"sqlite:t.db#t\"\n[fields]\nname = { type = \"string\" }\nn = { type = \"number\" }";
+    let service = open(folder.path(), vec![toml::from_str(toml).unwrap()]).unwrap();
+    let bed = Bed { folder, service };
+    let said = "1 of 2 rows do not fit the schema; their 1 unfit cells are null. First: row 2, n: the cell is not one of the numbers";
+    let stats = bed.query(json!({ "format": "stats" }));
+    assert_eq!(stats["warnings"][0]["message"], said);
+    let described = bed.service.describe(&Caller::local_admin(), None, &deadline()).unwrap();
+    assert_eq!(described["warnings"][0]["message"], said);
+}
+
+#[test]
 fn pages_continue_where_they_ended_when_the_data_changes() {
     let bed = small();
     let arguments = json!({ "pageSize": 2, "sort": { "id": "name" } });

@@ -43,6 +43,7 @@ mod folder;
 mod ports;
 
 pub mod bed;
+mod browser;
 mod postgres;
 
 mod http;
@@ -52,6 +53,7 @@ mod server;
 mod mcp;
 mod stdio;
 
+pub use browser::{Browser, ColourScheme};
 pub use clock::{ManualClock, START, fixed_clock};
 pub use folder::Folder;
 pub use http::{Http, Request, Response};

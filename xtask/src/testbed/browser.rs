@@ -1,8 +1,7 @@
-//! A browser for the console's tests, installed only when a test asks for one.
+//! A browser for tests of pages, installed only when a test asks for one.
 
 use std::path::PathBuf;
 
-use testkit::bed;
 use xshell::cmd;
 
 use crate::process::{self, Limit};
@@ -13,7 +12,7 @@ const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "c
 /// How long the system's package manager may take.
 const BROWSER_INSTALL: Limit = Limit::minutes("installation of a browser", 10);
 
-/// Tells whether any test reads the variable that names the browser.
+/// Tells whether any test starts a browser.
 pub(super) fn is_needed() -> anyhow::Result<bool> {
     for file in project::files()? {
         let is_room_source = file.starts_with("crates") && !file.starts_with("crates/testkit");
@@ -21,7 +20,7 @@ pub(super) fn is_needed() -> anyhow::Result<bool> {
             continue;
         }
         let source = fs_err::read_to_string(project::root().join(file))?;
-        if source.contains(bed::BROWSER) || source.contains("bed::browser") {
+        if source.contains("Browser::start") {
             return Ok(true);
         }
     }
@@ -36,7 +35,7 @@ pub(super) fn install() -> anyhow::Result<PathBuf> {
     let may_install = process::exists("apt-get") && rustix::process::geteuid().is_root();
     anyhow::ensure!(
         may_install,
-        "the console's tests need a browser: none of `{}` was found; hint: install your system's `chromium` package",
+        "tests of pages need a browser: none of `{}` was found; hint: install your system's `chromium` package",
         PROGRAMS.join("`, `")
     );
     eprintln!("testbed: installing chromium");

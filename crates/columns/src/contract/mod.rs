@@ -445,5 +445,15 @@ fn column_idx(name: &str) -> usize {
     ["name", "size", "ratio", "ok", "at"].iter().position(|known| *known == name).unwrap()
 }
 
-#[cfg(feature = "postgres-tests")]
+/// Writes a cell that did not fit on one line.
+fn misfit_line(misfit: &crate::Misfit) -> String {
+    format!(
+        "row {}, {}: {}",
+        misfit.key.as_deref().unwrap_or("?"),
+        misfit.column.as_deref().unwrap_or("?"),
+        misfit.found.as_deref().unwrap_or("?")
+    )
+}
+
 mod postgres;
+mod sqlite;

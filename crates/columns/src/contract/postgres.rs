@@ -1,103 +1,14 @@
-//! The same contract on a real PostgreSQL, started from the folder that
-//! `DOWSE_TEST_POSTGRES_BIN` names, and what is PostgreSQL's own: time-outs, read-only
-//! transactions, types, views.
+//! The same contract on a real PostgreSQL, and what is PostgreSQL's own: time-outs, read-only
+//! transactions, types, views. Without the test bed these tests have nothing to run on.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use model::Deadline;
+use testkit::Postgres;
 
 use super::{Model, spec};
 use crate::tests::deadline;
 use crate::{ColumnSpec, Error, Kind, PostgresTable, Query, Table, TableSpec, Value};
-
-/// A server that lives as long as the test.
-struct Server {
-    process: Child,
-    folder: tempfile::TempDir,
-}
-
-impl Server {
-    fn start() -> Self {
-        let bin = PathBuf::from(
-            std::env::var("DOWSE_TEST_POSTGRES_BIN")
-                .expect("`DOWSE_TEST_POSTGRES_BIN` names the `bin` folder of PostgreSQL"),
-        );
-        let folder = tempfile::tempdir().unwrap();
-        give_away(folder.path());
-        let data = folder.path().join("data");
-        let made = command(&bin.join("initdb"))
-            .args(["-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C", "-D"])
-            .arg(&data)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let process = command(&bin.join("postgres"))
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(folder.path())
-            .args(["-c", "listen_addresses=", "-c", "fsync=off"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        Server { process, folder }
-    }
-
-    fn url(&self) -> String {
-        let socket = self.folder.path().display().to_string().replace('/', "%2F");
-        format!("postgres://tester@{socket}/postgres")
-    }
-
-    /// Runs statements as soon as the server answers.
-    fn execute(&self, sql: &str) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let limit = Deadline::after(Duration::from_secs(60));
-            let (client, connection) = loop {
-                match tokio_postgres::connect(&self.url(), tokio_postgres::NoTls).await {
-                    Ok(connected) => break connected,
-                    Err(error) => assert!(!limit.is_over(), "{error}"),
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            };
-            tokio::spawn(connection);
-            client.batch_execute(sql).await.unwrap();
-        });
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// PostgreSQL refuses to run as root, so the tests of a root step down to `nobody`.
-const NOBODY: u32 = 65_534;
-
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs_err::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
-}
-
-fn command(program: &Path) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new(program);
-    if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    command
-}
-
-fn give_away(folder: &Path) {
-    if is_root() {
-        std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
-    }
-}
 
 fn literal(value: &Value) -> String {
     match value {
@@ -110,14 +21,14 @@ fn literal(value: &Value) -> String {
 
 #[test]
 fn postgres_answers_like_a_plain_scan_and_keeps_its_limits() {
-    let server = Server::start();
+    let Some(server) = Postgres::start() else { return };
     let model = Model::random(7);
     let rows: Vec<String> = model
         .rows
         .iter()
         .map(|row| format!("({})", row.iter().map(literal).collect::<Vec<_>>().join(", ")))
         .collect();
-    server.execute(&format!(
+    server.run(&format!(
         "CREATE TABLE rows (name text, size int, ratio float8, ok bool, at timestamptz); \
          INSERT INTO rows VALUES {};
          CREATE SCHEMA other; \
@@ -167,4 +78,28 @@ fn postgres_answers_like_a_plain_scan_and_keeps_its_limits() {
     let missing = PostgresTable::open(&server.url(), "nowhere", &spec()).unwrap();
     let outcome = missing.query(&Query::first(1, vec!["name".to_owned()]), &deadline());
     assert!(matches!(outcome, Err(Error::MissingColumn { .. })), "{outcome:?}");
+}
+
+#[test]
+fn cells_that_do_not_fit_are_counted_and_named() {
+    let Some(server) = Postgres::start() else { return };
+    server.run(
+        "CREATE TABLE readings (id int PRIMARY KEY, name text, size float8, at timestamptz); \
+         INSERT INTO readings VALUES (1, 'a', 1, '2024-01-01'), (2, 'b', 'Infinity', 'infinity'), \
+         (3, 'c', 'NaN', NULL), (4, 'd', '-Infinity', '2024-01-02')",
+    );
+    let spec = TableSpec::of(vec![
+        ColumnSpec::new("name", Kind::Text),
+        ColumnSpec::new("size", Kind::Number),
+        ColumnSpec::new("at", Kind::Timestamp),
+    ]);
+    let table = PostgresTable::open(&server.url(), "readings", &spec).unwrap();
+    let report = table.load_report(&deadline()).unwrap();
+    let named: Vec<String> = report.misfits.iter().map(super::misfit_line).collect();
+    assert_eq!(
+        named,
+        ["row 2, size: Infinity", "row 4, size: -Infinity", "row 2, at: infinity"],
+        "NaN is how PostgreSQL leaves a number empty"
+    );
+    assert_eq!((report.n_rows, report.n_misfit_rows, report.n_misfits), (4, 2, 3));
 }

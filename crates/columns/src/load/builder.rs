@@ -12,7 +12,7 @@ use super::intern::{Interner, Raw};
 use super::report::{LoadReport, Misfit};
 use crate::column::{Codes, Distinct, NULL_CODE};
 use crate::spec::NULL_WORDS;
-use crate::{Cells, Column, ColumnSpec, Kind, moment};
+use crate::{Cells, Column, ColumnSpec, Kind, Value, moment};
 
 /// While a source is read, 0 stands for null and `n + 1` for the interner's cell `n`.
 const NO_CELL: u32 = 0;
@@ -94,7 +94,7 @@ impl ColumnBuilder {
                 Fit::Null => {}
                 Fit::Value(value) => typed.push((cell as u32, value)),
                 Fit::Misfit => {
-                    misfits.insert(cell as u32 + 1, show(raw));
+                    misfits.insert(cell as u32 + 1, as_text(raw).into_owned());
                 }
             }
         }
@@ -207,15 +207,8 @@ fn report_misfits(
             }
         }
         if is_misfit[*cell as usize] {
-            report.add_misfit(
-                row,
-                Misfit {
-                    line: line_of(row),
-                    column: Some(spec.name.clone()),
-                    problem: format!("the cell is not one of the {}", spec.kind.as_str()),
-                    found: Some(misfits[cell].clone()),
-                },
-            );
+            let misfit = Misfit::of_cell(line_of(row), &spec.name, spec.kind, &misfits[cell]);
+            report.add_misfit(row, misfit);
         }
     }
 }
@@ -264,6 +257,15 @@ fn as_number(raw: Raw<'_>) -> Option<Typed<'static>> {
         Raw::Integer(number) | Raw::Millis(number) => Some(Typed::Integer(number)),
         Raw::Real(number) => number.is_finite().then(|| real(number)),
         Raw::Boolean(_) => None,
+    }
+}
+
+/// Reads the text of a number, as [`fit`] does.
+pub(crate) fn number_of(text: &str) -> Option<Value> {
+    match as_number(Raw::Text(text))? {
+        Typed::Integer(number) => Some(Value::Integer(number)),
+        Typed::Real(number) => Some(Value::Real(number)),
+        Typed::Text(_) | Typed::Boolean(_) | Typed::Millis(_) => None,
     }
 }
 
@@ -335,15 +337,4 @@ fn distinct_of(kind: Kind, values: &[Typed<'_>], has_reals: bool) -> Distinct {
             collected!(TimestampMillisecondArray, Typed::Millis(millis) => *millis),
         ),
     }
-}
-
-/// Shows the start of a cell in a report.
-fn show(raw: Raw<'_>) -> String {
-    const SHOWN_CHARS: usize = 60;
-    let text = as_text(raw);
-    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }

@@ -53,17 +53,14 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         }
         if record.has_open_quote {
             let problem = "a quote is opened and never closed; the line was read without quotes";
-            table.misfit(
-                row,
-                Misfit { line: record.line, column: None, problem: problem.into(), found: None },
-            );
+            table.misfit(row, Misfit::of_row(record.line, problem));
         } else if cells.len() != table.n_source_columns() {
             let problem = format!(
                 "the row has {} cells, {} are expected",
                 cells.len(),
                 table.n_source_columns()
             );
-            table.misfit(row, Misfit { line: record.line, column: None, problem, found: None });
+            table.misfit(row, Misfit::of_row(record.line, problem));
         }
         table.line(record.line);
         for (column, place) in places.iter().enumerate() {

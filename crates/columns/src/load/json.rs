@@ -135,12 +135,7 @@ impl<'t> Rows<'t> {
     fn add(&mut self, row: Option<&Map<String, Value>>, line: u64) {
         let names = self.names.take().expect("rows are added once the names are settled");
         if row.is_none() {
-            let misfit = Misfit {
-                line,
-                column: None,
-                problem: "the row is not a JSON object".to_owned(),
-                found: None,
-            };
+            let misfit = Misfit::of_row(line, "the row is not a JSON object");
             self.table.misfit(self.table.n_rows(), misfit);
         }
         self.table.line(line);

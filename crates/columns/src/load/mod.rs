@@ -13,6 +13,7 @@ mod parquet_tests;
 use std::path::Path;
 
 use builder::ColumnBuilder;
+pub(crate) use builder::number_of;
 pub use report::{LoadReport, Misfit, NAMED_MISFITS};
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};

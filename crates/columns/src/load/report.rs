@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Kind;
+
+/// How many characters of a cell that did not fit are shown.
+const SHOWN_CHARS: usize = 60;
+
 /// How many misfits a report names.
 pub const NAMED_MISFITS: usize = 10;
 
@@ -29,6 +34,9 @@ pub struct LoadReport {
 pub struct Misfit {
     /// The line where the row starts, from 1; in formats without lines the row, from 1.
     pub line: u64,
+    /// The key of the row, in a database; the line says nothing there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The column, or none when the whole row is meant.
     pub column: Option<String>,
     /// What is wrong, without the source's own text.
@@ -42,6 +50,16 @@ impl LoadReport {
     /// Tells whether everything fitted.
     pub fn is_clean(&self) -> bool {
         self.n_misfits == 0 && self.n_not_utf8 == 0 && self.n_cut_cells == 0
+    }
+
+    /// Makes the report of a database's table: everything was counted there.
+    pub(crate) fn of_database(
+        n_rows: u64,
+        n_misfit_rows: u64,
+        n_misfits: u64,
+        misfits: Vec<Misfit>,
+    ) -> Self {
+        LoadReport { n_rows, n_misfit_rows, n_misfits, misfits, ..LoadReport::default() }
     }
 
     pub(crate) fn add_misfit(&mut self, row: usize, misfit: Misfit) {
@@ -67,5 +85,27 @@ impl LoadReport {
     fn shorten(&mut self) {
         self.misfits.sort_by_key(|misfit| misfit.line);
         self.misfits.truncate(NAMED_MISFITS);
+    }
+}
+
+impl Misfit {
+    /// Names a row that is broken as a whole.
+    pub(crate) fn of_row(line: u64, problem: impl Into<String>) -> Self {
+        Misfit { line, key: None, column: None, problem: problem.into(), found: None }
+    }
+
+    /// Names a cell that is not of its column's kind.
+    pub(crate) fn of_cell(line: u64, column: &str, kind: Kind, found: &str) -> Self {
+        let mut shown: String = found.chars().take(SHOWN_CHARS).collect();
+        if shown.len() < found.len() {
+            shown.push('…');
+        }
+        Misfit {
+            line,
+            key: None,
+            column: Some(column.to_owned()),
+            problem: format!("the cell is not one of the {}", kind.as_str()),
+            found: Some(shown),
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! always parameters, transactions are read-only, and time is limited by the database itself.
 
 mod answer;
+mod fit;
 mod postgres;
 mod sqlite;
 mod statement;

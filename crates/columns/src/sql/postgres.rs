@@ -1,15 +1,17 @@
 //! A table of PostgreSQL, queried in place.
 
 use std::sync::{Arc, OnceLock, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::Deadline;
+use net::PostgresAddress;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, NoTls, Row};
+use tokio_postgres::{Client, Row};
 
 use super::answer::{self, Cell, Run};
+use super::fit;
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::source::without_password;
@@ -21,19 +23,22 @@ const MAX_IDLE: usize = 4;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long the caller waits after the deadline for the database to report its own time-out.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long what did not fit is remembered: PostgreSQL does not say cheaply that rows changed.
+const REPORT_KEPT: Duration = Duration::from_secs(60);
 
 /// The name of the table inside a statement. A key without it would be taken for the column of
 /// the result that has the same name and is text.
 const ALIAS: &str = "dowse_row";
 
 /// A table or view of a PostgreSQL database. It is reached when it is first asked, and again
-/// after a failure; connections are not encrypted, so the way there must be.
+/// after a failure; connections are encrypted where its address says `sslmode=require`.
 pub struct PostgresTable {
     inner: Arc<Inner>,
+    checked: Mutex<Option<(Instant, LoadReport)>>,
 }
 
 struct Inner {
-    config: tokio_postgres::Config,
+    address: PostgresAddress,
     source_name: String,
     /// The table with its schema, each part quoted.
     from: String,
@@ -46,10 +51,8 @@ impl PostgresTable {
     /// Names a table, `table` or `schema.table`, without reaching it.
     pub fn open(url: &str, table: &str, spec: &TableSpec) -> Result<Self> {
         let source_name = format!("{}#{table}", without_password(url));
-        let mut config: tokio_postgres::Config = url
-            .parse()
-            .map_err(|cause| Error::Postgres { source_name: source_name.clone(), cause })?;
-        config.connect_timeout(CONNECT_LIMIT);
+        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
+            .map_err(|cause| Error::BadAddress { source_name: source_name.clone(), cause })?;
         if spec.columns.is_empty() {
             return Err(Error::Unsupported {
                 source_name,
@@ -67,8 +70,9 @@ impl PostgresTable {
         }
         let from = table.split('.').map(quoted).collect::<Vec<_>>().join(".");
         Ok(PostgresTable {
+            checked: Mutex::new(None),
             inner: Arc::new(Inner {
-                config,
+                address,
                 source_name,
                 from,
                 specs: spec.columns.clone(),
@@ -124,8 +128,15 @@ impl Table for PostgresTable {
         suggest::nearest(values.into_iter(), wanted, limit, deadline)
     }
 
-    fn load_report(&self) -> LoadReport {
-        LoadReport::default()
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
+        if let Some((at, report)) = &*self.checked.lock()
+            && at.elapsed() < REPORT_KEPT
+        {
+            return Ok(report.clone());
+        }
+        let report = self.with(deadline, |target, run| fit::report(target, run))?;
+        *self.checked.lock() = Some((Instant::now(), report.clone()));
+        Ok(report)
     }
 }
 
@@ -168,7 +179,7 @@ impl Inner {
         let unreachable = || Error::Unreachable { source_name: self.source_name.clone() };
         let limit = deadline.remaining().min(CONNECT_LIMIT);
         let (client, connection) = runtime()?
-            .block_on(async { tokio::time::timeout(limit, self.config.connect(NoTls)).await })
+            .block_on(async { tokio::time::timeout(limit, self.address.connect()).await })
             .map_err(|_| unreachable())?
             .map_err(|cause| self.failed(cause))?;
         runtime()?.spawn(async move {
@@ -253,7 +264,7 @@ impl Inner {
             Kind::Text => format!("{name}::text COLLATE \"C\""),
             Kind::Number if is_whole => format!("{name}::int8"),
             Kind::Number if is_real => finite(&format!("{name}::float8")),
-            Kind::Boolean if found == "bool" => name,
+            Kind::Boolean if found == "bool" => name.clone(),
             Kind::Timestamp if is_moment => format!(
                 "CASE WHEN isfinite({name}) THEN floor(extract(epoch FROM {name}) * 1000)::int8 END"
             ),
@@ -273,10 +284,23 @@ impl Inner {
             }
         };
         let is_whole = spec.kind == Kind::Number && is_whole;
+        let expression = format!("({expression})");
+        let misfit = match spec.kind {
+            // "Not a number" is how a typed source leaves a number empty.
+            Kind::Number if is_real => Some(format!(
+                "({name} IS NOT NULL AND {expression} IS NULL AND {name}::text <> 'NaN')"
+            )),
+            Kind::Timestamp if is_moment => {
+                Some(format!("({name} IS NOT NULL AND {expression} IS NULL)"))
+            }
+            Kind::Text | Kind::Number | Kind::Boolean | Kind::Timestamp => None,
+        };
         Ok(SqlColumn {
             name: spec.name.clone(),
             kind: spec.kind,
-            expression: format!("({expression})"),
+            misfit,
+            expression,
+            source: name,
             is_whole,
         })
     }

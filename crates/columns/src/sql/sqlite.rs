@@ -1,5 +1,6 @@
 //! A table of a SQLite file, read in place.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use model::Deadline;
@@ -9,8 +10,12 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 
 use super::answer::{self, Cell, Run};
+use super::fit;
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use crate::cache::Stamp;
+use crate::load::number_of;
 use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::spec::NULL_WORDS;
 use crate::{
     Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result, TableSpec, Value, moment, suggest,
 };
@@ -21,13 +26,22 @@ const MAX_IDLE: usize = 4;
 const STEPS_PER_CHECK: i32 = 10_000;
 
 /// A table or view of a SQLite file. The file is opened read-only; cells that do not fit their
-/// type are null.
+/// type are null, and the report counts them.
 pub struct SqliteTable {
     path: PathBuf,
     source_name: String,
     target: Target,
     idle: Mutex<Vec<Connection>>,
+    /// What was found when the file last looked like this.
+    checked: Mutex<Option<(Outside, LoadReport)>>,
 }
+
+/// The start of a SQLite file, which counts its changes.
+const HEADER_BYTES: usize = 100;
+
+/// What tells two states of a file apart: its outside and its header, and the outside of the log
+/// that holds changes until they come into the file.
+type Outside = (Option<Stamp>, Option<[u8; HEADER_BYTES]>, Option<Stamp>);
 
 impl SqliteTable {
     /// Opens a table and checks its columns.
@@ -67,7 +81,17 @@ impl SqliteTable {
             source_name: source_name.clone(),
             target,
             idle: Mutex::new(vec![connection]),
+            checked: Mutex::new(None),
         })
+    }
+
+    fn outside(&self) -> Outside {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let mut header = [0; HEADER_BYTES];
+        let read = fs_err::File::open(&self.path).and_then(|mut file| file.read_exact(&mut header));
+        let header = read.is_ok().then_some(header);
+        (Stamp::of(&self.path).ok(), header, Stamp::of(Path::new(&log)).ok())
     }
 
     /// Runs work in one read transaction, so that all statements see the same rows.
@@ -127,8 +151,16 @@ impl Table for SqliteTable {
         suggest::nearest(values.into_iter(), wanted, limit, deadline)
     }
 
-    fn load_report(&self) -> LoadReport {
-        LoadReport::default()
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
+        let outside = self.outside();
+        if let Some((at, report)) = &*self.checked.lock()
+            && *at == outside
+        {
+            return Ok(report.clone());
+        }
+        let report = self.with(deadline, |run| fit::report(&self.target, run))?;
+        *self.checked.lock() = Some((outside, report.clone()));
+        Ok(report)
     }
 }
 
@@ -207,6 +239,15 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
         })
     })?;
+    connection.create_scalar_function("dowse_number", 1, flags, |context| {
+        use rusqlite::types::Value as Held;
+        let number = context.get_raw(0).as_str().ok().and_then(number_of);
+        Ok(match number {
+            Some(Value::Integer(number)) => Held::Integer(number),
+            Some(number) => number.as_f64().map_or(Held::Null, Held::Real),
+            None => Held::Null,
+        })
+    })?;
     for (name, epoch) in EPOCHS {
         connection.create_scalar_function(name, 1, flags, move |context| {
             Ok(match context.get_raw(0) {
@@ -256,7 +297,7 @@ fn sql_column(spec: &ColumnSpec) -> SqlColumn {
     let expression = match spec.kind {
         Kind::Text => format!("CAST({name} AS TEXT) COLLATE BINARY"),
         Kind::Number => format!(
-            "CASE WHEN typeof({name}) IN ('integer', 'real') AND abs({name}) <= 1.7976931348623157e308 THEN {name} END"
+            "CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN CASE WHEN abs({name}) <= 1.7976931348623157e308 THEN {name} END WHEN 'text' THEN dowse_number({name}) END"
         ),
         Kind::Boolean => format!(
             "CASE WHEN lower({name}) IN ('1', 'true', 't', 'yes', 'y') THEN 1 WHEN lower({name}) IN ('0', 'false', 'f', 'no', 'n') THEN 0 END"
@@ -269,10 +310,20 @@ fn sql_column(spec: &ColumnSpec) -> SqlColumn {
             format!("{function}({name})")
         }
     };
+    let expression = format!("({expression})");
+    let misfit = (spec.kind != Kind::Text).then(|| {
+        let words: Vec<String> = NULL_WORDS.iter().map(|word| format!("'{word}'")).collect();
+        format!(
+            "({name} IS NOT NULL AND {expression} IS NULL AND NOT (typeof({name}) = 'text' AND trim({name}) IN ({})))",
+            words.join(", ")
+        )
+    });
     SqlColumn {
         name: spec.name.clone(),
         kind: spec.kind,
-        expression: format!("({expression})"),
+        expression,
+        source: name,
+        misfit,
         is_whole: false,
     }
 }

@@ -27,6 +27,10 @@ pub(super) struct SqlColumn {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) expression: String,
+    /// The column as the source has it, quoted.
+    pub(super) source: String,
+    /// The condition that something is there which does not fit; none where everything fits.
+    pub(super) misfit: Option<String>,
     /// In PostgreSQL, whether numbers come as whole ones.
     pub(super) is_whole: bool,
 }

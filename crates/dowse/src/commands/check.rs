@@ -1,19 +1,24 @@
 //! `dowse check`: is the configuration right, and what would it serve?
 
-use model::Caller;
+use std::time::Duration;
+
+use model::{Caller, Deadline};
 use store::Repair;
 
 use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
-use crate::wiring::{Lasting, app};
+use crate::wiring::{Families, Lasting, app};
+
+/// How long databases have to say what they hold.
+const SOURCES_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let config = &loaded.config;
     let lasting = Lasting::open(config)?;
-    let (app, _) = app(config, &lasting)?;
+    let (app, families) = app(config, &lasting)?;
     match &loaded.file {
         Some(file) => print::line(format!("{}: valid", file.display())),
         None => print::line("no configuration: the defaults are used"),
@@ -36,10 +41,46 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         vec!["callers".to_owned(), callers],
         vec!["tools".to_owned(), names.join(", ")],
     ]));
+    sources(&families);
     if args.repair {
         repair(&lasting)?;
     }
     Ok(())
+}
+
+/// Says what tables and dimensions hold, and what of their sources does not fit. The operator
+/// sees the cells themselves, which no agent does.
+fn sources(families: &Families) {
+    let caller = Caller::local_admin();
+    let deadline = Deadline::after(SOURCES_LIMIT);
+    for (name, report) in families.tables.iter().flat_map(|it| it.load_reports(&caller, &deadline))
+    {
+        match report {
+            Ok(report) => {
+                print::line(format!("table `{name}`: {} rows", report.n_rows));
+                if report.n_misfits > 0 {
+                    print::line(format!("  {} rows do not fit the schema", report.n_misfit_rows));
+                }
+                for misfit in &report.misfits {
+                    let place = match &misfit.key {
+                        Some(key) => format!("row {key}"),
+                        None => format!("line {}", misfit.line),
+                    };
+                    let column = misfit.column.as_deref().unwrap_or("the whole row");
+                    let found = misfit.found.as_ref().map(|found| format!(": `{found}`"));
+                    let found = found.unwrap_or_default();
+                    print::line(format!("  {place}, {column}: {}{found}", misfit.problem));
+                }
+            }
+            Err(error) => print::line(format!("table `{name}`: {error}")),
+        }
+    }
+    for info in families.filters.iter().flat_map(|filters| filters.dimensions(&caller)) {
+        print::line(format!("dimension `{}`: {} entries", info.category, info.n_entries));
+        for warning in &info.warnings {
+            print::line(format!("  {}", warning.message));
+        }
+    }
 }
 
 /// Checks what is kept, and rebuilds what is damaged.

@@ -19,7 +19,7 @@ use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::{Lasting, models};
-use crate::config::Config;
+use crate::config::{Config, EmbedderProvider};
 
 /// How long `indexFolder` waits before it gives the job's handle instead of its result.
 const INDEX_WAIT: Duration = Duration::from_secs(25);
@@ -50,7 +50,7 @@ impl Families {
                 folder: config.base.clone(),
                 filters: config.filters,
                 dimensions: dimensions.to_vec(),
-                meaning: None,
+                meaning: meaning(config, lasting),
             })?),
         };
         let tables = match config.tables.as_slice() {
@@ -146,6 +146,16 @@ impl Families {
 
 fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
     vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
+}
+
+/// Names are compared by meaning, too, unless the configuration asks for no embedder.
+fn meaning(config: &Config, lasting: &Lasting) -> Option<Arc<dyn filters::Meaning>> {
+    let is_wanted = config.embedder.provider != EmbedderProvider::None;
+    is_wanted.then(|| {
+        let meaning: Arc<dyn filters::Meaning> =
+            Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+        meaning
+    })
 }
 
 fn charts_service(

@@ -3,9 +3,10 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use net::PostgresAddress;
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, NoTls};
 
 use crate::{Error, Result};
 
@@ -43,6 +44,9 @@ struct Job {
 /// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
+    /// The address cannot be used.
+    #[error("its address cannot be used")]
+    BadAddress(#[source] net::PostgresError),
     /// The server refused it or cannot be reached.
     #[error("the database refused")]
     Refused(#[source] tokio_postgres::Error),
@@ -59,8 +63,8 @@ impl Database {
     pub(crate) fn open(url: &str) -> Result<Self> {
         let origin = url.split('@').next_back().unwrap_or(url).to_owned();
         let failed = |failure| Error::Database { origin: origin.clone(), source: failure };
-        let mut config: Config = url.parse().map_err(|cause| failed(Failure::Refused(cause)))?;
-        config.connect_timeout(CONNECT_LIMIT);
+        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
+            .map_err(|cause| failed(Failure::BadAddress(cause)))?;
         let runtime = Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -69,7 +73,7 @@ impl Database {
         let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
         std::thread::Builder::new()
             .name("filters-postgres".to_owned())
-            .spawn(move || serve(&runtime, &config, &waiting))
+            .spawn(move || serve(&runtime, &address, &waiting))
             .map_err(|cause| failed(Failure::Gone(Some(cause))))?;
         Ok(Database { jobs, origin })
     }
@@ -101,13 +105,13 @@ pub(crate) fn quoted(name: &str) -> String {
     name.split('.').map(part).collect::<Vec<_>>().join(".")
 }
 
-fn serve(runtime: &Runtime, config: &Config, waiting: &mpsc::Receiver<Job>) {
+fn serve(runtime: &Runtime, address: &PostgresAddress, waiting: &mpsc::Receiver<Job>) {
     let mut client: Option<Client> = None;
     while let Ok(job) = waiting.recv() {
         let result = runtime.block_on(async {
             let connected = match client.take().filter(|client| !client.is_closed()) {
                 Some(connected) => connected,
-                None => connect(config).await.map_err(Failure::Refused)?,
+                None => connect(address).await.map_err(Failure::Refused)?,
             };
             let parameters: Vec<&(dyn ToSql + Sync)> = job
                 .parameters
@@ -139,8 +143,8 @@ fn serve(runtime: &Runtime, config: &Config, waiting: &mpsc::Receiver<Job>) {
     }
 }
 
-async fn connect(config: &Config) -> std::result::Result<Client, tokio_postgres::Error> {
-    let (client, connection) = config.connect(NoTls).await?;
+async fn connect(address: &PostgresAddress) -> std::result::Result<Client, tokio_postgres::Error> {
+    let (client, connection) = address.connect().await?;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(%error, "a connection to PostgreSQL ended");

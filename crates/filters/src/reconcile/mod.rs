@@ -9,6 +9,8 @@ mod query;
 mod service;
 
 #[cfg(test)]
+mod shapes;
+#[cfg(test)]
 mod tests;
 
 pub use service::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};

@@ -9,13 +9,19 @@ use serde_json::{Map, Value, json};
 use crate::dimension::Dimension;
 use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, strings};
 use crate::request::{MAX_QUERY_CHARS, bad, object};
-use crate::{Error, Result, Service};
+use crate::{Error, Result, SearchResult, Service};
 
 /// The most queries of one batch.
 pub const MAX_RECONCILE_QUERIES: usize = 200;
 
 /// The most ids of one extension.
 pub const MAX_EXTENDED: usize = 1000;
+
+/// The most entries of one dimension that a query without a name is compared with.
+const MAX_COMPARED: usize = 50_000;
+
+/// The score of an entry that has every property asked for and no name to be compared.
+const BY_PROPERTIES_ALONE: f64 = 0.8;
 
 /// What is left of a score for each property that a candidate contradicts.
 const CONTRADICTED: f64 = 0.8;
@@ -49,6 +55,7 @@ impl Reconciliation {
             "name": "Dowse",
             "identifierSpace": format!("{url}/entity/"),
             "schemaSpace": format!("{url}/type/"),
+            "batchSize": MAX_RECONCILE_QUERIES,
             "defaultTypes": types,
             "view": {"url": format!("{url}/preview?id={{{{id}}}}")},
             "preview": {"url": format!("{url}/preview?id={{{{id}}}}"), "width": width, "height": height},
@@ -224,12 +231,16 @@ impl Reconciliation {
 
     /// Looks in the types asked for, or in all; the best of all types come first.
     fn candidates(&self, caller: &Caller, query: &Query) -> Result<Vec<Value>> {
-        let mut found: Vec<(f64, String, Value)> = Vec::new();
+        let mut found: Vec<Candidate> = Vec::new();
         for category in self.service.categories(caller) {
             if !query.types.is_empty() && !query.types.contains(&category) {
                 continue;
             }
             let dimension = self.service.dimension(caller, &category, &query.text)?;
+            if query.text.trim().is_empty() {
+                found.extend(by_properties(&dimension, &category, query));
+                continue;
+            }
             let answer = dimension.lookup(&Request {
                 text: &query.text,
                 locale: None,
@@ -248,18 +259,12 @@ impl Reconciliation {
                     })
                     .count();
                 let score = matched.score.get() * CONTRADICTED.powi(n_contradicted as i32);
-                let id = format!("{category}/{}", shown.filter_value);
-                let candidate = json!({
-                    "id": id,
-                    "name": shown.name,
-                    "description": shown.context.unwrap_or_default(),
-                    "type": [named(&category)],
-                    "features": [
-                        {"id": "score", "value": matched.score.rounded()},
-                        {"id": "trigram_similarity", "value": (matched.trigram_similarity * 1e4).round() / 1e4},
-                    ],
-                });
-                found.push((score, id, candidate));
+                let similarity = (matched.trigram_similarity * 1e4).round() / 1e4;
+                let features = json!([
+                    {"id": "score", "value": matched.score.rounded()},
+                    {"id": "trigram_similarity", "value": similarity},
+                ]);
+                found.push(candidate(&category, shown, score, &features));
             }
         }
         found.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
@@ -277,6 +282,41 @@ impl Reconciliation {
             })
             .collect())
     }
+}
+
+/// A candidate with its score and id, by which candidates are ordered.
+type Candidate = (f64, String, Value);
+
+fn candidate(category: &str, shown: SearchResult, score: f64, features: &Value) -> Candidate {
+    let id = format!("{category}/{}", shown.filter_value);
+    let value = json!({
+        "id": id,
+        "name": shown.name,
+        "description": shown.context.unwrap_or_default(),
+        "type": [named(category)],
+        "features": features,
+    });
+    (score, id, value)
+}
+
+/// Finds entries that have every property of a query without a name.
+fn by_properties(dimension: &Dimension, category: &str, query: &Query) -> Vec<Candidate> {
+    if query.properties.is_empty() {
+        return Vec::new();
+    }
+    let n_entries = dimension.index.len().min(MAX_COMPARED) as u32;
+    let has_all = |entry: &EntryIdx| {
+        query.properties.iter().all(|(property, wanted)| {
+            dimension.property(*entry, property).is_some_and(|value| agrees(&value, wanted))
+        })
+    };
+    let fitting = (0..n_entries).map(EntryIdx).filter(has_all).take(MAX_CANDIDATES);
+    let features = json!([{"id": "properties", "value": query.properties.len()}]);
+    fitting
+        .map(|entry| {
+            candidate(category, dimension.show(entry, None), BY_PROPERTIES_ALONE, &features)
+        })
+        .collect()
 }
 
 fn named(name: &str) -> Value {

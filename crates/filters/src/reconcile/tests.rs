@@ -3,6 +3,7 @@
 use model::Caller;
 use serde_json::{Value, json};
 
+use super::shapes;
 use crate::Reconciliation;
 use crate::tests::world;
 
@@ -13,107 +14,79 @@ fn reconciliation() -> (tempfile::TempDir, Reconciliation) {
     (folder, Reconciliation::new(service))
 }
 
-/// Checks a value against a shape: a text names a type, `?` marks what may be missing, a list
-/// of one shape stands for any number of it, and `{"*": shape}` for any keys.
-#[track_caller]
-fn check_shape(value: &Value, shape: &Value, place: &str) {
-    match shape {
-        Value::String(name) => {
-            let fits = match name.trim_end_matches('?') {
-                "string" => value.is_string(),
-                "number" => value.is_number(),
-                "integer" => value.is_i64() || value.is_u64(),
-                "boolean" => value.is_boolean(),
-                other => panic!("unknown shape `{other}`"),
-            };
-            assert!(fits, "{place} must be {name}: {value}");
-        }
-        Value::Array(items) => {
-            let values = value.as_array().unwrap_or_else(|| panic!("{place} must be a list"));
-            for (at, value) in values.iter().enumerate() {
-                check_shape(value, &items[0], &format!("{place}[{at}]"));
-            }
-        }
-        Value::Object(fields) => {
-            let object = value.as_object().unwrap_or_else(|| panic!("{place} must be an object"));
-            if let Some(any) = fields.get("*") {
-                object
-                    .iter()
-                    .for_each(|(key, value)| check_shape(value, any, &format!("{place}.{key}")));
-                return;
-            }
-            for (field, shape) in fields {
-                let is_optional = shape.as_str().is_some_and(|name| name.ends_with('?'));
-                match object.get(field) {
-                    Some(value) => check_shape(value, shape, &format!("{place}.{field}")),
-                    None => assert!(is_optional, "{place}.{field} is missing"),
-                }
-            }
-            for field in object.keys() {
-                assert!(fields.contains_key(field), "{place}.{field} is not in the specification");
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => panic!("no shape: {shape}"),
-    }
-}
-
 #[test]
 fn the_manifest_names_every_service() {
     let (_folder, reconciliation) = reconciliation();
     let manifest = reconciliation.manifest(&Caller::local_admin(), URL);
-    let service = json!({"service_url": "string", "service_path": "string"});
-    check_shape(
-        &manifest,
-        &json!({
-            "versions": ["string"],
-            "name": "string",
-            "identifierSpace": "string",
-            "schemaSpace": "string",
-            "defaultTypes": [{"id": "string", "name": "string"}],
-            "view": {"url": "string"},
-            "preview": {"url": "string", "width": "integer", "height": "integer"},
-            "suggest": {"entity": service, "property": service, "type": service},
-            "extend": {"propose_properties": service, "property_settings": [{}]},
-        }),
-        "manifest",
-    );
-    assert_eq!(manifest["versions"], json!(["0.2"]));
-    assert!(manifest["preview"]["url"].as_str().unwrap().contains("{{id}}"));
+    shapes::check(&manifest, &shapes::manifest());
     assert_eq!(manifest["defaultTypes"].as_array().unwrap().len(), 4);
+    for member in ["view", "preview", "suggest", "extend"] {
+        assert!(manifest[member].is_object(), "{member}");
+    }
 }
 
 #[test]
 fn queries_are_answered_by_key() {
     let (_folder, reconciliation) = reconciliation();
-    let answer = reconciliation
-        .queries(
-            &Caller::local_admin(),
-            &json!({
-                "q0": {"query": "Cluj", "type": "uat", "limit": 2},
-                "q1": {"query": "Primăria Cluj-Napoca", "type": ["entity"], "type_strict": "any"},
-                "q2": {"query": "zzz"},
-                "q3": {"query": "Cluj", "type": "uat", "properties": [{"pid": "isCounty", "v": false}]},
-            }),
-        )
-        .unwrap();
-    check_shape(
-        &answer,
-        &json!({"*": {"result": [{
-            "id": "string",
-            "name": "string",
-            "description": "string?",
-            "score": "number",
-            "features": [{"id": "string", "value": "number"}],
-            "match": "boolean",
-            "type": [{"id": "string", "name": "string"}],
-        }]}}),
-        "answer",
-    );
+    let batch = json!({
+        "q0": {"query": "Cluj", "type": "uat", "limit": 2},
+        "q1": {"query": "Primăria Cluj-Napoca", "type": ["entity"], "type_strict": "any"},
+        "q2": {"query": "zzz"},
+        "q3": {"query": "Cluj", "type": "uat", "properties": [{"pid": "isCounty", "v": false}]},
+        "q4": {"properties": [{"pid": "countyCode", "v": ["CJ", {"id": "GJ"}]}, {"pid": "isCounty", "v": false}]},
+    });
+    shapes::check(&batch, &shapes::queries());
+    let answer = reconciliation.queries(&Caller::local_admin(), &batch).unwrap();
+    shapes::check(&answer, &shapes::results());
     assert_eq!(answer["q0"]["result"][0]["id"], "uat/123");
     assert_eq!(answer["q0"]["result"][0]["match"], true);
     assert_eq!(answer["q1"]["result"][0]["id"], "entity/4305857");
     assert_eq!(answer["q2"]["result"], json!([]));
     assert_eq!(answer["q3"]["result"][0]["id"], "uat/124");
+    let by_properties: Vec<&Value> =
+        answer["q4"]["result"].as_array().unwrap().iter().map(|found| &found["id"]).collect();
+    assert_eq!(by_properties, ["uat/124", "uat/125"]);
+    assert_eq!(answer["q4"]["result"][0]["match"], false, "two of them fit alike");
+}
+
+/// A schema that lets everything through would prove nothing.
+#[test]
+fn the_schemas_refuse_what_the_specification_refuses() {
+    let schema = shapes::results();
+    let candidate = json!({"id": "uat/1", "name": "Cluj", "score": 90});
+    assert!(shapes::is_valid(&json!({"q0": {"result": [candidate]}}), &schema));
+    for broken in [
+        json!([]),
+        json!({"q0": []}),
+        json!({"q0": {}}),
+        json!({"q0": {"result": [{"name": "Cluj", "score": 90}]}}),
+        json!({"q0": {"result": [{"id": "uat/1", "name": "Cluj", "score": "90"}]}}),
+        json!({"q0": {"result": [{"id": 1, "name": "Cluj", "score": 90}]}}),
+    ] {
+        assert!(!shapes::is_valid(&broken, &schema), "{broken}");
+    }
+    let schema = shapes::queries();
+    for broken in [
+        json!({"q0": {}}),
+        json!({"q0": {"properties": []}}),
+        json!({"q0": {"query": "x", "properties": [{"id": "p", "v": 1}]}}),
+        json!({"q0": {"query": "x", "type_strict": "most"}}),
+    ] {
+        assert!(!shapes::is_valid(&broken, &schema), "{broken}");
+    }
+    let (_folder, reconciliation) = reconciliation();
+    let whole = reconciliation.manifest(&Caller::local_admin(), URL);
+    for member in ["versions", "name", "identifierSpace", "schemaSpace"] {
+        let mut manifest = whole.clone();
+        manifest.as_object_mut().unwrap().remove(member);
+        assert!(!shapes::is_valid(&manifest, &shapes::manifest()), "without {member}");
+    }
+    let mut old = whole.clone();
+    old["versions"] = json!(["0.1"]);
+    assert!(!shapes::is_valid(&old, &shapes::manifest()));
+    let mut without_id = whole;
+    without_id["view"]["url"] = json!("https://example.org/view");
+    assert!(!shapes::is_valid(&without_id, &shapes::manifest()));
 }
 
 #[test]
@@ -130,18 +103,13 @@ fn suggestions_have_their_shapes() {
     let (_folder, reconciliation) = reconciliation();
     let caller = Caller::local_admin();
     let entities = reconciliation.suggest_entities(&caller, "clu");
-    check_shape(
-        &entities,
-        &json!({"result": [{
-            "id": "string", "name": "string", "description": "string",
-            "notable": [{"id": "string", "name": "string"}],
-        }]}),
-        "entities",
-    );
+    shapes::check(&entities, &shapes::suggested_entities());
     assert!(!entities["result"].as_array().unwrap().is_empty());
     let types = reconciliation.suggest_types(&caller, "class");
+    shapes::check(&types, &shapes::suggested_names());
     assert_eq!(types["result"].as_array().unwrap().len(), 2);
     let properties = reconciliation.suggest_properties(&caller, "popu");
+    shapes::check(&properties, &shapes::suggested_names());
     assert_eq!(properties, json!({"result": [{"id": "population", "name": "population"}]}));
 }
 
@@ -150,6 +118,7 @@ fn entities_are_extended_and_previewed() {
     let (_folder, reconciliation) = reconciliation();
     let caller = Caller::local_admin();
     let proposed = reconciliation.propose_properties(&caller, "uat", 3).unwrap();
+    shapes::check(&proposed, &shapes::proposed_properties());
     assert_eq!(proposed["properties"].as_array().unwrap().len(), 3);
     let extended = reconciliation
         .extend(
@@ -160,6 +129,7 @@ fn entities_are_extended_and_previewed() {
             }),
         )
         .unwrap();
+    shapes::check(&extended, &shapes::extended());
     assert_eq!(
         extended["rows"],
         json!({

@@ -4,6 +4,7 @@
 mod body;
 mod rest;
 
+mod charts;
 mod chat;
 mod jobs;
 mod knowledge;
@@ -21,6 +22,7 @@ pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .merge(knowledge::routes())
         .merge(jobs::routes())
+        .merge(charts::routes())
         .merge(chat::routes())
         .merge(openapi::routes())
         // Bodies are read within the limits of the configuration, by `body`.

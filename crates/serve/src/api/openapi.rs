@@ -53,6 +53,9 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
     ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
+    ("/v1/charts", "get", "List the charts that are kept, the newest first", 200, None),
+    ("/v1/charts/{id}", "get", "Give a chart with its series", 200, None),
+    ("/v1/charts/{id}", "delete", "Forget a chart", 200, None),
     ("/v1/chat", "post", "Ask a question; the answer comes as events", 200, Some("Chat")),
 ];
 

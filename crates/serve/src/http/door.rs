@@ -41,7 +41,9 @@ pub(crate) async fn enter(
         request.headers_mut().insert(REQUEST_ID, id);
     }
     let app = shared.load();
-    let mut response = match refuse_foreign(&app, request.headers()) {
+    let server = &app.server;
+    let foreign = refuse_foreign(&server.allowed_hosts, &server.allowed_origins, request.headers());
+    let mut response = match foreign {
         Some(refusal) => refusal,
         None => next.run(request).instrument(span).await,
     };
@@ -72,16 +74,21 @@ pub(crate) async fn identify(app: &Arc<App>, headers: &HeaderMap) -> Result<Arc<
     }
 }
 
-fn refuse_foreign(app: &App, headers: &HeaderMap) -> Option<Response> {
+/// Refuses what was meant for another host, and pages of other origins.
+pub(crate) fn refuse_foreign(
+    allowed_hosts: &[String],
+    allowed_origins: &[String],
+    headers: &HeaderMap,
+) -> Option<Response> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if !guard::hosts::is_own_host(host, &app.server.allowed_hosts) {
+    if !guard::hosts::is_own_host(host, allowed_hosts) {
         let error = ToolError::new(Code::Forbidden, format!("host `{host}` is not served here"))
             .with_hint("add it to `server.allowed_hosts`");
         return Some(coded(&error).into_response());
     }
     let origin = headers.get(ORIGIN)?;
     let origin = origin.to_str().unwrap_or("unreadable");
-    if guard::hosts::is_own_origin(origin, &app.server.allowed_origins) {
+    if guard::hosts::is_own_origin(origin, allowed_origins) {
         return None;
     }
     let error = ToolError::new(Code::Forbidden, format!("origin `{origin}` may not call"))

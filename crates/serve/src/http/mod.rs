@@ -10,6 +10,6 @@ mod wellknown;
 
 pub use connections::{RunError, run};
 
-pub(crate) use door::{RequestId, identify, request_id_of};
+pub(crate) use door::{RequestId, identify, refuse_foreign, request_id_of};
 pub(crate) use errors::coded;
 pub(crate) use routes::Doors;

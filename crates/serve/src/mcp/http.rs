@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
+use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
@@ -32,12 +33,22 @@ pub(crate) async fn serve_post(
     shutdown: CancellationToken,
 ) -> Response {
     let limit = visit.app.limits.body_bytes;
+    serve_handler(visit, request, limit, shutdown).await
+}
+
+/// Serves one request with any handler.
+pub(crate) async fn serve_handler(
+    handler: impl ServerHandler + Clone,
+    request: Request<Body>,
+    limit: usize,
+    shutdown: CancellationToken,
+) -> Response {
     let request = match prepare(request, limit).await {
         Ok(request) => request,
         Err(refusal) => return refusal,
     };
     let service = StreamableHttpService::new(
-        move || Ok(visit.clone()),
+        move || Ok(handler.clone()),
         Arc::new(NeverSessionManager::default()),
         transport(limit, shutdown),
     );

@@ -4,7 +4,7 @@ mod envelope;
 mod handler;
 mod progress;
 mod reading;
-mod translate;
+pub(crate) mod translate;
 
 mod cost;
 mod http;
@@ -17,4 +17,4 @@ pub use cost::list_cost;
 pub use pipes::{StdioError, stdio};
 
 pub(crate) use handler::Visit;
-pub(crate) use http::{serve_post, transport};
+pub(crate) use http::{serve_handler, serve_post, transport};

@@ -14,8 +14,8 @@ use crate::guarded::{Ticket, perform};
 use crate::http::{coded, identify, request_id_of};
 
 /// Pages load nothing from anywhere and run no script.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
-                      form-action 'self'; frame-ancestors 'self'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'";
 
 /// Does work for whoever asks, with everything that stands around a call.
 pub(super) async fn for_caller<T: Send + 'static>(
@@ -39,9 +39,17 @@ pub(super) async fn for_caller<T: Send + 'static>(
 
 /// Gives a page that cannot be turned into something else.
 pub(super) fn html(page: String) -> Response {
+    framed_html(page, "'self'")
+}
+
+/// Gives a page that others may show in a frame.
+pub(super) fn framed_html(page: String, ancestors: &str) -> Response {
     let mut response = Html(page).into_response();
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    let policy = format!("{POLICY}; frame-ancestors {ancestors}");
+    let policy = HeaderValue::from_str(&policy)
+        .unwrap_or(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tools::{Code, ToolError};
 
-use super::frame::{for_caller, html};
+use super::cross_origin::frame_ancestors;
+use super::frame::{for_caller, framed_html};
 use crate::http::Doors;
 
 /// Properties proposed unless the client says otherwise.
@@ -114,11 +115,12 @@ pub(super) async fn preview(
     Query(named): Query<Named>,
     headers: HeaderMap,
 ) -> Response {
+    let ancestors = frame_ancestors(&doors.shared.load().server.allowed_origins);
     let page = perform(doors, headers, move |reconciliation, caller| {
         reconciliation.preview(caller, &named.id).map_err(refused)
     });
     match page.await {
-        Ok(page) => html(page),
+        Ok(page) => framed_html(page, &ancestors),
         Err(refusal) => refusal,
     }
 }

@@ -5,4 +5,5 @@
 mod house;
 
 mod in_flight;
+mod mounted;
 mod reading;

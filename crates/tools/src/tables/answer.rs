@@ -6,7 +6,7 @@ use tables::{Schema, Service};
 use crate::{Code, ToolError};
 
 /// Writes an error of the family with the codes of the house.
-pub(super) fn error(error: &tables::Error) -> ToolError {
+pub fn error(error: &tables::Error) -> ToolError {
     let code = match error.code() {
         "BAD_REQUEST" => Code::BadRequest,
         "NOT_FOUND" => Code::NotFound,

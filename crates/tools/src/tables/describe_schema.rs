@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde_json::{Value, json};
-use tables::{Service, describe_input_schema, describe_table_name};
+use serde_json::Value;
+use tables::{Schema, Service, describe_input_schema, describe_output_schema, describe_table_name};
 
 use super::answer::{error, names, schemas};
 use crate::per_caller::PerCaller;
@@ -25,7 +25,9 @@ impl DescribeSchema {
 
 impl Tool for DescribeSchema {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
-        self.specs.get(names(&self.service, caller), |names| spec(&self.service, names))
+        self.specs.get(names(&self.service, caller), |names| {
+            describe_schema_spec(&schemas(&self.service, names))
+        })
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -39,13 +41,15 @@ impl Tool for DescribeSchema {
     }
 }
 
-fn spec(service: &Service, names: &[String]) -> Spec {
+/// Describes the tool over the tables of these schemas.
+pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
     Spec::read_only(
         "describe_schema",
         "Describe schema",
         "List the filter fields of a table with types, operators, allowed values and ranges. \
          Call this before query_table.",
     )
-    .with_input(describe_input_schema(&schemas(service, names)))
-    .with_output(json!({ "type": "object" }))
+    .with_input(describe_input_schema(schemas))
+    .with_output(describe_output_schema())
+    .with_source_text(&["/fields/*/top/*/value", "/warnings/*"])
 }

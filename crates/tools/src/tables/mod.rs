@@ -4,5 +4,9 @@ mod answer;
 mod describe_schema;
 mod query_table;
 
-pub use describe_schema::DescribeSchema;
-pub use query_table::QueryTable;
+pub use answer::error as table_error;
+pub use describe_schema::{DescribeSchema, describe_schema_spec};
+pub use query_table::{QueryTable, query_table_answer, query_table_spec};
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use model::Caller;
 use serde_json::Value;
-use tables::{QueryRequest, Service, query_input_schema, query_output_schema};
+use tables::{
+    QueryRequest, QueryResponse, Schema, Service, query_input_schema, query_output_schema,
+};
 
 use super::answer::{ADVICE, error, names, schemas};
 use crate::per_caller::PerCaller;
@@ -25,7 +27,9 @@ impl QueryTable {
 
 impl Tool for QueryTable {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
-        self.specs.get(names(&self.service, caller), |names| spec(&self.service, names))
+        self.specs.get(names(&self.service, caller), |names| {
+            query_table_spec(&schemas(&self.service, names))
+        })
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -35,14 +39,18 @@ impl Tool for QueryTable {
             .service
             .query(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
-        let n_rows = response.rows.len();
-        Ok(Answer::of(&response.to_json())?.with_n_results(n_rows))
+        query_table_answer(&response)
     }
 }
 
-fn spec(service: &Service, names: &[String]) -> Spec {
-    let schemas = schemas(service, names);
-    let what = match schemas.as_slice() {
+/// Writes an answer as the tool gives it.
+pub fn query_table_answer(response: &QueryResponse) -> Result<Answer, ToolError> {
+    Ok(Answer::of(&response.to_json())?.with_n_results(response.rows.len()))
+}
+
+/// Describes the tool over the tables of these schemas.
+pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
+    let what = match schemas {
         [schema] => match &schema.description {
             Some(description) => format!("Query `{}`: {description}.", schema.name),
             None => format!("Query `{}`.", schema.name),
@@ -57,9 +65,15 @@ fn spec(service: &Service, names: &[String]) -> Spec {
              matching rows. Call describe_schema first."
         ),
     )
-    .with_input(query_input_schema(&schemas))
+    .with_input(query_input_schema(schemas))
     .with_output(query_output_schema())
-    .with_source_text(&["/rows/*/*", "/markdown", "/csv"])
+    .with_source_text(&[
+        "/rows/*/*",
+        "/markdown",
+        "/csv",
+        "/facets/*/rows/*/value",
+        "/did_you_mean/*/suggestions/*",
+    ])
     .with_list("/rows");
     spec.advice = Some(ADVICE.to_owned());
     spec

@@ -2,6 +2,10 @@
 
 mod overhead;
 mod process;
+mod tables_load;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +15,7 @@ use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
-use crate::cli::{BenchCommand, StoreBenchArgs};
+use crate::cli::{BenchCommand, LookupBenchArgs, StoreBenchArgs};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -28,6 +32,9 @@ const EMBED_WAIT: Duration = Duration::from_secs(3600);
 
 /// Questions for each figure of the store.
 const N_QUESTIONS: usize = 200;
+
+/// How long the model may take to load.
+const MODEL_WAIT: Duration = Duration::from_secs(60);
 
 /// Measures what was asked for.
 pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
@@ -48,11 +55,39 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             let config = load(args.config.as_deref(), &variable)?.config;
             show(&infer::bench::run(&models_dir(&config))?);
         }
-        BenchCommand::Lookup(args) => show(&::lookup::bench::run(&args.folder)?),
-        BenchCommand::Tables(args) => show(&columns::bench::run(&args.folder)?),
+        BenchCommand::Lookup(args) => lookup(args)?,
+        BenchCommand::Tables(args) => match args.clients {
+            Some(n_clients) => {
+                let lasts = Duration::from_secs(args.seconds);
+                show(&tables_load::run(&args.folder, n_clients.max(1), lasts)?);
+            }
+            None => show(&columns::bench::run(&args.folder)?),
+        },
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");
+    }
+    Ok(())
+}
+
+fn lookup(args: &LookupBenchArgs) -> anyhow::Result<()> {
+    show(&::lookup::bench::run(&args.folder)?);
+    match &args.postgres {
+        Some(url) => show(&filters::bench::beside_postgres(&args.folder, url)?),
+        None => print::note("pg_trgm was not measured: name a PostgreSQL with --postgres"),
+    }
+    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let slot = Arc::new(EmbedderSlot::new(embedder(&config)?));
+    match slot.get(&Deadline::after(MODEL_WAIT)) {
+        Ok(_) => {
+            let meaning: Arc<dyn filters::Meaning> = Arc::new(filters::EmbedderMeaning::new(slot));
+            show(&::lookup::bench::run_with_meaning(&args.folder, &meaning)?);
+        }
+        Err(state) => {
+            let said = state.warning().map(|warning| warning.message);
+            let said = said.unwrap_or_else(|| "no embedder is configured".to_owned());
+            print::note(format!("meaning was not measured: {said}"));
+        }
     }
     Ok(())
 }

@@ -1,0 +1,86 @@
+//! Which cells of a database's table do not fit the schema: counted by the database, the first
+//! few named by the key of their row.
+
+use super::answer::{Cell, Run};
+use super::statement::{Dialect, SqlColumn, Statement, Target};
+use crate::load::{LoadReport, Misfit, NAMED_MISFITS};
+use crate::{Result, Value};
+
+/// Counts the rows and the cells that do not fit. Columns that fit by their type cost nothing.
+pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> {
+    let doubtful: Vec<(&SqlColumn, &str)> = target
+        .columns
+        .iter()
+        .filter_map(|column| Some((column, column.misfit.as_deref()?)))
+        .collect();
+    let rows = run.run(&counts(target, &doubtful), &vec![Cell::Whole; doubtful.len() + 2])?;
+    let counted: Vec<u64> = rows
+        .into_iter()
+        .next()
+        .unwrap_or_default()
+        .iter()
+        .map(|count| count.as_f64().unwrap_or(0.0) as u64)
+        .collect();
+    let [n_rows, n_misfit_rows, by_column @ ..] = counted.as_slice() else {
+        return Ok(LoadReport::default());
+    };
+    let mut misfits = Vec::new();
+    for ((column, condition), n_misfits) in doubtful.iter().zip(by_column) {
+        if *n_misfits > 0 && misfits.len() < NAMED_MISFITS {
+            misfits.extend(named(target, run, column, condition, NAMED_MISFITS - misfits.len())?);
+        }
+    }
+    Ok(LoadReport::of_database(*n_rows, *n_misfit_rows, by_column.iter().sum(), misfits))
+}
+
+fn counts(target: &Target, doubtful: &[(&SqlColumn, &str)]) -> Statement {
+    let conditions: Vec<&str> = doubtful.iter().map(|(_, condition)| *condition).collect();
+    let any = if conditions.is_empty() { "1 = 0".to_owned() } else { conditions.join(" OR ") };
+    let count = |condition: &str| format!(", count(CASE WHEN {condition} THEN 1 END)");
+    let each: String = conditions.iter().map(|condition| count(condition)).collect();
+    let sql = format!("SELECT count(*){}{each} FROM {}", count(&any), target.from);
+    Statement { sql, parameters: Vec::new() }
+}
+
+fn named(
+    target: &Target,
+    run: &mut impl Run,
+    column: &SqlColumn,
+    condition: &str,
+    limit: usize,
+) -> Result<Vec<Misfit>> {
+    let (source, key_cell) = match target.dialect {
+        Dialect::Sqlite => (format!("CAST({} AS TEXT)", column.source), Cell::Key),
+        Dialect::Postgres => (format!("{}::text", column.source), Cell::Text),
+    };
+    let keys: Vec<&str> = target.keys.iter().map(|key| key.expression.as_str()).collect();
+    let shown = keys.iter().map(|key| match target.dialect {
+        Dialect::Sqlite => (*key).to_owned(),
+        Dialect::Postgres => format!("{key}::text"),
+    });
+    let selected: Vec<String> = std::iter::once(source).chain(shown).collect();
+    let order =
+        if keys.is_empty() { String::new() } else { format!(" ORDER BY {}", keys.join(", ")) };
+    let sql = format!(
+        "SELECT {} FROM {} WHERE {condition}{order} LIMIT {limit}",
+        selected.join(", "),
+        target.from
+    );
+    let mut shape = vec![Cell::Text];
+    shape.extend(keys.iter().map(|_| key_cell));
+    let rows = run.run(&Statement { sql, parameters: Vec::new() }, &shape)?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let mut cells = row.iter().map(shown_value);
+            let found = cells.next().unwrap_or_default();
+            let key = cells.collect::<Vec<_>>().join(", ");
+            let misfit = Misfit::of_cell(0, &column.name, column.kind, &found);
+            Misfit { key: (!key.is_empty()).then_some(key), ..misfit }
+        })
+        .collect())
+}
+
+fn shown_value(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_json().to_string(), str::to_owned)
+}

@@ -1,0 +1,91 @@
+//! `/v1/charts`: the charts that are kept for the caller's tenant.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::response::Response;
+use axum::routing::get;
+use filters::charts::{ChartSummary, Charts};
+use knowledge::iso;
+use serde_json::{Value, json};
+use tools::{Code, ToolError};
+
+use super::rest::{Reply, Rest};
+use crate::App;
+use crate::http::Doors;
+
+/// Charts of one list.
+const MAX_LISTED: usize = 500;
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new().route("/v1/charts", get(list)).route("/v1/charts/{id}", get(one).delete(delete))
+}
+
+async fn list(rest: Rest) -> Response {
+    let app = Arc::clone(&rest.app);
+    rest.answer("GET /v1/charts", move |caller, _| {
+        let base = app.server.link_base();
+        let charts = charts_of(&app)?.list(caller);
+        let shown: Vec<Value> =
+            charts.iter().take(MAX_LISTED).map(|chart| summary(&base, chart)).collect();
+        let mut answer = json!({ "charts": shown });
+        if charts.len() > MAX_LISTED {
+            let notice = format!("{MAX_LISTED} of {} charts are shown, the newest", charts.len());
+            answer["warnings"] = json!([notice]);
+        }
+        Ok(Reply::ok(answer).with_list("/charts"))
+    })
+    .await
+}
+
+async fn one(rest: Rest, Path(id): Path<String>) -> Response {
+    let app = Arc::clone(&rest.app);
+    rest.answer("GET /v1/charts/{id}", move |caller, _| {
+        let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing())?;
+        let value = json!({
+            "id": chart.id,
+            "url": format!("{}/charts/{}", app.server.link_base(), chart.id),
+            "made_by": chart.made_by,
+            "made_at": iso(chart.made_at),
+            "expires_at": iso(chart.expires_at),
+            "request": chart.request,
+            "data_series": chart.series,
+            "warnings": chart.warnings.iter().map(|warning| &warning.message).collect::<Vec<_>>(),
+        });
+        Ok(Reply::ok(value))
+    })
+    .await
+}
+
+async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
+    let app = Arc::clone(&rest.app);
+    rest.answer("DELETE /v1/charts/{id}", move |caller, _| {
+        charts_of(&app)?.delete(caller, &id).map_err(|_| missing())?;
+        Ok(Reply::ok(json!({ "id": id, "deleted": true })))
+    })
+    .await
+}
+
+fn summary(base: &str, chart: &ChartSummary) -> Value {
+    json!({
+        "id": chart.id,
+        "title": chart.title,
+        "url": format!("{base}/charts/{}", chart.id),
+        "made_by": chart.made_by,
+        "made_at": iso(chart.made_at),
+        "expires_at": iso(chart.expires_at),
+    })
+}
+
+fn charts_of(app: &App) -> Result<&Charts, ToolError> {
+    app.charts.as_deref().ok_or_else(|| {
+        ToolError::new(Code::NotFound, "no facts for charts are configured")
+            .with_hint("add a `[charts]` section to the configuration")
+    })
+}
+
+fn missing() -> ToolError {
+    ToolError::new(Code::NotFound, "this chart does not exist")
+        .with_hint("`GET /v1/charts` lists those that do")
+}

@@ -1,0 +1,199 @@
+//! A table of another program, mounted into that program's own HTTP server.
+//!
+//! The program brings a schema and an async function; [`table_router`] gives an [`axum::Router`]
+//! that speaks MCP, with the two tools of the family, their schemas, their errors and the
+//! redaction of source text. Who may call, and how often, stays with the program.
+//!
+//! ```
+//! use serve::{MountConfig, table_router};
+//! use tables::{Field, Fields, GetDataOptions, GetDataResult, Schema, TableHandler};
+//!
+//! # type Rows = Vec<serde_json::Map<String, serde_json::Value>>;
+//! # async fn my_database(_: &GetDataOptions) -> Result<(Rows, u64), tables::BoxError> {
+//! #     Ok((Vec::new(), 0))
+//! # }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fields = Fields::from([
+//!     ("level", Field::any_of(Field::string_literal(["success", "error"]))),
+//!     ("latency", Field::range(Field::number())),
+//! ]);
+//! let schema = Schema::new("requests", Some("HTTP requests".into()), fields)?;
+//! let handler = TableHandler::new(schema, |options: GetDataOptions| async move {
+//!     let (rows, total) = my_database(&options).await?;
+//!     Ok(GetDataResult { rows, total, facets: None })
+//! });
+//! let mcp = table_router(handler, MountConfig::default());
+//! let app = axum::Router::new().nest("/api/mcp", mcp);
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! let server = axum::serve(listener, app);
+//! # drop(server);
+//! # Ok(())
+//! # }
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request as HttpRequest, State};
+use axum::response::Response;
+use axum::routing::any;
+use guard::{Caps, release};
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Map, Value};
+use tables::{QueryRequest, TableHandler};
+use tokio_util::sync::CancellationToken;
+use tools::tables::{describe_schema_spec, query_table_answer, query_table_spec, table_error};
+use tools::{Answer, Code, Spec, ToolError};
+
+use crate::call::{Done, Failed};
+use crate::http::refuse_foreign;
+use crate::mcp::{serve_handler, translate};
+
+/// The largest request body of a mounted table, in bytes.
+const BODY_BYTES: usize = 1024 * 1024;
+
+/// The longest that a program's function may take for one call.
+const CALL_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a mounted table allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountConfig {
+    /// `Host` headers that are accepted beside loopback.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of pages that may call.
+    pub allowed_origins: Vec<String>,
+    /// Characters of an answer written as JSON; a larger one is cut with a notice.
+    pub result_chars: usize,
+}
+
+impl Default for MountConfig {
+    fn default() -> Self {
+        MountConfig {
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            result_chars: guard::LimitsConfig::default().result_chars,
+        }
+    }
+}
+
+/// Makes a router with one MCP address, `/`, which answers `query_table` and `describe_schema`
+/// from a handler. The router can be nested anywhere, and takes the program's own layers.
+pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
+    let schemas = [handler.schema()];
+    let mounted = Mounted(Arc::new(Inside {
+        query_table: query_table_spec(&schemas),
+        describe_schema: describe_schema_spec(&schemas),
+        handler,
+        config,
+    }));
+    Router::new().route("/", any(post)).with_state(mounted)
+}
+
+#[derive(Clone)]
+struct Mounted(Arc<Inside>);
+
+struct Inside {
+    handler: TableHandler,
+    query_table: Spec,
+    describe_schema: Spec,
+    config: MountConfig,
+}
+
+async fn post(State(mounted): State<Mounted>, request: HttpRequest) -> Response {
+    let config = &mounted.0.config;
+    let foreign = refuse_foreign(&config.allowed_hosts, &config.allowed_origins, request.headers());
+    if let Some(refusal) = foreign {
+        return refusal;
+    }
+    serve_handler(mounted, request, BODY_BYTES, CancellationToken::new()).await
+}
+
+impl Mounted {
+    fn specs(&self) -> [&Spec; 2] {
+        [&self.0.query_table, &self.0.describe_schema]
+    }
+
+    async fn answer(&self, spec: &Spec, arguments: &Map<String, Value>) -> Result<Done, ToolError> {
+        tools::check(spec, arguments)?;
+        let arguments = Value::Object(arguments.clone());
+        let handler = &self.0.handler;
+        let answer = if spec.name == self.0.query_table.name {
+            let request =
+                QueryRequest::from_json(&arguments).map_err(|cause| table_error(&cause))?;
+            let response = tokio::time::timeout(CALL_LIMIT, handler.query(&request)).await;
+            let response = response.map_err(|_| {
+                let limit = CALL_LIMIT.as_secs();
+                ToolError::new(
+                    Code::DeadlineExceeded,
+                    format!("the call took longer than {limit} s"),
+                )
+            })?;
+            query_table_answer(&response.map_err(|cause| hidden(&cause))?)?
+        } else {
+            Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
+        };
+        let caps = Caps { result_chars: self.0.config.result_chars };
+        let shape = &spec.shape;
+        let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
+        Ok(Done { outgoing, links: answer.links })
+    }
+}
+
+/// The cause of a program's own failure goes to its log, never to the agent.
+fn hidden(error: &tables::Error) -> ToolError {
+    let shown = table_error(error);
+    if shown.code != Code::InternalError {
+        return shown;
+    }
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    tracing::error!(%error, cause, "a mounted table failed");
+    ToolError::new(Code::InternalError, "internal error")
+        .with_hint("the program's log has the cause")
+}
+
+impl ServerHandler for Mounted {
+    fn get_info(&self) -> ServerConfig {
+        let schema = self.0.handler.schema();
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(schema.name.clone(), env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.specs().map(translate::tool).to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.specs().into_iter().find(|spec| spec.name == name).map(translate::tool)
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(spec) = self.specs().into_iter().find(|spec| spec.name == params.name) else {
+            let shown: String = params.name.chars().take(100).collect();
+            let message =
+                format!("unknown tool `{shown}`: expected `query_table` or `describe_schema`");
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
+        };
+        let arguments = params.arguments.unwrap_or_default();
+        let result = match self.answer(spec, &arguments).await {
+            Ok(done) => translate::answer(done),
+            Err(error) => translate::error(&Failed { error, shape: spec.errors }),
+        };
+        Ok(CallToolResponse::Complete(result))
+    }
+}

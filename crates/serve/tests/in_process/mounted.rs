@@ -1,0 +1,106 @@
+//! A table of another program, mounted into its own router: the protocol, the arguments its
+//! function gets, its mistakes and its failures.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use serve::{MountConfig, table_router};
+use tables::{Field, Fields, GetDataOptions, GetDataResult, Range, Schema, TableHandler, Test};
+use testkit::{Http, Mcp, Request};
+use tokio::net::TcpListener;
+
+/// Starts a program with one table, whose function fails when it is asked for `latency`, and
+/// remembers what it was asked.
+async fn program() -> (Http, Arc<Mutex<Vec<GetDataOptions>>>) {
+    let fields = Fields::from([
+        ("level", Field::any_of(Field::string_literal(["success", "error"]))),
+        ("latency", Field::range(Field::number())),
+        ("date", Field::range(Field::timestamp())),
+    ]);
+    let schema = Schema::new("requests", Some("HTTP requests".into()), fields).unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let handler = TableHandler::new(schema, move |options: GetDataOptions| {
+        let must_fail = options.filters.iter().any(|filter| filter.column == "latency");
+        seen.lock().unwrap().push(options);
+        async move {
+            if must_fail {
+                return Err("the password of the database is hunter2".into());
+            }
+            let row = json!({
+                "level": "error", "latency": 120, "date": "2024-01-01T00:00:00Z",
+                "unlisted": "not in the schema",
+            });
+            let rows = vec![row.as_object().cloned().unwrap_or_default()];
+            Ok(GetDataResult { rows, total: 1, facets: None })
+        }
+    });
+    let app = axum::Router::new().nest("/api/mcp", table_router(handler, MountConfig::default()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (Http::new(&address.to_string()), asked)
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_program_serves_the_two_tools() {
+    let (http, asked) = program().await;
+    blocking(move || {
+        let mcp = Mcp::new(&http, "/api/mcp");
+        let started = mcp.request("initialize", &json!({"protocolVersion": "2025-03-26"}));
+        assert_eq!(started["serverInfo"]["name"], "requests");
+        let names: Vec<Value> = mcp.list_tools().iter().map(|tool| tool["name"].clone()).collect();
+        assert_eq!(names, ["query_table", "describe_schema"]);
+        let described = mcp.call("describe_schema", &json!({})).success();
+        assert_eq!(described["fields"]["level"]["values"], json!(["success", "error"]));
+
+        let arguments = json!({
+            "filters": { "level": ["error"], "date": [1_704_067_200_000_i64, 1_704_153_600_000_i64] },
+            "page": 2, "pageSize": 1, "sort": { "id": "date", "desc": true },
+        });
+        let answer = mcp.call("query_table", &arguments).success();
+        let row = json!({ "level": "error", "latency": 120, "date": "2024-01-01T00:00:00Z" });
+        assert_eq!(answer["rows"], json!([row]));
+        let markdown = mcp.call("query_table", &json!({ "format": "markdown" })).success();
+        assert!(markdown["markdown"].as_str().unwrap().starts_with("| level |"), "{markdown}");
+    })
+    .await;
+    let asked = asked.lock().unwrap();
+    assert_eq!((asked[0].page, asked[0].page_size), (2, 1));
+    assert_eq!(asked[0].sort.as_ref().unwrap().column, "date");
+    assert_eq!(asked[0].filters[0].test, Test::AnyOf(vec!["error".into()]));
+    let (low, high) = (1_704_067_200_000, 1_704_153_600_000);
+    let range = Range { low: tables::Value::Timestamp(low), high: tables::Value::Timestamp(high) };
+    assert_eq!(asked[0].filters[1].test, Test::Within(vec![range]));
+}
+
+#[tokio::test]
+async fn mistakes_are_named_and_failures_are_hidden() {
+    let (http, _) = program().await;
+    blocking(move || {
+        let mcp = Mcp::new(&http, "/api/mcp");
+        let unknown =
+            mcp.call("query_table", &json!({ "filters": { "levle": ["error"] } })).error();
+        assert_eq!(unknown["error"]["code"], "BAD_REQUEST");
+        assert!(unknown["error"]["message"].as_str().unwrap().contains("levle"), "{unknown}");
+        let failed = mcp.call("query_table", &json!({ "filters": { "latency": [1] } })).error();
+        assert_eq!(failed["error"]["code"], "INTERNAL_ERROR");
+        assert!(!failed.to_string().contains("hunter2"), "{failed}");
+        let tool = mcp.request_error("tools/call", &json!({ "name": "drop_table" }));
+        assert!(tool["message"].as_str().unwrap().contains("query_table"), "{tool}");
+
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        let foreign = |name: &str, value: &str| {
+            http.send(&Request::new("POST", "/api/mcp").header(name, value).json(&ping)).status
+        };
+        assert_eq!(foreign("Origin", "https://evil.example"), 403);
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(http.post_json("/api/mcp", &notification).status, 202);
+        assert_eq!(http.get("/api/mcp").status, 405);
+    })
+    .await;
+}

@@ -1,0 +1,227 @@
+//! A real browser without a window, driven over its debugging pipe: pages are opened, asked and
+//! looked at as a person's browser would show them.
+//!
+//! The pipe needs no port and no WebSocket: two named pipes stand for the descriptors 3 and 4 on
+//! which the browser listens, and messages are JSON with a zero byte after each.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use crate::{Folder, bed};
+
+/// How long the browser may take to answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a page is told about the reader's taste.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourScheme {
+    /// Dark letters on a bright ground.
+    Light,
+    /// Bright letters on a dark ground.
+    Dark,
+}
+
+/// A running browser with one page. Dropping it ends the process.
+#[derive(Debug)]
+pub struct Browser {
+    child: Child,
+    commands: fs_err::File,
+    messages: mpsc::Receiver<Value>,
+    session: String,
+    last_id: u64,
+    _folder: Folder,
+}
+
+impl Browser {
+    /// Starts the browser of the test bed, or gives `None` where there is none.
+    #[track_caller]
+    pub fn start() -> Option<Self> {
+        let program = bed::browser()?;
+        let folder = Folder::new();
+        let (commands, answers) = (folder.join("commands"), folder.join("answers"));
+        let made = Command::new("mkfifo").args([&commands, &answers]).status();
+        assert!(made.is_ok_and(|status| status.success()), "`mkfifo` makes the named pipes");
+        let child = start_process(&program, &folder, &commands, &answers);
+        // Opening waits for the other side; the shell opens them in the same order.
+        let commands = fs_err::File::options().write(true).open(&commands);
+        let answers = fs_err::File::open(&answers);
+        let (sender, messages) = mpsc::channel();
+        let mut answers = BufReader::new(answers.expect("the browser answers over a pipe"));
+        thread::spawn(move || {
+            let mut message = Vec::new();
+            while answers.read_until(0, &mut message).is_ok_and(|n_bytes| n_bytes > 0) {
+                if message.pop() == Some(0)
+                    && let Ok(message) = serde_json::from_slice(&message)
+                    && sender.send(message).is_err()
+                {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        let mut browser = Browser {
+            child,
+            commands: commands.expect("the browser listens on a pipe"),
+            messages,
+            session: String::new(),
+            last_id: 0,
+            _folder: folder,
+        };
+        let target = browser.command("Target.createTarget", &json!({ "url": "about:blank" }));
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = browser.command("Target.attachToTarget", &attach);
+        browser.session = attached["sessionId"].as_str().expect("a session has an id").to_owned();
+        browser.command("Page.enable", &json!({}));
+        Some(browser)
+    }
+
+    /// Opens a page and waits until it is loaded.
+    #[track_caller]
+    pub fn open(&mut self, url: &str) {
+        let answer = self.command("Page.navigate", &json!({ "url": url }));
+        assert!(answer.get("errorText").is_none(), "`{url}`: {answer}");
+        self.wait_for("Page.loadEventFired");
+    }
+
+    /// Sets the size of the window, in CSS pixels.
+    #[track_caller]
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.command("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Tells the page whether its reader likes it dark.
+    #[track_caller]
+    pub fn prefer(&mut self, scheme: ColourScheme) {
+        let value = match scheme {
+            ColourScheme::Light => "light",
+            ColourScheme::Dark => "dark",
+        };
+        let feature = json!({ "name": "prefers-color-scheme", "value": value });
+        self.command("Emulation.setEmulatedMedia", &json!({ "features": [feature] }));
+    }
+
+    /// Evaluates an expression in the page and gives its value; a promise is waited for.
+    #[track_caller]
+    pub fn evaluate(&mut self, expression: &str) -> Value {
+        let arguments =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let mut answer = self.command("Runtime.evaluate", &arguments);
+        let failed = answer.get("exceptionDetails");
+        assert!(failed.is_none(), "`{expression}`: {}", failed.unwrap_or(&Value::Null));
+        answer["result"]["value"].take()
+    }
+
+    /// Takes a picture of the whole page, as PNG.
+    #[track_caller]
+    pub fn screenshot(&mut self) -> Vec<u8> {
+        let arguments = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.command("Page.captureScreenshot", &arguments);
+        let picture = answer["data"].as_str().expect("a picture comes as base64");
+        base64::engine::general_purpose::STANDARD.decode(picture).expect("it is base64")
+    }
+
+    /// Sends a command of the DevTools protocol and gives its result.
+    #[track_caller]
+    pub fn command(&mut self, method: &str, params: &Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({ "id": id, "method": method, "params": params });
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        let bytes = format!("{message}\0");
+        self.commands.write_all(bytes.as_bytes()).expect("the browser listens");
+        let mut answer = self.receive(&format!("`{method}`"), |message| message["id"] == json!(id));
+        assert!(answer.get("error").is_none(), "`{method}`: {answer}");
+        answer["result"].take()
+    }
+
+    #[track_caller]
+    fn wait_for(&mut self, event: &str) {
+        self.receive(event, |message| message["method"] == event);
+    }
+
+    #[track_caller]
+    fn receive(&mut self, what: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        while let Some(left) = ANSWER_LIMIT.checked_sub(begun.elapsed()) {
+            match self.messages.recv_timeout(left) {
+                Ok(message) if is_wanted(&message) => return message,
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        let status = self.child.try_wait();
+        panic!("the browser did not answer {what} in {ANSWER_LIMIT:?} (it ended: {status:?})");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Its own children end when the main process is gone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn start_process(program: &Path, folder: &Folder, commands: &Path, answers: &Path) -> Child {
+    let arguments = [
+        "--headless=new",
+        "--remote-debugging-pipe",
+        // Containers often have neither user namespaces nor a large /dev/shm, and the pages are
+        // the test's own.
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--hide-scrollbars",
+        "--force-color-profile=srgb",
+    ];
+    Command::new("sh")
+        .args(["-c", "exec \"$@\" 3<\"$COMMANDS\" 4>\"$ANSWERS\"", "sh"])
+        .arg(program)
+        .args(arguments)
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .env("COMMANDS", commands)
+        .env("ANSWERS", answers)
+        .env("HOME", folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell can be started")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loopback::{Loopback, Reply};
+
+    #[test]
+    fn a_page_is_opened_asked_and_looked_at() {
+        let page = "<!doctype html><style>:root{color-scheme:light dark}</style><h1>Hi</h1>";
+        let server =
+            Loopback::start(move |_| Reply::ok(page).with_header("content-type", "text/html"));
+        let Some(mut browser) = Browser::start() else { return };
+        browser.resize(400, 300);
+        browser.open(&server.url("/"));
+        assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), "Hi");
+        browser.prefer(ColourScheme::Dark);
+        assert_eq!(browser.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), true);
+        assert_eq!(browser.evaluate("Promise.resolve(innerWidth)"), 400);
+        assert!(browser.screenshot().starts_with(b"\x89PNG"));
+    }
+}
