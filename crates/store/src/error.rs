@@ -236,6 +236,20 @@ impl Error {
     }
 }
 
+impl Error {
+    /// Tells whether an engine elsewhere did not do what was asked, so that asking it something
+    /// else at once is of no use.
+    pub fn is_engine_away(&self) -> bool {
+        matches!(
+            self,
+            Error::EngineTimeout { .. }
+                | Error::EngineUnavailable { .. }
+                | Error::EngineMissing { .. }
+                | Error::EngineRefused { .. }
+        )
+    }
+}
+
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {

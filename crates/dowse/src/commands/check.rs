@@ -33,6 +33,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     print::line(print::table(&[
         vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
         vec!["data".to_owned(), config.data_dir.display().to_string()],
+        vec!["store".to_owned(), lasting.kept()?.keeper.describe()],
         vec!["callers".to_owned(), callers],
         vec!["tools".to_owned(), names.join(", ")],
     ]));
@@ -44,7 +45,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
 
 /// Checks what is kept, and rebuilds what is damaged.
 fn repair(lasting: &Lasting) -> anyhow::Result<()> {
-    let findings = lasting.kept()?.store.check(Repair::Yes)?;
+    let findings = lasting.kept()?.keeper.check(Repair::Yes)?;
     if findings.is_empty() {
         print::line("everything that is kept is right");
     }

@@ -178,6 +178,12 @@ pub trait PassageStore: Send + Sync {
         deadline: &Deadline,
     ) -> Result<Candidates>;
 
+    /// Tells whether the engine is far away, so that one request for both searches is worth
+    /// waiting for the query's vector.
+    fn is_far(&self) -> bool {
+        false
+    }
+
     /// Searches by words and by vector side by side; each fails for itself.
     ///
     /// An engine that is far away asks both in one request, and one that is near on two threads.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, params};
 use turbopuffer::types::Row;
 
@@ -23,6 +24,8 @@ pub(super) struct Follower<'a> {
     pub(super) database: &'a Database,
     pub(super) engine: &'a Engine,
     pub(super) config: &'a TurbopufferConfig,
+    /// Names that are being filled and not in use yet, so that nobody erases them meanwhile.
+    pub(super) filling: &'a Mutex<BTreeSet<String>>,
 }
 
 impl Follower<'_> {
@@ -73,11 +76,26 @@ impl Follower<'_> {
 
     /// Makes the namespace anew from the rows of the catalogue.
     pub(super) fn make_anew(&self, namespace: &Namespace, following: &mut Following) -> Result<()> {
-        let number = namespace.number;
         let space = self.database.row_of(&namespace.id)?.info.manifest.vectors;
         let name = self.free_name(namespace)?;
+        self.filling.lock().insert(name.clone());
+        let filled = self.fill(namespace, following, &name, space);
+        self.filling.lock().remove(&name);
+        filled?;
+        self.erase_leftovers();
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        namespace: &Namespace,
+        following: &mut Following,
+        name: &str,
+        space: Option<VectorSpace>,
+    ) -> Result<()> {
+        let number = namespace.number;
         // From here on something may exist under this name, whatever happens.
-        ledger::note_unfinished(self.database, &name)?;
+        ledger::note_unfinished(self.database, name)?;
         let seen = self.database.read(|connection| rows::last_sequence(connection, number))?;
         let versions: Vec<(u32, u32)> = self.database.read(|connection| {
             let (first, last) = rows::rows_of(number);
@@ -89,7 +107,7 @@ impl Follower<'_> {
                 statement.query_map(params![first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(found.collect::<rusqlite::Result<_>>()?)
         })?;
-        let mut batch = Batch::new(self.engine, &name, space.as_ref());
+        let mut batch = Batch::new(self.engine, name, space.as_ref());
         for (first, count) in versions {
             batch.flush_if_large()?;
             let sources =
@@ -98,12 +116,11 @@ impl Follower<'_> {
         }
         batch.flush()?;
         let attributes = batch.attributes();
-        let entry = Entry { name: name.clone(), seen, space };
-        ledger::add_attributes(self.database, &name, &attributes)?;
+        let entry = Entry { name: name.to_owned(), seen, space };
+        ledger::add_attributes(self.database, name, &attributes)?;
         ledger::put(self.database, number, &entry)?;
         following.entry = Some(entry);
-        namespace.publish(&name, attributes);
-        self.erase_leftovers();
+        namespace.publish(name, attributes);
         Ok(())
     }
 
@@ -112,6 +129,9 @@ impl Follower<'_> {
     pub(super) fn erase_leftovers(&self) {
         let names = ledger::erasures(self.database).unwrap_or_default();
         for name in names {
+            if self.filling.lock().contains(&name) {
+                continue;
+            }
             let erased =
                 self.engine.erase(&name).and_then(|()| ledger::forget(self.database, &name));
             if let Err(error) = erased {

@@ -3,7 +3,7 @@
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use text::LanguageSet;
 
-use super::engine::QUESTION_LIMIT;
+use super::engine::{ENGINE, QUESTION_LIMIT};
 use super::naming;
 use super::row::Field;
 use super::search::{ByVector, ByWords};
@@ -140,6 +140,10 @@ impl PassageStore for TurbopufferStore {
         Ok(self.search(namespace, None, Some(&by_vector), filter, deadline)?.1)
     }
 
+    fn is_far(&self) -> bool {
+        true
+    }
+
     fn by_both(
         &self,
         namespace: &NamespaceId,
@@ -152,6 +156,14 @@ impl PassageStore for TurbopufferStore {
             self.search(namespace, Some(&by_words), Some(&by_vector), both.filter, deadline);
         match found {
             Ok((words, near)) => (Ok(words), Ok(near)),
+            Err(error) if error.is_engine_away() => {
+                let same = Error::EngineUnavailable {
+                    engine: ENGINE,
+                    what: "query",
+                    reason: error.to_string(),
+                };
+                (Err(error), Err(same))
+            }
             // What is wrong with one of the two must not cost the other.
             Err(_) => (
                 self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline),

@@ -48,6 +48,24 @@ impl TurbopufferStore {
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
+        let name_of = || Ok::<_, Error>(self.namespace_of(id)?.view().name.clone());
+        let name = name_of()?;
+        let found = self.search_once(id, by_words, by_vector, filter, deadline);
+        // A namespace that was made anew meanwhile has taken another name.
+        if matches!(found, Err(Error::EngineMissing { .. })) && name_of()? != name {
+            return self.search_once(id, by_words, by_vector, filter, deadline);
+        }
+        found
+    }
+
+    fn search_once(
+        &self,
+        id: &NamespaceId,
+        by_words: Option<&ByWords<'_>>,
+        by_vector: Option<&ByVector<'_>>,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<(Candidates, Candidates)> {
         filter.check()?;
         let limits_asked = [by_words.map(|words| words.limit), by_vector.map(|near| near.limit)];
         for received in limits_asked.into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! The store as a whole, and every change: first the catalogue in one transaction, then the engine.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub struct TurbopufferStore {
     config: TurbopufferConfig,
     clock: Clock,
     namespaces: Mutex<HashMap<NamespaceId, Arc<Namespace>>>,
+    filling: Mutex<BTreeSet<String>>,
     max_open_namespaces: usize,
     // Dropped last, so that the folder is free only when everything in it is closed.
     _lock: FolderLock,
@@ -55,6 +56,7 @@ impl TurbopufferStore {
             config: turbopuffer.clone(),
             clock,
             namespaces: Mutex::default(),
+            filling: Mutex::default(),
             max_open_namespaces: config.max_open_namespaces,
             _lock: lock,
         };
@@ -83,7 +85,12 @@ impl TurbopufferStore {
     }
 
     pub(super) fn follower(&self) -> Follower<'_> {
-        Follower { database: &self.database, engine: &self.engine, config: &self.config }
+        Follower {
+            database: &self.database,
+            engine: &self.engine,
+            config: &self.config,
+            filling: &self.filling,
+        }
     }
 
     pub(super) fn create(&self, id: &NamespaceId, manifest: &Manifest) -> Result<()> {
