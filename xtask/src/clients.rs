@@ -1,13 +1,15 @@
 //! Short sessions of MCP clients that other people wrote: `cargo xtask clients`.
 //!
 //! The Python client and the inspector's command line in both eras of MCP, and the TypeScript SDK's
-//! client, each over HTTP and over stdio, against the shipped binary. The sessions are scripts under
-//! `xtask/clients/`; each prints one line when it passed.
+//! client, each over HTTP and over stdio, against the shipped binary; and the Python client of
+//! turbopuffer against the loopback server that our store is tested with. The sessions are scripts
+//! under `xtask/clients/`; each prints one line when it passed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use testkit::turbopuffer::TurbopufferServer;
 use testkit::{Folder, Server};
 
 use crate::binary::{self, Kind};
@@ -54,7 +56,18 @@ pub(crate) fn run(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     }
     let exit = server.stop();
     anyhow::ensure!(exit.success(), "the server ended with {exit} after the sessions");
+    let line = turbopuffer_session(testbed)?;
+    eprintln!("     {line}");
+    lines.push(format!("     {line}"));
     Ok(lines)
+}
+
+/// Our loopback server has to be what others expect of turbopuffer, not only what our client does.
+fn turbopuffer_session(testbed: &Testbed) -> anyhow::Result<String> {
+    let server = TurbopufferServer::start();
+    let mut command = Command::new(&testbed.python);
+    command.arg(script("turbopuffer_session.py")).arg(server.url()).arg(server.key());
+    session(command)
 }
 
 fn python_session(testbed: &Testbed, era: &str, target: &Target) -> anyhow::Result<String> {

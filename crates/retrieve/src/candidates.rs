@@ -1,7 +1,7 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
 use model::{DocumentId, PassageId, Warning};
-use store::{Candidates, Filter, PassageStore, WordsQuery};
+use store::{Both, Candidates, Filter, PassageStore, WordsQuery};
 
 use crate::{Request, Result};
 
@@ -83,6 +83,34 @@ pub(crate) fn by_words(
     Ok(list)
 }
 
+/// Asks every scope by words and by vector in one request each: what an engine far away is asked.
+pub(crate) fn by_both(
+    store: &dyn PassageStore,
+    request: &Request<'_>,
+    words: &WordsQuery,
+    vector: &[f32],
+    extra: &Filter,
+    warnings: &mut Vec<Warning>,
+) -> (Result<List>, List) {
+    let (n_by_words, n_by_vector) = (request.pipeline.n_by_words, request.pipeline.n_by_vector);
+    let (mut by_words, mut near) = (Ok(List::default()), List::default());
+    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+        let filter = scope.filter.clone().and(extra.clone());
+        let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
+        let (found, found_near) = store.by_both(&scope.namespace, &both, request.deadline);
+        by_words = by_words.and_then(|mut list: List| {
+            list.take_in(scope_idx, found?, n_by_words);
+            Ok(list)
+        });
+        take_in_near(&mut near, scope_idx, found_near, n_by_vector, warnings);
+    }
+    if let Ok(list) = &mut by_words {
+        list.finish(n_by_words);
+    }
+    near.finish(n_by_vector);
+    (by_words, near)
+}
+
 /// Asks every scope by vector; a scope without vectors is passed over.
 pub(crate) fn by_vector(
     store: &dyn PassageStore,
@@ -95,15 +123,26 @@ pub(crate) fn by_vector(
     let mut list = List::default();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let filter = scope.filter.clone().and(extra.clone());
-        match store.by_vector(&scope.namespace, vector, &filter, limit, request.deadline) {
-            Ok(candidates) => list.take_in(scope_idx, candidates, limit),
-            Err(store::Error::NoVectorSpace { .. }) => {}
-            Err(error) => {
-                let message = format!("search by meaning was skipped: {error}");
-                warnings.push(Warning::new("vectors_skipped", message));
-            }
-        }
+        let found = store.by_vector(&scope.namespace, vector, &filter, limit, request.deadline);
+        take_in_near(&mut list, scope_idx, found, limit, warnings);
     }
     list.finish(limit);
     list
+}
+
+fn take_in_near(
+    list: &mut List,
+    scope_idx: usize,
+    found: store::Result<Candidates>,
+    limit: usize,
+    warnings: &mut Vec<Warning>,
+) {
+    match found {
+        Ok(candidates) => list.take_in(scope_idx, candidates, limit),
+        Err(store::Error::NoVectorSpace { .. }) => {}
+        Err(error) => {
+            let message = format!("search by meaning was skipped: {error}");
+            warnings.push(Warning::new("vectors_skipped", message));
+        }
+    }
 }

@@ -6,7 +6,7 @@ use infer::{Embedder, ModelState};
 use model::Warning;
 
 use crate::breaker::Outcome;
-use crate::candidates::{List, by_vector};
+use crate::candidates::List;
 use crate::late::LateQuery;
 use crate::question::Question;
 use crate::{Request, Retriever};
@@ -32,11 +32,12 @@ impl Meaning {
     }
 }
 
-/// Embeds the question and finds the nearest passages; says why where it cannot.
+/// Embeds the question and finds the nearest passages by `search`; says why where it cannot.
 pub(crate) fn by_meaning(
     retriever: &Retriever,
     request: &Request<'_>,
     question: &Question,
+    search: impl FnOnce(&[f32], &mut Vec<Warning>) -> List,
 ) -> Meaning {
     if request.pipeline.n_by_vector == 0 {
         return Meaning::skipped("not asked for");
@@ -66,8 +67,7 @@ pub(crate) fn by_meaning(
         Ok((vector, late)) => {
             retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
             let mut warnings = Vec::new();
-            let store = &*retriever.store;
-            let list = by_vector(store, request, &vector, &question.filter, &mut warnings);
+            let list = search(&vector, &mut warnings);
             Meaning { list, late, skipped: None, warnings }
         }
         Err(error) => {

@@ -9,12 +9,14 @@ use store::PassageStore;
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
-use crate::candidates::{List, by_words};
+use crate::candidates::{List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::meaning::{Meaning, by_meaning};
 use crate::question::{Question, analyse};
 use crate::rerank::{Judged, rerank};
-use crate::{Coverage, Grouping, Ranked, Request, Response, Result, StageTiming, Total, spelling};
+use crate::{
+    Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total, spelling,
+};
 
 /// Gives the embedder of the moment, or why there is none.
 pub type EmbedderSource =
@@ -26,6 +28,7 @@ pub struct Retriever {
     pub(crate) store: Arc<dyn PassageStore>,
     pub(crate) embedder: EmbedderSource,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
+    is_reranking: bool,
     pub(crate) embedder_breaker: Arc<Breaker>,
     pub(crate) reranker_breaker: Arc<Breaker>,
 }
@@ -46,6 +49,7 @@ impl Retriever {
             store,
             embedder,
             reranker: None,
+            is_reranking: true,
             embedder_breaker: Arc::default(),
             reranker_breaker: Arc::default(),
         }
@@ -55,6 +59,13 @@ impl Retriever {
     #[must_use]
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.reranker = Some(reranker);
+        self
+    }
+
+    /// Leaves the model re-ranker out, whatever a pipeline says.
+    #[must_use]
+    pub fn without_reranker(mut self) -> Self {
+        self.is_reranking = false;
         self
     }
 
@@ -73,6 +84,11 @@ impl Retriever {
     }
 
     pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {
+        let without = Pipeline { model_rerank: false, ..request.pipeline.clone() };
+        let request = &match self.is_reranking {
+            true => request.clone(),
+            false => Request { pipeline: &without, ..request.clone() },
+        };
         let mut question = analyse(request.query, request.pipeline, self.languages(request));
         let mut warnings = std::mem::take(&mut question.warnings);
         let mut timings = Vec::new();
@@ -137,10 +153,16 @@ impl Retriever {
         question: &Question,
         timings: &mut Vec<StageTiming>,
     ) -> (Result<List>, Meaning) {
+        if self.store.is_far() {
+            return self.together(request, question, timings);
+        }
         let (words, meaning) = std::thread::scope(|scope| {
             let meaning = scope.spawn(|| {
                 let begun = Instant::now();
-                (by_meaning(self, request, question), begun.elapsed())
+                let meaning = by_meaning(self, request, question, |vector, warnings| {
+                    by_vector(&*self.store, request, vector, &question.filter, warnings)
+                });
+                (meaning, begun.elapsed())
             });
             let begun = Instant::now();
             let words = by_words(&*self.store, request, &question.for_words, &question.filter);
@@ -157,6 +179,34 @@ impl Retriever {
         let skipped = meaning.0.skipped.clone();
         timings.push(StageTiming { stage: "dense", took: meaning.1, skipped });
         (words.0, meaning.0)
+    }
+
+    /// Asks an engine far away for both in one request, once the vector of the query is there;
+    /// by words alone where there is none.
+    fn together(
+        &self,
+        request: &Request<'_>,
+        question: &Question,
+        timings: &mut Vec<StageTiming>,
+    ) -> (Result<List>, Meaning) {
+        let begun = Instant::now();
+        let (store, filter) = (&*self.store, &question.filter);
+        let mut words = None;
+        let meaning = by_meaning(self, request, question, |vector, warnings| {
+            let for_words = &question.for_words;
+            if for_words.should.is_empty() && for_words.must.is_empty() {
+                return by_vector(store, request, vector, filter, warnings);
+            }
+            let (found, near) = by_both(store, request, for_words, vector, filter, warnings);
+            words = Some(found);
+            near
+        });
+        let words = words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter));
+        let skipped = words.as_ref().err().map(ToString::to_string);
+        timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
+        let skipped = meaning.skipped.clone();
+        timings.push(StageTiming { stage: "dense", took: begun.elapsed(), skipped });
+        (words, meaning)
     }
 
     /// A search by words that failed is skipped as long as the other one answered.

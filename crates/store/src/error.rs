@@ -156,6 +156,52 @@ pub enum Error {
         #[source]
         source: Box<Error>,
     },
+    /// The settings of an engine elsewhere cannot be used.
+    #[error("the settings of {engine} cannot be used: {reason}")]
+    EngineSettings {
+        /// The engine.
+        engine: &'static str,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// An engine elsewhere did not answer in time.
+    #[error("{engine} did not answer a {what} in time")]
+    EngineTimeout {
+        /// The engine.
+        engine: &'static str,
+        /// What was asked.
+        what: &'static str,
+    },
+    /// An engine elsewhere cannot be reached, or is too busy.
+    #[error("{engine} could not do a {what}: {reason}")]
+    EngineUnavailable {
+        /// The engine.
+        engine: &'static str,
+        /// What was asked.
+        what: &'static str,
+        /// What it said.
+        reason: String,
+    },
+    /// An engine elsewhere has lost what the catalogue says it has.
+    #[error(
+        "{engine} has no such namespace for a {what}; run a check with repair to fill it again"
+    )]
+    EngineMissing {
+        /// The engine.
+        engine: &'static str,
+        /// What was asked.
+        what: &'static str,
+    },
+    /// An engine elsewhere refused a request: the key is wrong, or we asked for the impossible.
+    #[error("{engine} refused a request with status `{status}`: {reason}")]
+    EngineRefused {
+        /// The engine.
+        engine: &'static str,
+        /// The status.
+        status: u16,
+        /// What it said.
+        reason: String,
+    },
     /// The operating system refused a file operation.
     #[error("cannot read or write the store")]
     Io(#[from] std::io::Error),
@@ -187,6 +233,20 @@ impl Error {
     /// Tells whether a derived index is damaged, so that a rebuild from the catalogue helps.
     pub fn is_damage(&self) -> bool {
         matches!(self, Error::Damaged { .. } | Error::Lexical(_))
+    }
+}
+
+impl Error {
+    /// Tells whether an engine elsewhere did not do what was asked, so that asking it something
+    /// else at once is of no use.
+    pub fn is_engine_away(&self) -> bool {
+        matches!(
+            self,
+            Error::EngineTimeout { .. }
+                | Error::EngineUnavailable { .. }
+                | Error::EngineMissing { .. }
+                | Error::EngineRefused { .. }
+        )
     }
 }
 

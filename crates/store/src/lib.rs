@@ -6,6 +6,7 @@
 //! [`EmbeddedStore`] is the engine that needs nothing else to run: a SQLite file is the truth,
 //! a full-text index and a vector file for each namespace are derived from it, and each of them
 //! remembers the sequence number it has seen, so that it can catch up after a crash.
+//! [`TurbopufferStore`] keeps the same truth, and words and vectors in turbopuffer.
 //!
 //! The room knows no family: what a document is, and who may see it, is decided above.
 //!
@@ -57,6 +58,8 @@ pub mod limits;
 
 mod catalogue;
 mod embedded;
+mod truth;
+mod turbopuffer_store;
 
 mod analysis;
 mod bits;
@@ -72,12 +75,13 @@ mod failpoint;
 
 pub use catalogue::{Catalogue, Change, Lookup, Object, ObjectKey, ObjectPage, TypedObject};
 pub use contract::{
-    AnalyserName, Bm25, Candidate, Candidates, Clause, Counts, Document, DocumentInfo,
-    DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, StoredPassage, TermCount,
-    TermStatistics, Upserted, VectorSpace, WordsQuery,
+    AnalyserName, Bm25, Both, Candidate, Candidates, Clause, Counts, Document, DocumentInfo,
+    DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, Place, StoredPassage,
+    TermCount, TermStatistics, Upserted, VectorSpace, WordsQuery,
 };
 pub use embedded::{Config, EmbeddedStore, Finding, Repair};
 pub use error::{Error, Result};
+pub use turbopuffer_store::{TurbopufferConfig, TurbopufferStore};
 
 /// The format of everything this program writes into a data folder.
 pub const FORMAT: u32 = 1;

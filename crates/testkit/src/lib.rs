@@ -49,6 +49,7 @@ mod postgres;
 mod http;
 pub mod loopback;
 mod server;
+pub mod turbopuffer;
 
 mod mcp;
 mod stdio;

@@ -159,6 +159,12 @@ fn serve(
                 let mut out = stream;
                 out.write_all(head.as_bytes())?;
                 out.write_all(&body)?;
+                if seen
+                    .header("connection")
+                    .is_some_and(|value| value.eq_ignore_ascii_case("close"))
+                {
+                    return Ok(());
+                }
             }
             Reply::Raw(bytes) => {
                 let mut out = stream;

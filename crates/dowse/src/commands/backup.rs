@@ -12,7 +12,7 @@ use crate::wiring::{Lasting, store_folder};
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let lasting = Lasting::open(&config)?;
-    lasting.kept()?.store.backup(&args.file)?;
+    lasting.kept()?.keeper.backup(&args.file)?;
     print::note(format!(
         "everything in {} is in {}",
         config.data_dir.display(),

@@ -38,6 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     print::line(print::table(&[
         vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
         vec!["data".to_owned(), config.data_dir.display().to_string()],
+        vec!["store".to_owned(), lasting.kept()?.keeper.describe()],
         vec!["callers".to_owned(), callers],
         vec!["tools".to_owned(), names.join(", ")],
     ]));
@@ -85,7 +86,7 @@ fn sources(families: &Families) {
 
 /// Checks what is kept, and rebuilds what is damaged.
 fn repair(lasting: &Lasting) -> anyhow::Result<()> {
-    let findings = lasting.kept()?.store.check(Repair::Yes)?;
+    let findings = lasting.kept()?.keeper.check(Repair::Yes)?;
     if findings.is_empty() {
         print::line("everything that is kept is right");
     }

@@ -5,4 +5,6 @@ mod overrides;
 mod sections;
 
 pub(crate) use load::load;
-pub(crate) use sections::{Config, EmbedderProvider, LlmProvider};
+pub(crate) use sections::{
+    Config, EmbedderProvider, LlmProvider, RerankerProvider, StoreConfig, StoreProvider,
+};

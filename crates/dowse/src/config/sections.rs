@@ -31,8 +31,12 @@ pub(crate) struct Config {
     pub(crate) models_dir: Option<PathBuf>,
     /// What turns text into vectors.
     pub(crate) embedder: EmbedderConfig,
+    /// What reads the best candidates once more.
+    pub(crate) reranker: RerankerConfig,
     /// What writes summaries and answers.
     pub(crate) llm: LlmConfig,
+    /// Where passages, words and vectors are kept.
+    pub(crate) store: StoreConfig,
     /// Folders that can be searched.
     pub(crate) files: FilesConfig,
     /// When a name is sure enough to be taken without asking.
@@ -56,7 +60,9 @@ impl Default for Config {
             audit: AuditConfig::default(),
             models_dir: None,
             embedder: EmbedderConfig::default(),
+            reranker: RerankerConfig::default(),
             llm: LlmConfig::default(),
+            store: StoreConfig::default(),
             files: FilesConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
@@ -111,6 +117,90 @@ impl Default for EmbedderConfig {
             dimensions: None,
             query_prefix: String::new(),
             passage_prefix: String::new(),
+        }
+    }
+}
+
+/// `[reranker]`: what reads the best candidates once more, each together with the query.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RerankerConfig {
+    /// Where candidates are judged.
+    pub(crate) provider: RerankerProvider,
+    /// A folder with `model.onnx` and `tokenizer.json`, or a pulled name; the provider's name.
+    pub(crate) model: String,
+    /// The language that an HTTP provider speaks: `tei`, `jina` or `cohere`.
+    pub(crate) api: String,
+    /// The address of an HTTP provider.
+    pub(crate) base_url: Option<String>,
+    /// The variable that holds its key.
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// Where candidates are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RerankerProvider {
+    /// By the token vectors of the embedder, which come with the index.
+    Builtin,
+    /// By a cross-encoder in this process.
+    Local,
+    /// By a server.
+    Http,
+    /// Nowhere: candidates stay in the order of words and vectors.
+    None,
+}
+
+impl Default for RerankerConfig {
+    fn default() -> Self {
+        RerankerConfig {
+            provider: RerankerProvider::Builtin,
+            model: String::new(),
+            api: "tei".to_owned(),
+            base_url: None,
+            api_key_env: None,
+        }
+    }
+}
+
+/// `[store]`: where passages, words and vectors are kept. The catalogue is always in `data_dir`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct StoreConfig {
+    /// Which engine searches.
+    pub(crate) provider: StoreProvider,
+    /// The address of turbopuffer; the one of the region unless set.
+    pub(crate) base_url: Option<String>,
+    /// The region of turbopuffer, as `gcp-us-central1`.
+    pub(crate) region: Option<String>,
+    /// The variable that holds the key to turbopuffer.
+    pub(crate) api_key_env: String,
+    /// What stands before the name of every namespace, so that servers can share an account.
+    pub(crate) namespace_prefix: String,
+}
+
+/// Which engine searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StoreProvider {
+    /// Indexes in `data_dir`.
+    Embedded,
+    /// turbopuffer, over HTTP.
+    Turbopuffer,
+    /// PostgreSQL; not built in yet.
+    Postgres,
+    /// Qdrant; not built in yet.
+    Qdrant,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        StoreConfig {
+            provider: StoreProvider::Embedded,
+            base_url: None,
+            region: None,
+            api_key_env: "TURBOPUFFER_API_KEY".to_owned(),
+            namespace_prefix: String::new(),
         }
     }
 }

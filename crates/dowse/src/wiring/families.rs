@@ -195,7 +195,7 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
     lasting.indexer.store(Some(Arc::clone(&indexer)));
     Ok(Some(files::Service::new(files::ServiceConfig {
         indexer,
-        retriever: retriever(lasting)?,
+        retriever: retriever(config, lasting)?,
         queue: Arc::clone(&kept.queue),
         llm: models::llm(config)?,
         clock: lasting.clock.clone(),
@@ -211,9 +211,9 @@ pub(crate) fn knowledge_service(
     let kept = lasting.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.store.catalogue(),
+        catalogue: kept.keeper.catalogue(),
         queue: Arc::clone(&kept.queue),
-        retriever: retriever(lasting)?,
+        retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
         llm: models::llm(config)?,
@@ -224,8 +224,13 @@ pub(crate) fn knowledge_service(
     Ok(service)
 }
 
-fn retriever(lasting: &Lasting) -> anyhow::Result<Retriever> {
+fn retriever(config: &Config, lasting: &Lasting) -> anyhow::Result<Retriever> {
     let slot = Arc::clone(&lasting.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
-    Ok(Retriever::new(lasting.kept()?.store.clone(), embedder))
+    let retriever = Retriever::new(lasting.kept()?.store.clone(), embedder);
+    Ok(match models::reranker(config)? {
+        models::Reranking::Builtin => retriever,
+        models::Reranking::Off => retriever.without_reranker(),
+        models::Reranking::By(reranker) => retriever.with_reranker(reranker),
+    })
 }

@@ -12,10 +12,11 @@ use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
 use knowledge::ServiceSlot;
 use model::Clock;
-use store::EmbeddedStore;
+use store::PassageStore;
 
+use super::keeper::Keeper;
 use super::models;
-use crate::config::Config;
+use crate::config::{Config, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
 pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
@@ -30,6 +31,7 @@ pub(crate) struct Lasting {
     pub(crate) clock: Clock,
     pub(crate) embedder: Arc<EmbedderSlot>,
     data_dir: std::path::PathBuf,
+    store: StoreConfig,
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
@@ -38,7 +40,8 @@ pub(crate) struct Lasting {
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
-    pub(crate) store: Arc<EmbeddedStore>,
+    pub(crate) keeper: Keeper,
+    pub(crate) store: Arc<dyn PassageStore>,
     pub(crate) queue: Arc<JobQueue>,
     _workers: Workers,
 }
@@ -54,6 +57,7 @@ impl Lasting {
             clock: crate::clock::system(),
             embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
             data_dir: config.data_dir.clone(),
+            store: config.store.clone(),
             kept: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
@@ -72,17 +76,16 @@ impl Lasting {
             return Ok(kept);
         }
         let folder = store_folder(&self.data_dir);
-        let store =
-            EmbeddedStore::open(&folder, &store::Config::for_one_machine(), self.clock.clone())?;
-        let store = Arc::new(store);
+        let keeper = Keeper::open(&self.store, &folder, self.clock.clone())?;
         let queue = JobQueue::open(
-            store.catalogue(),
+            keeper.catalogue(),
             self.runners(),
             QueueConfig::for_one_machine(),
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
+        let store = keeper.passages();
+        Ok(self.kept.get_or_init(|| Kept { keeper, store, queue, _workers: workers }))
     }
 
     /// Each runner works with what the configuration of the moment says.

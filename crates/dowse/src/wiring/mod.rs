@@ -1,6 +1,7 @@
 //! From a configuration to a running application.
 
 mod families;
+mod keeper;
 mod lasting;
 mod models;
 mod watch;

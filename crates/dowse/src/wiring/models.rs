@@ -4,11 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use infer::providers::{EmbedDialect, HttpEmbedderConfig, HttpLlm, HttpLlmConfig, LlmDialect};
-use infer::{EmbedderChoice, Llm, Secret};
+use anyhow::{Context, bail, ensure};
+use infer::providers::{
+    EmbedDialect, HttpEmbedderConfig, HttpLlm, HttpLlmConfig, HttpRerankerConfig, LlmDialect,
+    RerankDialect,
+};
+use infer::{EmbedderChoice, Llm, Reranker, RerankerChoice, Secret};
 
-use crate::config::{Config, EmbedderProvider, LlmProvider};
+use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider};
 
 /// How long a provider may take for one request.
 const PROVIDER_WAIT: Duration = Duration::from_secs(60);
@@ -59,6 +62,58 @@ pub(crate) fn embedder(config: &Config) -> anyhow::Result<EmbedderChoice> {
             timeout: PROVIDER_WAIT,
         }),
     })
+}
+
+/// What reads the best candidates once more.
+pub(super) enum Reranking {
+    /// The token vectors of the embedder.
+    Builtin,
+    /// Nothing.
+    Off,
+    /// A cross-encoder.
+    By(Arc<dyn Reranker>),
+}
+
+/// Opens the re-ranker that the configuration asks for.
+pub(super) fn reranker(config: &Config) -> anyhow::Result<Reranking> {
+    let section = &config.reranker;
+    let choice = match section.provider {
+        RerankerProvider::Builtin => return Ok(Reranking::Builtin),
+        RerankerProvider::None => return Ok(Reranking::Off),
+        RerankerProvider::Local => {
+            ensure!(
+                !section.model.is_empty(),
+                "`reranker.model` is required with `provider = \"local\"`\n\
+                 hint: name a folder with `model.onnx` and `tokenizer.json`"
+            );
+            let folder = config.base.join(&section.model);
+            let model = if folder.is_dir() {
+                folder.to_string_lossy().into_owned()
+            } else {
+                section.model.clone()
+            };
+            RerankerChoice::Local { model, models_dir: models_dir(config) }
+        }
+        RerankerProvider::Http => RerankerChoice::Http(HttpRerankerConfig {
+            dialect: match section.api.as_str() {
+                "tei" => RerankDialect::Tei,
+                "jina" => RerankDialect::Jina,
+                "cohere" => RerankDialect::Cohere,
+                other => bail!(
+                    "`reranker.api` must be one of `tei`, `jina`, `cohere`, received `{other}`"
+                ),
+            },
+            base_url: section
+                .base_url
+                .clone()
+                .context("`reranker.base_url` is required with `provider = \"http\"`")?,
+            model: section.model.clone(),
+            api_key: key(section.api_key_env.as_deref()),
+            timeout: PROVIDER_WAIT,
+        }),
+    };
+    let reranker = infer::open_reranker(&choice).context("`[reranker]` cannot be used")?;
+    Ok(Reranking::By(reranker))
 }
 
 /// Opens the language model that the configuration asks for; none when it asks for none.

@@ -7,6 +7,7 @@ mod bad_headers;
 mod bad_messages;
 mod connections;
 mod demo;
+mod engines;
 mod files;
 mod identity;
 mod knowledge;

@@ -50,6 +50,15 @@ pub struct DocumentPage {
     pub limit: usize,
 }
 
+/// Where an engine keeps a passage, in its own names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The namespace in the engine.
+    pub namespace: String,
+    /// The id in the engine.
+    pub id: String,
+}
+
 /// A passage together with the document that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPassage {

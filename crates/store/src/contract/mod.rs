@@ -9,9 +9,9 @@ mod answer;
 mod passage_store;
 
 pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
-pub use document::{Document, DocumentInfo, DocumentPage, StoredPassage};
+pub use document::{Document, DocumentInfo, DocumentPage, Place, StoredPassage};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
 pub use manifest::{AnalyserName, Manifest, NamespaceInfo, VectorSpace};
-pub use passage_store::PassageStore;
+pub use passage_store::{Both, PassageStore};
 pub use words::{Bm25, Clause, Form, WordsQuery};

@@ -6,8 +6,23 @@ use text::LanguageSet;
 
 use crate::{
     Candidates, Counts, Document, DocumentInfo, DocumentPage, Filter, Form, Manifest,
-    NamespaceInfo, Result, StoredPassage, TermStatistics, Upserted, VectorSpace, WordsQuery,
+    NamespaceInfo, Place, Result, StoredPassage, TermStatistics, Upserted, VectorSpace, WordsQuery,
 };
+
+/// A question by words and by vector over the same passages.
+#[derive(Debug, Clone, Copy)]
+pub struct Both<'a> {
+    /// The question by words.
+    pub query: &'a WordsQuery,
+    /// The question by vector.
+    pub vector: &'a [f32],
+    /// What passages have to fit.
+    pub filter: &'a Filter,
+    /// Candidates by words.
+    pub n_by_words: usize,
+    /// Candidates by vector.
+    pub n_by_vector: usize,
+}
 
 /// Keeps passages and finds them again.
 ///
@@ -83,6 +98,23 @@ pub trait PassageStore: Send + Sync {
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>>;
 
+    /// Gives where the engine keeps passages, in the order asked; nothing where it keeps none.
+    ///
+    /// An engine with names of its own (shorter ids, say) gives those, so that an answer can name
+    /// what is found there; the others give ours.
+    fn places(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<Place>>> {
+        let found = self.passages(namespace, passages)?;
+        let place = |stored: StoredPassage| Place {
+            namespace: namespace.to_string(),
+            id: stored.passage.id.to_string(),
+        };
+        Ok(found.into_iter().map(|stored| stored.map(place)).collect())
+    }
+
     /// Gives up to `limit` passages that have no vector yet, the longest waiting first.
     fn passages_without_vectors(
         &self,
@@ -145,6 +177,32 @@ pub trait PassageStore: Send + Sync {
         limit: usize,
         deadline: &Deadline,
     ) -> Result<Candidates>;
+
+    /// Tells whether the engine is far away, so that one request for both searches is worth
+    /// waiting for the query's vector.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// Searches by words and by vector side by side; each fails for itself.
+    ///
+    /// An engine that is far away asks both in one request, and one that is near on two threads.
+    fn by_both(
+        &self,
+        namespace: &NamespaceId,
+        both: &Both<'_>,
+        deadline: &Deadline,
+    ) -> (Result<Candidates>, Result<Candidates>) {
+        std::thread::scope(|scope| {
+            let near = scope.spawn(|| {
+                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline)
+            });
+            let words =
+                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline);
+            let near = near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (words, near)
+        })
+    }
 
     /// Counts what is in the namespace.
     fn counts(&self, namespace: &NamespaceId) -> Result<Counts>;

@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use super::database::Database;
+use super::Config;
 use super::store::EmbeddedStore;
-use super::{Config, lock::FolderLock};
-use crate::{Error, Result};
+use crate::Result;
+use crate::truth::{CATALOGUE, Database, FolderLock, backup, refuse_existing};
 
 impl EmbeddedStore {
     /// Writes a backup to a new file. Reads and writes go on meanwhile; the copy belongs to the
@@ -16,29 +16,21 @@ impl EmbeddedStore {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyThere`] when the file exists. A copy that does not finish leaves no file
+    /// [`crate::Error::AlreadyThere`] when the file exists. A copy that does not finish leaves no file
     /// of that name.
     pub fn backup(&self, file: &Path) -> Result<()> {
-        refuse_existing(file)?;
-        let mut unfinished = file.as_os_str().to_owned();
-        unfinished.push(".unfinished");
-        let unfinished = Path::new(&unfinished);
-        let _ = fs_err::remove_file(unfinished);
-        self.database.copy_to(unfinished)?;
-        fs_err::File::open(unfinished)?.file().sync_all()?;
-        fs_err::rename(unfinished, file)?;
-        Ok(())
+        backup(&self.database, file)
     }
 
     /// Makes a data folder from a backup.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyThere`] when the folder has a catalogue, [`Error::Locked`] when it is in
-    /// use, [`Error::FormatTooNew`] and [`Error::Damaged`] when the backup cannot be used.
+    /// [`crate::Error::AlreadyThere`] when the folder has a catalogue, [`crate::Error::Locked`] when it is in
+    /// use, [`crate::Error::FormatTooNew`] and [`crate::Error::Damaged`] when the backup cannot be used.
     pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
         let _lock = FolderLock::take(folder)?;
-        let catalogue = folder.join(super::store::CATALOGUE);
+        let catalogue = folder.join(CATALOGUE);
         refuse_existing(&catalogue)?;
         let unfinished = folder.join("catalogue.unfinished");
         fs_err::copy(file, &unfinished)?;
@@ -49,11 +41,4 @@ impl EmbeddedStore {
         }
         Ok(())
     }
-}
-
-fn refuse_existing(path: &Path) -> Result<()> {
-    if path.exists() {
-        return Err(Error::AlreadyThere { path: path.to_owned() });
-    }
-    Ok(())
 }

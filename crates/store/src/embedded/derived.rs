@@ -7,16 +7,15 @@ use model::NamespaceId;
 use rusqlite::params;
 
 use super::Config;
-use super::database::Database;
 use super::following::{
-    add_passages, append_all_vectors, append_vectors, erase_passages, folder_bytes,
-    log_starts_after, remove_folder, truncate_log,
+    add_passages, append_all_vectors, append_vectors, folder_bytes, remove_folder,
 };
-use super::rows::{self, LogEntry, LogKind};
 use super::snapshot::Snapshot;
 use crate::lexical::LexicalIndex;
+use crate::truth::rows::{self, LogKind};
+use crate::truth::{Database, log_starts_after};
 use crate::vectors::VectorFile;
-use crate::{Error, Result, VectorSpace, failpoint};
+use crate::{Result, VectorSpace, failpoint};
 
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
 const MAX_UNWRITTEN_LAG: u64 = 256;
@@ -153,21 +152,9 @@ impl Derived {
 
     /// Erases the rows of removed passages, which searches do not see any more.
     pub(super) fn purge(&mut self, database: &Database) -> Result<()> {
-        let (number, written) = (self.number, self.written());
-        let removed: Vec<LogEntry> = database.read(|connection| {
-            let entries = rows::log_after(connection, number, 0)?;
-            Ok(entries.into_iter().filter(|entry| entry.kind == LogKind::Removed).collect())
-        })?;
-        if removed.is_empty() {
+        if !database.purge(self.number, self.written())? {
             return Ok(());
         }
-        database.write(|transaction| {
-            for entry in &removed {
-                let first = rows::row_of(number, entry.first);
-                erase_passages(transaction, first, first + i64::from(entry.count) - 1)?;
-            }
-            truncate_log(transaction, number, written)
-        })?;
         failpoint::reach("removed purged")
     }
 
@@ -232,9 +219,7 @@ impl Derived {
         id: &NamespaceId,
         max_cached_filters: usize,
     ) -> Result<Snapshot> {
-        let row = database
-            .read(|connection| rows::namespace(connection, id))?
-            .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
+        let row = database.row_of(id)?;
         let vectors = self.vectors.as_mut().map(VectorFile::view).transpose()?;
         Ok(Snapshot::new(
             self.words.view()?,

@@ -1,45 +1,16 @@
-//! The single steps by which an index follows the catalogue, and by which the catalogue lets go of
-//! what no index needs any more.
+//! The single steps by which an index follows the catalogue.
 
 use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::rows;
 use crate::Result;
 use crate::lexical::{Entry, LexicalIndex};
+use crate::truth::rows;
 use crate::vectors::VectorFile;
 
 /// Vectors read at once while an index catches up.
 const VECTORS_PER_STEP: usize = 4_096;
-
-/// Erases everything that is kept for a range of passages.
-pub(super) fn erase_passages(connection: &Connection, first: i64, last: i64) -> Result<()> {
-    for table in ["passages", "vectors", "awaiting_vectors", "blobs"] {
-        connection
-            .prepare_cached(&format!("DELETE FROM {table} WHERE row BETWEEN ? AND ?"))?
-            .execute(params![first, last])?;
-    }
-    Ok(())
-}
-
-/// Forgets the part of the log that every index has written down.
-pub(super) fn truncate_log(connection: &Connection, number: u32, written: u64) -> Result<()> {
-    if written == 0 || written == u64::MAX {
-        return Ok(());
-    }
-    connection
-        .prepare_cached(
-            "UPDATE namespaces SET log_starts_after = max(log_starts_after, ifnull(
-                (SELECT max(sequence) FROM log WHERE namespace = ?1 AND sequence <= ?2), 0))
-             WHERE number = ?1",
-        )?
-        .execute(params![number, written])?;
-    connection
-        .prepare_cached("DELETE FROM log WHERE namespace = ? AND sequence <= ?")?
-        .execute(params![number, written])?;
-    Ok(())
-}
 
 /// Gives how many bytes the files of a folder take; 0 when it is not there.
 pub(super) fn folder_bytes(folder: &Path) -> Result<u64> {
@@ -61,13 +32,6 @@ pub(super) fn remove_folder(folder: &Path) -> Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
-}
-
-/// Gives the sequence number after which the log holds every change.
-pub(super) fn log_starts_after(connection: &Connection, number: u32) -> Result<u64> {
-    let mut statement =
-        connection.prepare_cached("SELECT log_starts_after FROM namespaces WHERE number = ?")?;
-    Ok(statement.query_row([number], |row| row.get(0))?)
 }
 
 /// Puts the passages of a document's version into the full-text index.

@@ -2,18 +2,12 @@
 //! namespace a folder of indexes derived from it.
 
 mod config;
-mod database;
-mod lock;
-
-mod objects;
-mod rows;
 
 mod derived;
 mod following;
 mod namespace;
 mod snapshot;
 
-mod batch;
 mod reading;
 mod store;
 mod writing;

@@ -8,10 +8,9 @@ use model::NamespaceId;
 use parking_lot::{Mutex, RwLock};
 
 use super::Config;
-use super::database::Database;
 use super::derived::Derived;
-use super::rows;
 use super::snapshot::Snapshot;
+use crate::truth::Database;
 use crate::{Error, Manifest, Result, failpoint};
 
 /// A namespace that is open.
@@ -34,9 +33,7 @@ impl Namespace {
         config: &Config,
         id: &NamespaceId,
     ) -> Result<Self> {
-        let row = database
-            .read(|connection| rows::namespace(connection, id))?
-            .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
+        let row = database.row_of(id)?;
         let mut wanted = Manifest::current(row.info.manifest.vectors.clone());
         if row.info.manifest != wanted {
             let kept = Box::new(row.info.manifest);

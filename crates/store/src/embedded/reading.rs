@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::OptionalExtension;
 
 use text::LanguageSet;
 
-use super::rows;
 use super::snapshot::Snapshot;
 use super::store::EmbeddedStore;
+use crate::truth::rows;
 use crate::vectors::normalised;
 use crate::{
     Candidate, Candidates, Counts, Document, DocumentInfo, DocumentPage, Error, Filter, Form,
@@ -52,28 +52,7 @@ impl PassageStore for EmbeddedStore {
     }
 
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>> {
-        let after = page.after.as_ref().map(DocumentId::as_str);
-        let limit = page.limit.min(limits::MAX_PAGE);
-        self.read_in(namespace, |connection, number| {
-            let mut statement = connection.prepare_cached(&format!(
-                "{} WHERE namespace = ?1 AND id >= ?2 AND (?3 IS NULL OR id > ?3)
-                 ORDER BY id",
-                rows::DOCUMENT_INFO
-            ))?;
-            let mut found = statement.query(params![number, page.prefix, after])?;
-            let mut documents = vec![];
-            while documents.len() < limit
-                && let Some(row) = found.next()?
-            {
-                let document = rows::finish_document_info(rows::read_document_info(row)?)?;
-                // Ids are sorted, so the first one without the prefix ends the listing.
-                if !document.id.as_str().starts_with(&page.prefix) {
-                    break;
-                }
-                documents.push(document);
-            }
-            Ok(documents)
-        })
+        self.database.documents(namespace, page)
     }
 
     fn document(
@@ -81,32 +60,11 @@ impl PassageStore for EmbeddedStore {
         namespace: &NamespaceId,
         document: &DocumentId,
     ) -> Result<Option<DocumentInfo>> {
-        self.read_in(namespace, |connection, number| {
-            let mut statement = connection.prepare_cached(&format!(
-                "{} WHERE namespace = ? AND id = ?",
-                rows::DOCUMENT_INFO
-            ))?;
-            let found = statement
-                .query_row(params![number, document.as_str()], rows::read_document_info)
-                .optional()?;
-            found.map(rows::finish_document_info).transpose()
-        })
+        self.database.document(namespace, document)
     }
 
     fn passages_of(&self, namespace: &NamespaceId, document: &DocumentId) -> Result<Vec<Passage>> {
-        self.read_in(namespace, |connection, number| {
-            let Some(found) = rows::document_row(connection, number, document.as_str())? else {
-                return Ok(vec![]);
-            };
-            let first = rows::row_of(number, found.first_passage);
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {} FROM passages WHERE row BETWEEN ? AND ? ORDER BY row",
-                rows::PASSAGE
-            ))?;
-            let last = first + i64::from(found.n_passages) - 1;
-            let found = statement.query_map(params![first, last], rows::read_passage)?;
-            found.map(|passage| rows::finish_passage(passage?)).collect()
-        })
+        self.database.passages_of(namespace, document)
     }
 
     fn passages(
@@ -114,13 +72,7 @@ impl PassageStore for EmbeddedStore {
         namespace: &NamespaceId,
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>> {
-        self.read_in(namespace, |connection, number| {
-            let one = |id: &PassageId| match rows::living_row(connection, number, id)? {
-                Some(row) => rows::stored_passage(connection, row),
-                None => Ok(None),
-            };
-            passages.iter().map(one).collect()
-        })
+        self.database.passages(namespace, passages)
     }
 
     fn passages_without_vectors(
@@ -128,19 +80,7 @@ impl PassageStore for EmbeddedStore {
         namespace: &NamespaceId,
         limit: usize,
     ) -> Result<Vec<StoredPassage>> {
-        self.read_in(namespace, |connection, number| {
-            let (first, last) = rows::rows_of(number);
-            let mut statement = connection.prepare_cached(
-                "SELECT row FROM awaiting_vectors WHERE row BETWEEN ? AND ? ORDER BY row LIMIT ?",
-            )?;
-            let limit = limit.min(limits::MAX_PAGE);
-            let awaiting = statement.query_map(params![first, last, limit], |row| row.get(0))?;
-            let mut passages = vec![];
-            for row in awaiting {
-                passages.extend(rows::stored_passage(connection, row?)?);
-            }
-            Ok(passages)
-        })
+        self.database.passages_without_vectors(namespace, limit)
     }
 
     fn set_vectors(
@@ -152,7 +92,7 @@ impl PassageStore for EmbeddedStore {
     }
 
     fn set_blobs(&self, namespace: &NamespaceId, blobs: &[(PassageId, Vec<u8>)]) -> Result<usize> {
-        self.write_blobs(namespace, blobs)
+        self.database.set_blobs(namespace, blobs)
     }
 
     fn blobs(
@@ -160,15 +100,7 @@ impl PassageStore for EmbeddedStore {
         namespace: &NamespaceId,
         passages: &[PassageId],
     ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.read_in(namespace, |connection, number| {
-            let mut statement =
-                connection.prepare_cached("SELECT blob FROM blobs WHERE row = ?")?;
-            let mut one = |id: &PassageId| match rows::living_row(connection, number, id)? {
-                Some(row) => Ok(statement.query_row([row], |row| row.get(0)).optional()?),
-                None => Ok(None),
-            };
-            passages.iter().map(&mut one).collect()
-        })
+        self.database.blobs(namespace, passages)
     }
 
     fn by_words(
@@ -228,15 +160,11 @@ impl PassageStore for EmbeddedStore {
     }
 
     fn counts(&self, namespace: &NamespaceId) -> Result<Counts> {
-        let row = self.database.read(|connection| rows::namespace(connection, namespace))?;
-        row.map(|row| row.counts)
-            .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
+        Ok(self.database.row_of(namespace)?.counts)
     }
 
     fn languages(&self, namespace: &NamespaceId) -> Result<LanguageSet> {
-        let row = self.database.read(|connection| rows::namespace(connection, namespace))?;
-        row.map(|row| row.languages)
-            .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
+        Ok(self.database.row_of(namespace)?.languages)
     }
 
     fn term_statistics(
@@ -249,18 +177,6 @@ impl PassageStore for EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    fn read_in<T>(
-        &self,
-        namespace: &NamespaceId,
-        read: impl FnOnce(&Connection, u32) -> Result<T>,
-    ) -> Result<T> {
-        self.database.read(|connection| {
-            let row = rows::namespace(connection, namespace)?
-                .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })?;
-            read(connection, row.number)
-        })
-    }
-
     /// Searches a snapshot and names what it found.
     ///
     /// Passages whose document was erased meanwhile are left out; when that happens because the

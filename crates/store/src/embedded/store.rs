@@ -9,14 +9,10 @@ use model::{Clock, NamespaceId};
 use parking_lot::Mutex;
 
 use super::Config;
-use super::database::Database;
-use super::lock::FolderLock;
 use super::namespace::Namespace;
 use super::writing;
+use crate::truth::{CATALOGUE, Database, FolderLock};
 use crate::{Catalogue, Result};
-
-/// The name of the catalogue in a data folder.
-pub(super) const CATALOGUE: &str = "catalogue.sqlite";
 
 /// The passage store and catalogue in one folder, for one process.
 pub struct EmbeddedStore {

@@ -1,13 +1,11 @@
 //! Keeping the store in shape while it serves: merge, vacuum, checkpoint, check, repair.
 
 use model::NamespaceId;
-use rusqlite::params;
 
 use super::following::remove_folder;
 use super::namespace::folder_of;
-use super::rows;
 use super::store::EmbeddedStore;
-use crate::{Error, Manifest, PassageStore, Result};
+use crate::{Error, PassageStore, Result};
 
 /// Free pages given back to the disk in one round, so that a round stays short.
 const PAGES_PER_ROUND: u32 = 4_096;
@@ -88,21 +86,7 @@ impl EmbeddedStore {
     /// [`Error::UnknownNamespace`], or when the new indexes cannot be written.
     pub fn reindex(&self, id: &NamespaceId) -> Result<()> {
         self.take_out(id);
-        let number = self.database.write(|transaction| {
-            let row = rows::namespace(transaction, id)?
-                .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
-            let manifest = Manifest::current(row.info.manifest.vectors);
-            let json = serde_json::to_string(&manifest).map_err(|source| Error::BadObject {
-                kind: "namespace".to_owned(),
-                id: id.to_string(),
-                source,
-            })?;
-            transaction.execute(
-                "UPDATE namespaces SET manifest = ? WHERE number = ?",
-                params![json, row.number],
-            )?;
-            Ok(row.number)
-        })?;
+        let number = self.database.take_on_manifest(id)?;
         remove_folder(&folder_of(&self.root, number).join("words"))?;
         self.namespace_of(id).map(|_| ())
     }

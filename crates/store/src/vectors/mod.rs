@@ -15,6 +15,9 @@ mod quantise;
 mod scan;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use file::VectorFile;
 pub(crate) use quantise::normalised;
 pub(crate) use view::VectorView;

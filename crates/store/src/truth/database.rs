@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::Config;
-use crate::{Error, FORMAT, Result, failpoint};
+use crate::{Config, Error, FORMAT, Result, failpoint};
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
@@ -15,7 +14,7 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 
 /// Passages and documents have rows of `namespace << 32 | number`, so that a namespace lies
 /// together and a passage is found by its number without another index.
-pub(super) const ROW_BITS: u32 = 32;
+pub(crate) const ROW_BITS: u32 = 32;
 
 const TABLES: &str = "
 CREATE TABLE namespaces (

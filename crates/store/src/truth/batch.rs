@@ -9,21 +9,21 @@ use super::rows::{self, LogKind, NamespaceRow};
 use crate::{Document, Error, Result, Upserted, analysis};
 
 /// What a transaction did, for the indexes to follow.
-pub(super) struct Outcome {
-    pub(super) sequence_before: u64,
-    pub(super) sequence: u64,
-    pub(super) ops: Vec<Op>,
-    pub(super) upserted: Upserted,
+pub(crate) struct Outcome {
+    pub(crate) sequence_before: u64,
+    pub(crate) sequence: u64,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) upserted: Upserted,
 }
 
 /// A change that the full-text index has to follow, in order.
-pub(super) enum Op {
+pub(crate) enum Op {
     Removed { first: u32 },
     Added { document_idx: usize, first: u32, language: Language },
 }
 
 /// The changes of one transaction on one namespace.
-pub(super) struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     transaction: &'a Transaction<'a>,
     row: NamespaceRow,
     sequence_before: u64,
@@ -34,7 +34,7 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Begins the changes to a namespace.
-    pub(super) fn begin(transaction: &'a Transaction<'a>, row: NamespaceRow) -> Result<Self> {
+    pub(crate) fn begin(transaction: &'a Transaction<'a>, row: NamespaceRow) -> Result<Self> {
         let sequence_before = rows::last_sequence(transaction, row.number)?;
         Ok(Batch {
             transaction,
@@ -47,7 +47,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Writes a document, replacing its earlier version.
-    pub(super) fn upsert(
+    pub(crate) fn upsert(
         &mut self,
         document_idx: usize,
         document: &Document,
@@ -148,7 +148,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Erases a document; tells whether it was there.
-    pub(super) fn delete(&mut self, document: &DocumentId) -> Result<bool> {
+    pub(crate) fn delete(&mut self, document: &DocumentId) -> Result<bool> {
         let number = self.row.number;
         let Some(found) = rows::document_row(self.transaction, number, document.as_str())? else {
             return Ok(false);
@@ -163,7 +163,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Writes down the counts and gives what the indexes have to follow.
-    pub(super) fn finish(self) -> Result<Outcome> {
+    pub(crate) fn finish(self) -> Result<Outcome> {
         let counts = self.row.counts;
         self.transaction
             .prepare_cached(
@@ -299,7 +299,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Logs that passages got vectors, neighbours together.
-pub(super) fn log_runs(
+pub(crate) fn log_runs(
     transaction: &Transaction<'_>,
     namespace: u32,
     mut numbers: Vec<u32>,

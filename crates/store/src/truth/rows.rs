@@ -9,40 +9,40 @@ use crate::{Counts, DocumentInfo, Error, Manifest, NamespaceInfo, Result, Stored
 
 /// A namespace as the catalogue knows it.
 #[derive(Debug, Clone)]
-pub(super) struct NamespaceRow {
-    pub(super) number: u32,
-    pub(super) info: NamespaceInfo,
-    pub(super) counts: Counts,
-    pub(super) next_passage: u32,
-    pub(super) next_document: u32,
+pub(crate) struct NamespaceRow {
+    pub(crate) number: u32,
+    pub(crate) info: NamespaceInfo,
+    pub(crate) counts: Counts,
+    pub(crate) next_passage: u32,
+    pub(crate) next_document: u32,
     /// The languages of the documents ever written.
-    pub(super) languages: LanguageSet,
+    pub(crate) languages: LanguageSet,
 }
 
 /// A document's place in the catalogue.
 #[derive(Debug, Clone)]
-pub(super) struct DocumentRow {
-    pub(super) row: i64,
-    pub(super) first_passage: u32,
-    pub(super) n_passages: u32,
-    pub(super) title: String,
-    pub(super) attributes: Attributes,
-    pub(super) id: DocumentId,
-    pub(super) language: Language,
+pub(crate) struct DocumentRow {
+    pub(crate) row: i64,
+    pub(crate) first_passage: u32,
+    pub(crate) n_passages: u32,
+    pub(crate) title: String,
+    pub(crate) attributes: Attributes,
+    pub(crate) id: DocumentId,
+    pub(crate) language: Language,
 }
 
 /// A change that the derived indexes have to follow, over passage numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LogEntry {
-    pub(super) sequence: u64,
-    pub(super) kind: LogKind,
-    pub(super) first: u32,
-    pub(super) count: u32,
+pub(crate) struct LogEntry {
+    pub(crate) sequence: u64,
+    pub(crate) kind: LogKind,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
 }
 
 /// What happened to the passages of a log entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LogKind {
+pub(crate) enum LogKind {
     /// A document's version came in with these passages.
     Added,
     /// A document's version went with these passages.
@@ -58,22 +58,22 @@ impl LogKind {
 }
 
 /// Gives the row of a passage or document by its number.
-pub(super) fn row_of(namespace: u32, number: u32) -> i64 {
+pub(crate) fn row_of(namespace: u32, number: u32) -> i64 {
     i64::from(namespace) << ROW_BITS | i64::from(number)
 }
 
 /// Gives the number of a passage or document by its row.
-pub(super) fn number_of(row: i64) -> u32 {
+pub(crate) fn number_of(row: i64) -> u32 {
     (row & i64::from(u32::MAX)) as u32
 }
 
 /// Gives the first and the last possible row of a namespace.
-pub(super) fn rows_of(namespace: u32) -> (i64, i64) {
+pub(crate) fn rows_of(namespace: u32) -> (i64, i64) {
     (row_of(namespace, 0), row_of(namespace, u32::MAX))
 }
 
 /// Gives the number under which passages are found by id; two ids may share one.
-pub(super) fn id_hash(namespace: u32, id: &str) -> i64 {
+pub(crate) fn id_hash(namespace: u32, id: &str) -> i64 {
     let bytes = namespace.to_le_bytes().into_iter().chain(id.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -85,13 +85,13 @@ const NAMESPACE: &str =
     "SELECT number, id, manifest, created_at, n_documents, n_passages, n_vectors,
     next_passage, next_document, languages FROM namespaces WHERE is_dropped = 0";
 
-pub(super) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
+pub(crate) fn namespace(connection: &Connection, id: &NamespaceId) -> Result<Option<NamespaceRow>> {
     let mut statement = connection.prepare_cached(&format!("{NAMESPACE} AND id = ?"))?;
     let found = statement.query_row([id.as_str()], read_namespace).optional()?;
     found.map(finish_namespace).transpose()
 }
 
-pub(super) fn namespaces(connection: &Connection) -> Result<Vec<NamespaceRow>> {
+pub(crate) fn namespaces(connection: &Connection) -> Result<Vec<NamespaceRow>> {
     let mut statement = connection.prepare_cached(&format!("{NAMESPACE} ORDER BY id"))?;
     let rows = statement.query_map([], read_namespace)?;
     rows.map(|row| finish_namespace(row?)).collect()
@@ -122,7 +122,7 @@ fn finish_namespace((mut row, manifest): (NamespaceRow, String)) -> Result<Names
     Ok(row)
 }
 
-pub(super) fn document_row(
+pub(crate) fn document_row(
     connection: &Connection,
     namespace: u32,
     id: &str,
@@ -135,7 +135,7 @@ pub(super) fn document_row(
     found.map(finish_document_row).transpose()
 }
 
-pub(super) fn document_row_at(connection: &Connection, row: i64) -> Result<Option<DocumentRow>> {
+pub(crate) fn document_row_at(connection: &Connection, row: i64) -> Result<Option<DocumentRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT row, first_passage, n_passages, title, attributes, id, language FROM documents WHERE row = ?",
     )?;
@@ -161,10 +161,10 @@ fn finish_document_row((mut row, attributes): (DocumentRow, String)) -> Result<D
     Ok(row)
 }
 
-pub(super) const DOCUMENT_INFO: &str =
+pub(crate) const DOCUMENT_INFO: &str =
     "SELECT id, title, attributes, metadata, fingerprint, n_passages, updated_at FROM documents";
 
-pub(super) fn read_document_info(
+pub(crate) fn read_document_info(
     row: &Row<'_>,
 ) -> rusqlite::Result<(DocumentInfo, String, String)> {
     let info = DocumentInfo {
@@ -179,7 +179,7 @@ pub(super) fn read_document_info(
     Ok((info, row.get(2)?, row.get(3)?))
 }
 
-pub(super) fn finish_document_info(
+pub(crate) fn finish_document_info(
     (mut info, attributes, metadata): (DocumentInfo, String, String),
 ) -> Result<DocumentInfo> {
     info.attributes = parse("document", info.id.as_str(), &attributes)?;
@@ -187,11 +187,11 @@ pub(super) fn finish_document_info(
     Ok(info)
 }
 
-pub(super) const PASSAGE: &str = "passages.id, passages.ordinal, passages.span_start,
+pub(crate) const PASSAGE: &str = "passages.id, passages.ordinal, passages.span_start,
     passages.span_end, passages.pointer, passages.headings, passages.text";
 
 /// Reads the columns of [`PASSAGE`], which stand first in the row.
-pub(super) fn read_passage(
+pub(crate) fn read_passage(
     row: &Row<'_>,
 ) -> rusqlite::Result<(Passage, Option<String>, Option<String>)> {
     let passage = Passage {
@@ -205,7 +205,7 @@ pub(super) fn read_passage(
     Ok((passage, row.get(4)?, row.get(5)?))
 }
 
-pub(super) fn finish_passage(
+pub(crate) fn finish_passage(
     (mut passage, pointer, headings): (Passage, Option<String>, Option<String>),
 ) -> Result<Passage> {
     if let Some(pointer) = pointer {
@@ -220,7 +220,7 @@ pub(super) fn finish_passage(
 }
 
 /// Gives a living passage by id.
-pub(super) fn living_row(
+pub(crate) fn living_row(
     connection: &Connection,
     namespace: u32,
     id: &PassageId,
@@ -236,7 +236,7 @@ pub(super) fn living_row(
 }
 
 /// Gives a passage with its document by row.
-pub(super) fn stored_passage(connection: &Connection, row: i64) -> Result<Option<StoredPassage>> {
+pub(crate) fn stored_passage(connection: &Connection, row: i64) -> Result<Option<StoredPassage>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {PASSAGE}, documents.id, documents.title
          FROM passages JOIN documents ON documents.row = passages.document
@@ -255,7 +255,7 @@ pub(super) fn stored_passage(connection: &Connection, row: i64) -> Result<Option
     }))
 }
 
-pub(super) fn append_log(
+pub(crate) fn append_log(
     connection: &Connection,
     namespace: u32,
     kind: LogKind,
@@ -268,7 +268,7 @@ pub(super) fn append_log(
     Ok(connection.last_insert_rowid() as u64)
 }
 
-pub(super) fn log_after(
+pub(crate) fn log_after(
     connection: &Connection,
     namespace: u32,
     sequence: u64,
@@ -291,7 +291,7 @@ pub(super) fn log_after(
 }
 
 /// Gives the sequence number of the last change to a namespace.
-pub(super) fn last_sequence(connection: &Connection, namespace: u32) -> Result<u64> {
+pub(crate) fn last_sequence(connection: &Connection, namespace: u32) -> Result<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT max(ifnull((SELECT max(sequence) FROM log WHERE namespace = ?1), 0),
                     ifnull((SELECT log_starts_after FROM namespaces WHERE number = ?1), 0))",
@@ -299,7 +299,7 @@ pub(super) fn last_sequence(connection: &Connection, namespace: u32) -> Result<u
     Ok(statement.query_row([namespace], |row| row.get(0))?)
 }
 
-pub(super) fn parse<T: serde::de::DeserializeOwned>(kind: &str, id: &str, json: &str) -> Result<T> {
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(kind: &str, id: &str, json: &str) -> Result<T> {
     serde_json::from_str(json).map_err(|source| Error::BadObject {
         kind: kind.to_owned(),
         id: id.to_owned(),

@@ -1,0 +1,108 @@
+//! `[store]` and `[reranker]`: what is asked for is used, and what is missing is said.
+
+use std::process::{Command, Output};
+
+use testkit::Folder;
+use testkit::loopback::{Loopback, Reply};
+use testkit::turbopuffer::TurbopufferServer;
+
+fn dowse(arguments: &[&str], key: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dowse"));
+    command.args(arguments).env_remove("TURBOPUFFER_API_KEY");
+    if let Some(key) = key {
+        command.env("TURBOPUFFER_API_KEY", key);
+    }
+    command.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+#[test]
+fn folders_are_indexed_and_searched_in_turbopuffer() {
+    let server = TurbopufferServer::start();
+    let folder = Folder::new();
+    folder.write("documents/lisbon.txt", "The yellow tram climbs to the castle of Lisbon.");
+    folder.write("documents/porto.txt", "Barrels of wine lie in the cellars of Porto.");
+    let text = format!(
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n\
+         [store]\nprovider = \"turbopuffer\"\nbase_url = \"{}\"\nnamespace_prefix = \"house-\"\n",
+        server.url()
+    );
+    let config = folder.write("dowse.toml", &text);
+    let config = config.to_str().unwrap();
+    let checked = dowse(&["check", "--config", config], Some(server.key()));
+    assert!(said(&checked).contains("turbopuffer, which answers"), "{}", said(&checked));
+    let indexed = dowse(&["index", "--config", config], Some(server.key()));
+    assert!(indexed.status.success(), "{}", said(&indexed));
+    let names = server.namespaces();
+    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("house-")), "{names:?}");
+    let found = dowse(&["search", "--config", config, "castle", "tram"], Some(server.key()));
+    assert!(said(&found).contains("lisbon.txt"), "{}", said(&found));
+    assert!(!said(&found).contains("porto.txt"), "{}", said(&found));
+    let repaired = dowse(&["check", "--repair", "--config", config], Some(server.key()));
+    assert!(repaired.status.success(), "{}", said(&repaired));
+
+    let wrong = dowse(&["check", "--config", config], Some("tpuf_wrong"));
+    assert!(said(&wrong).contains("does NOT answer"), "{}", said(&wrong));
+    assert!(said(&wrong).contains("401") && !said(&wrong).contains("tpuf_wrong"));
+    let without = dowse(&["check", "--config", config], None);
+    assert!(!without.status.success() && said(&without).contains("`TURBOPUFFER_API_KEY`"));
+}
+
+#[test]
+fn engines_that_are_not_built_in_are_said() {
+    let folder = Folder::new();
+    for provider in ["postgres", "qdrant"] {
+        let text = format!("data_dir = \"data\"\n[store]\nprovider = \"{provider}\"\n");
+        let config = folder.write("dowse.toml", &text);
+        let checked = dowse(&["check", "--config", config.to_str().unwrap()], None);
+        assert!(!checked.status.success());
+        assert!(said(&checked).contains("is not built in yet"), "{}", said(&checked));
+    }
+}
+
+#[test]
+fn a_reranker_at_the_other_end_of_http_is_asked() {
+    let judge = Loopback::start(|seen| {
+        let texts = seen.json()["texts"].as_array().map_or(0, Vec::len);
+        let scores: Vec<_> =
+            (0..texts).map(|index| serde_json::json!({"index": index, "score": 0.9})).collect();
+        Reply::json(&scores.into())
+    });
+    let folder = Folder::new();
+    folder.write("documents/lisbon.txt", "The yellow tram climbs to the castle of Lisbon.");
+    folder.write("documents/sintra.txt", "A castle above the sea near Sintra.");
+    let text = format!(
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n\
+         [reranker]\nprovider = \"http\"\napi = \"tei\"\nbase_url = \"{}\"\nmodel = \"judge\"\n",
+        judge.url("")
+    );
+    let config = folder.write("dowse.toml", &text);
+    let config = config.to_str().unwrap();
+    assert!(dowse(&["index", "--config", config], None).status.success());
+    let found = dowse(&["search", "--config", config, "castle"], None);
+    assert!(said(&found).contains("lisbon.txt"), "{}", said(&found));
+    assert!(judge.requests().iter().any(|seen| seen.path.ends_with("/rerank")));
+
+    for (section, missing) in [
+        ("provider = \"local\"", "`reranker.model` is required"),
+        ("provider = \"http\"", "`reranker.base_url` is required"),
+        (
+            "provider = \"http\"\nbase_url = \"http://127.0.0.1:1\"\napi = \"x\"",
+            "`reranker.api` must be",
+        ),
+        ("provider = \"magic\"", "unknown variant `magic`"),
+    ] {
+        let text = format!("data_dir = \"data\"\n[reranker]\n{section}\n");
+        let config = folder.write("wrong.toml", &text);
+        let checked = dowse(&["check", "--config", config.to_str().unwrap()], None);
+        assert!(!checked.status.success());
+        assert!(said(&checked).contains(missing), "{}", said(&checked));
+    }
+}
