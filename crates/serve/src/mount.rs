@@ -72,6 +72,8 @@ pub struct MountConfig {
     pub allowed_origins: Vec<String>,
     /// Characters of an answer written as JSON; a larger one is cut with a notice.
     pub result_chars: usize,
+    /// Tokens of the same, as a language model would count them.
+    pub result_tokens: usize,
 }
 
 impl Default for MountConfig {
@@ -80,6 +82,7 @@ impl Default for MountConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             result_chars: guard::LimitsConfig::default().result_chars,
+            result_tokens: guard::LimitsConfig::default().result_tokens,
         }
     }
 }
@@ -140,7 +143,8 @@ impl Mounted {
         } else {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
-        let caps = Caps { result_chars: self.0.config.result_chars };
+        let MountConfig { result_chars, result_tokens, .. } = self.0.config;
+        let caps = Caps { result_chars, result_tokens };
         let shape = &spec.shape;
         let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
         Ok(Done { outgoing, links: answer.links })
