@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use std::path::Path;
-use std::time::Duration;
 
 use extract::{Pool, PoolConfig};
 use infer::EmbedderSlot;
