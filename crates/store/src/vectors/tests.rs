@@ -1,5 +1,4 @@
 //! Laws of the vector file at its real sizes: the shortlist by bits, and generations.
-#![expect(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::time::Duration;
 
@@ -86,18 +85,20 @@ fn above_the_threshold_bits_make_the_shortlist_and_old_generations_go() {
         (0..n_vectors as u32).step_by(step).for_each(|number| allowed.insert(number));
         let expected = exact(&questions[0], (0..n_vectors).step_by(step));
         let found = nearest(&view, &questions[0], Some(&allowed));
-        assert!(found.iter().all(|(number, _)| *number as usize % step == 0));
+        assert!(found.iter().all(|(number, _)| (*number as usize).is_multiple_of(step)));
         assert!(recall(&found, &expected) >= 9, "{found:?} {expected:?}");
     }
     // More than a quarter dead: the next commit writes a generation without them.
-    (0..n_vectors as u32).filter(|number| number % 3 == 0).for_each(|number| file.forget(number));
+    (0..n_vectors as u32)
+        .filter(|number| number.is_multiple_of(3))
+        .for_each(|number| file.forget(number));
     file.commit(2).unwrap();
     let after = file.view().unwrap();
     assert_eq!(after.n_slots, after.len(), "no dead slot is left");
     assert_eq!(after.len(), n_vectors - n_vectors.div_ceil(3));
     assert!(after.bits().is_empty(), "fewer than the threshold are left");
     assert_eq!(nearest(&view, &questions[0], None)[0].0, 3, "the earlier view still reads");
-    let expected = exact(&questions[1], (0..n_vectors).filter(|number| number % 3 != 0));
+    let expected = exact(&questions[1], (0..n_vectors).filter(|number| !number.is_multiple_of(3)));
     let found = nearest(&after, &questions[1], None);
     assert!(recall(&found, &expected) >= 9, "{found:?} {expected:?}");
     drop((view, after));
