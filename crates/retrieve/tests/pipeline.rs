@@ -1,6 +1,7 @@
 //! The read path from outside: what is found, in which order, and what happens when a part fails.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +10,11 @@ use infer::{Embedder, EmbedderId, ModelState, Reranker};
 use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span};
 use model::{Stage, Timestamp};
 use retrieve::{Grouping, Pipeline, Request, Response, Retriever, Scope};
-use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, VectorSpace};
+use store::{
+    Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, TurbopufferConfig,
+    TurbopufferStore, VectorSpace,
+};
+use testkit::turbopuffer::TurbopufferServer;
 
 const DIMENSIONS: usize = 64;
 
@@ -83,7 +88,7 @@ impl Reranker for ShortFirst {
 }
 
 struct Bed {
-    store: Arc<EmbeddedStore>,
+    store: Arc<dyn PassageStore>,
     _folder: tempfile::TempDir,
 }
 
@@ -97,9 +102,15 @@ const TEXTS: [(&str, &str, &str); 6] = [
 ];
 
 fn bed() -> Bed {
+    bed_over(|folder, clock| {
+        let config = Config::for_one_machine();
+        Arc::new(EmbeddedStore::open(folder, &config, clock).unwrap())
+    })
+}
+
+fn bed_over(open: impl FnOnce(&Path, Clock) -> Arc<dyn PassageStore>) -> Bed {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Clock::fixed(Timestamp(0));
-    let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock).unwrap();
+    let store = open(folder.path(), Clock::fixed(Timestamp(0)));
     let namespace = NamespaceId::new("notes");
     let space = VectorSpace { embedder: "word-bag@1".to_owned(), dimensions: DIMENSIONS };
     store.create_namespace(&namespace, &Manifest::current(Some(space))).unwrap();
@@ -128,7 +139,7 @@ fn bed() -> Bed {
         .map(|(id, _, text)| (PassageId::new(format!("{id}#0")), WordBag::vector(text)))
         .collect();
     store.set_vectors(&namespace, &vectors).unwrap();
-    Bed { store: Arc::new(store), _folder: folder }
+    Bed { store, _folder: folder }
 }
 
 impl Bed {
@@ -163,6 +174,46 @@ fn documents(response: &Response) -> Vec<&str> {
 
 fn codes(response: &Response) -> Vec<&str> {
     response.warnings.iter().map(|warning| warning.code.as_str()).collect()
+}
+
+#[test]
+fn an_engine_far_away_gives_the_same_hits_and_is_asked_once() {
+    let server = TurbopufferServer::start();
+    let far = bed_over(|folder, clock| {
+        let settings = TurbopufferConfig {
+            base_url: Some(server.url()),
+            region: None,
+            key: infer::Secret::new(server.key()),
+            namespace_prefix: String::new(),
+        };
+        let config = Config::for_one_machine();
+        Arc::new(TurbopufferStore::open(folder, &config, &settings, clock).unwrap())
+    });
+    let near = bed();
+    for query in
+        ["red roof", "warm tomatoes", "scoli", "緑茶", "\"red roof\" tiles", "ext:.md red", "zzz"]
+    {
+        let here = ask(&near.with(WordBag::new(false)), query);
+        let n_before = server.requests().len();
+        let there = ask(&far.with(WordBag::new(false)), query);
+        let asked = server.requests().split_off(n_before);
+        let of_both = |request: &testkit::loopback::Seen| {
+            let body = String::from_utf8_lossy(&request.body).into_owned();
+            (body.contains("\"ANN\""), body.contains("\"BM25\""))
+        };
+        let n_ann = asked.iter().filter(|request| of_both(request).0).count();
+        assert_eq!(n_ann, 1, "{query}");
+        if query != "zzz" {
+            assert!(asked.iter().any(|request| of_both(request) == (true, true)), "{query}");
+        }
+        assert_eq!(documents(&here), documents(&there), "{query}");
+        for (one, other) in here.hits.iter().zip(&there.hits) {
+            let difference = one.hit.score.get() - other.hit.score.get();
+            assert!(difference.abs() < 0.02, "{query}: {one:?} {other:?}");
+        }
+        assert_eq!(codes(&here), codes(&there), "{query}");
+    }
+    assert_eq!(documents(&ask(&far.words_alone(), "tiles")), ["roof"]);
 }
 
 #[test]

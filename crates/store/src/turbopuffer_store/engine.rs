@@ -199,11 +199,9 @@ impl Engine {
                 None => return Err(Error::EngineTimeout { engine: ENGINE, what }),
             };
             n_broken += 1;
-            let is_broken = match &error {
-                turbopuffer::Error::Connection(_) => !error.is_retryable(),
-                turbopuffer::Error::Decode { .. } => true,
-                _ => false,
-            };
+            let is_cut =
+                matches!(error, turbopuffer::Error::Connection(_)) && !error.is_retryable();
+            let is_broken = is_cut || matches!(error, turbopuffer::Error::Decode { .. });
             let wait =
                 FIRST_WAIT.saturating_mul(1 << n_broken).mul_f64(rand::random_range(0.5..=1.0));
             if !is_broken || n_broken == MAX_BROKEN_ANSWERS || wait >= deadline.remaining() {
@@ -249,21 +247,15 @@ impl Engine {
             }
             self.key.blank_out(&reason)
         };
-        match error {
-            turbopuffer::Error::Timeout | turbopuffer::Error::OperationTimeout { .. } => {
-                Error::EngineTimeout { engine: ENGINE, what }
+        if error.is_timeout() {
+            return Error::EngineTimeout { engine: ENGINE, what };
+        }
+        match error.status().map(|status| status.as_u16()) {
+            Some(404) => Error::EngineMissing { engine: ENGINE, what },
+            None | Some(408 | 409 | 429 | 500..) => {
+                Error::EngineUnavailable { engine: ENGINE, what, reason: reason() }
             }
-            turbopuffer::Error::Api(answer) => {
-                let status = answer.status.as_u16();
-                match status {
-                    404 => Error::EngineMissing { engine: ENGINE, what },
-                    408 | 409 | 429 | 500.. => {
-                        Error::EngineUnavailable { engine: ENGINE, what, reason: reason() }
-                    }
-                    _ => Error::EngineRefused { engine: ENGINE, status, reason: reason() },
-                }
-            }
-            _ => Error::EngineUnavailable { engine: ENGINE, what, reason: reason() },
+            Some(status) => Error::EngineRefused { engine: ENGINE, status, reason: reason() },
         }
     }
 }

@@ -89,14 +89,16 @@ fn above_the_threshold_bits_make_the_shortlist_and_old_generations_go() {
         assert!(recall(&found, &expected) >= 9, "{found:?} {expected:?}");
     }
     // More than a quarter dead: the next commit writes a generation without them.
-    (0..n_vectors as u32).filter(|number| number % 3 == 0).for_each(|number| file.forget(number));
+    (0..n_vectors as u32)
+        .filter(|number| number.is_multiple_of(3))
+        .for_each(|number| file.forget(number));
     file.commit(2).unwrap();
     let after = file.view().unwrap();
     assert_eq!(after.n_slots, after.len(), "no dead slot is left");
     assert_eq!(after.len(), n_vectors - n_vectors.div_ceil(3));
     assert!(after.bits().is_empty(), "fewer than the threshold are left");
     assert_eq!(nearest(&view, &questions[0], None)[0].0, 3, "the earlier view still reads");
-    let expected = exact(&questions[1], (0..n_vectors).filter(|number| number % 3 != 0));
+    let expected = exact(&questions[1], (0..n_vectors).filter(|number| !number.is_multiple_of(3)));
     let found = nearest(&after, &questions[1], None);
     assert!(recall(&found, &expected) >= 9, "{found:?} {expected:?}");
     drop((view, after));
