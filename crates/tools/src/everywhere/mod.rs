@@ -3,5 +3,5 @@
 mod fetch;
 mod search;
 
-pub use fetch::Fetch;
+pub use fetch::{Fetch, error};
 pub use search::Search;
