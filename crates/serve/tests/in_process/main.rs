@@ -6,3 +6,4 @@ mod house;
 
 mod in_flight;
 mod reading;
+mod store_down;
