@@ -2,11 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod house;
+mod library;
 
 mod bad_headers;
 mod bad_messages;
+mod chat;
 mod connections;
+mod everywhere;
 mod identity;
+mod kb;
 mod knowledge;
 mod pipes;
 mod records;
