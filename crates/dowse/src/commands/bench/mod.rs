@@ -1,5 +1,6 @@
 //! `dowse bench`: measurements that can be repeated anywhere.
 
+mod knowledge;
 mod overhead;
 mod process;
 
@@ -39,6 +40,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
         }
         BenchCommand::Lookup(args) => show(&::lookup::bench::run(&args.folder)?),
         BenchCommand::Tables(args) => show(&columns::bench::run(&args.folder)?),
+        BenchCommand::Knowledge(args) => knowledge::run(args)?,
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");
