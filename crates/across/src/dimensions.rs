@@ -2,9 +2,9 @@
 
 use filters::{SearchRequest, Service};
 use model::{Caller, Deadline};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Fetched, FoundIn, Hit, Source};
+use crate::{Fetched, Folding, FoundIn, Hit, Source};
 
 /// What each dimension is asked for.
 const ASKED_OF_EACH: usize = 5;
@@ -24,6 +24,7 @@ impl Dimensions {
     fn look_up(&self, caller: &Caller, category: &str, query: &str) -> Vec<filters::SearchResult> {
         let mut request = SearchRequest::new(category, query);
         request.limit = Some(ASKED_OF_EACH);
+        request.explain = Some(true);
         match self.0.search(caller, &request) {
             Ok(response) => response.results,
             // A query that is too long for a name is no name.
@@ -54,7 +55,7 @@ impl Source for Dimensions {
                 title: result.name,
                 pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
                 score: result.score,
-                explanation: Value::Null,
+                explanation: json!(result.explanation),
             })
             .collect();
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
@@ -82,5 +83,9 @@ impl Source for Dimensions {
                 "details": result.metadata,
             }),
         })
+    }
+
+    fn folding(&self) -> Folding {
+        Folding::Never
     }
 }

@@ -9,6 +9,15 @@ pub enum Error {
         /// The id as it was given, shortened.
         id: String,
     },
+    /// A family failed.
+    #[error("`{source_name}` failed")]
+    Failed {
+        /// The family.
+        source_name: &'static str,
+        /// Why.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
 }
 
 /// What a call gives.

@@ -11,11 +11,21 @@ mod id;
 mod service;
 mod source;
 
+mod duplicates;
+mod words;
+
 mod dimensions;
 mod folders;
+mod knowledge;
+mod tables;
+
+#[cfg(test)]
+mod tests;
 
 pub use dimensions::Dimensions;
 pub use error::{Error, Result};
 pub use folders::Folders;
-pub use service::{MAX_RESULTS, Merged, Service};
-pub use source::{Fetched, FoundIn, Hit, Source};
+pub use knowledge::KnowledgeBases;
+pub use service::{Duplicate, MAX_RESULTS, Merged, Service};
+pub use source::{Fetched, Folding, FoundIn, Hit, Source};
+pub use tables::Tables;

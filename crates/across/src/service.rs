@@ -1,11 +1,11 @@
 //! Asks every source and merges what they give.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use model::{Caller, Deadline, Warning};
 
-use crate::{Error, Fetched, Hit, Result, Source, id};
+use crate::duplicates::Content;
+use crate::{Error, Fetched, Folding, FoundIn, Hit, Result, Source, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
@@ -13,8 +13,8 @@ pub const MAX_RESULTS: usize = 50;
 /// What each source is asked for, so that duplicates can be folded without coming up short.
 const ASKED_OF_EACH: usize = 20;
 
-/// Letters at the start of a text that decide whether two results say the same.
-const COMPARED_CHARS: usize = 300;
+/// Other places of one result that are named.
+const MAX_DUPLICATES: usize = 5;
 
 /// A hit with where it comes from.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,21 @@ pub struct Merged {
     pub source: &'static str,
     /// The hit.
     pub hit: Hit,
+    /// Its place in the family's own order, from 1.
+    pub rank: usize,
+    /// Where else the same is said.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// Another place that says the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The id that [`Service::fetch`] takes.
+    pub id: String,
+    /// The family.
+    pub source: &'static str,
+    /// What a person calls it.
+    pub title: String,
 }
 
 /// A question over everything.
@@ -39,8 +54,10 @@ impl Service {
         Service { sources: Arc::new(sources) }
     }
 
-    /// Finds things in every family, best first. Equal scores stand in the order of the
-    /// sources, and in each source's own order.
+    /// Finds things in every family, best first: by score, which means the same everywhere.
+    ///
+    /// Of equal scores the families take turns, in each one's own order, so that none stands in
+    /// front of the others. What says the same as a better result is named there and left out.
     pub fn search(
         &self,
         caller: &Caller,
@@ -48,16 +65,7 @@ impl Service {
         limit: usize,
         deadline: &Deadline,
     ) -> (Vec<Merged>, Vec<Warning>) {
-        let answers: Vec<_> = std::thread::scope(|scope| {
-            let asked: Vec<_> = self
-                .sources
-                .iter()
-                .map(|source| {
-                    scope.spawn(move || source.search(caller, query, ASKED_OF_EACH, deadline))
-                })
-                .collect();
-            asked.into_iter().map(|answer| answer.join().unwrap_or_default()).collect()
-        });
+        let answers = self.ask_all(caller, query, deadline);
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
         for (source, answer) in self.sources.iter().zip(answers) {
@@ -67,95 +75,79 @@ impl Service {
                     warnings.push(warning);
                 }
             }
-            merged.extend(answer.hits.into_iter().map(|hit| Merged {
+            let hits = (1..).zip(answer.hits).map(|(rank, hit)| Merged {
                 id: id::encode(source.name(), &hit.key),
                 source: source.name(),
                 hit,
-            }));
+                rank,
+                duplicates: Vec::new(),
+            });
+            merged.extend(hits.map(|merged| (merged, source.folding())));
         }
-        // The sort is stable, so equal scores keep the order of the sources.
-        merged.sort_by_key(|merged| std::cmp::Reverse(merged.hit.score));
-        let mut seen = HashSet::new();
-        merged.retain(|merged| seen.insert(fingerprint(&merged.hit)));
+        // The sort is stable, so what is equal in score and rank keeps the order of the sources.
+        merged.sort_by_key(|(merged, _)| (std::cmp::Reverse(merged.hit.score), merged.rank));
+        let mut merged = fold(merged);
         merged.truncate(limit.min(MAX_RESULTS));
         (merged, warnings)
+    }
+
+    /// Asks all sources side by side; one that ends unexpectedly gives a warning.
+    fn ask_all(&self, caller: &Caller, query: &str, deadline: &Deadline) -> Vec<FoundIn> {
+        std::thread::scope(|scope| {
+            let asked: Vec<_> = self
+                .sources
+                .iter()
+                .map(|source| {
+                    scope.spawn(move || source.search(caller, query, ASKED_OF_EACH, deadline))
+                })
+                .collect();
+            let asked = asked.into_iter().zip(self.sources.iter());
+            asked
+                .map(|(answer, source)| {
+                    answer.join().unwrap_or_else(|_| {
+                        let message = format!("`{}` could not be searched", source.name());
+                        let warnings = vec![Warning::new("source_failed", message)];
+                        FoundIn { hits: Vec::new(), warnings }
+                    })
+                })
+                .collect()
+        })
     }
 
     /// Gives a thing by its id.
     ///
     /// Fails with [`Error::NotFound`] for ids that were never given, for things that are gone and
-    /// for things that the caller may not see, alike.
+    /// for things that the caller may not see, alike; with [`Error::Failed`] when the family
+    /// cannot answer.
     pub fn fetch(&self, caller: &Caller, id: &str) -> Result<(&'static str, Fetched)> {
         let missing = || Error::NotFound { id: id.chars().take(80).collect() };
         let (name, key) = id::decode(id).ok_or_else(missing)?;
         let source =
             self.sources.iter().find(|source| source.name() == name).ok_or_else(missing)?;
-        let fetched = source.fetch(caller, &key).ok_or_else(missing)?;
+        let fetched = source.try_fetch(caller, &key)?.ok_or_else(missing)?;
         Ok((source.name(), fetched))
     }
 }
 
-/// Two hits whose texts begin with the same letters say the same.
-fn fingerprint(hit: &Hit) -> String {
-    let text = if hit.snippet.trim().is_empty() { &hit.title } else { &hit.snippet };
-    text::fold(text).chars().filter(|char| char.is_alphanumeric()).take(COMPARED_CHARS).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use model::Score;
-    use serde_json::Value;
-
-    use super::*;
-    use crate::FoundIn;
-
-    struct Fixed(&'static str, Vec<(&'static str, f64)>);
-
-    impl Source for Fixed {
-        fn name(&self) -> &'static str {
-            self.0
-        }
-
-        fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> FoundIn {
-            let hits = self.1.iter().take(limit).map(|(text, score)| Hit {
-                key: (*text).to_owned(),
-                title: String::new(),
-                snippet: (*text).to_owned(),
-                pointer: None,
-                score: Score::new(*score),
-                explanation: Value::Null,
-            });
-            let warning = Warning::new("model_missing", "the model is not there");
-            FoundIn { hits: hits.collect(), warnings: vec![warning] }
-        }
-
-        fn fetch(&self, _: &Caller, key: &str) -> Option<Fetched> {
-            self.1.iter().find(|(text, _)| *text == key).map(|(text, _)| Fetched {
-                title: String::new(),
-                text: (*text).to_owned(),
-                metadata: Value::Null,
-            })
+/// Leaves out what says the same as a better result, and names it there.
+fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
+    let mut kept: Vec<(Merged, Folding, Content)> = Vec::with_capacity(merged.len());
+    for (merged, folding) in merged {
+        let hit = &merged.hit;
+        let text = if hit.snippet.trim().is_empty() { &hit.title } else { &hit.snippet };
+        let content = Content::of(text);
+        let same = kept.iter_mut().find(|(_, other_folding, other_content)| {
+            let may_fold = folding == Folding::ByContent && *other_folding == Folding::ByContent;
+            may_fold && other_content.says_the_same(&content)
+        });
+        match same {
+            Some((other, _, _)) if other.duplicates.len() < MAX_DUPLICATES => {
+                let Merged { id, source, hit, .. } = merged;
+                other.duplicates.push(Duplicate { id, source, title: hit.title });
+            }
+            Some(_) => {}
+            None => kept.push((merged, folding, content)),
         }
     }
-
-    #[test]
-    fn sources_are_merged_by_score_without_duplicates() {
-        let service = Service::new(vec![
-            Box::new(Fixed("one", vec![("alpha", 0.9), ("beta", 0.4)])),
-            Box::new(Fixed("two", vec![("Älpha!", 0.8), ("gamma", 0.4)])),
-        ]);
-        let caller = Caller::local_admin();
-        let deadline = Deadline::after(Duration::from_secs(5));
-        let (merged, warnings) = service.search(&caller, "x", 10, &deadline);
-        let order: Vec<&str> = merged.iter().map(|merged| merged.hit.snippet.as_str()).collect();
-        assert_eq!(order, ["alpha", "beta", "gamma"]);
-        assert_eq!(warnings.len(), 1);
-        let (source, fetched) = service.fetch(&caller, &merged[2].id).unwrap();
-        assert_eq!((source, fetched.text.as_str()), ("two", "gamma"));
-        assert!(service.fetch(&caller, "AAAA").is_err());
-        assert!(service.fetch(&caller, &id::encode("two", "delta")).is_err());
-        assert!(service.fetch(&caller, &id::encode("three", "gamma")).is_err());
-    }
+    kept.into_iter().map(|(merged, _, _)| merged).collect()
 }

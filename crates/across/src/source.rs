@@ -3,6 +3,8 @@
 use model::{Caller, Deadline, Score, Warning};
 use serde_json::Value;
 
+use crate::Result;
+
 /// One thing that a family found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
@@ -40,6 +42,15 @@ pub struct Fetched {
     pub metadata: Value,
 }
 
+/// Whether results of a family that say the same are one result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folding {
+    /// What says the same is the same.
+    ByContent,
+    /// Each stands for itself: two places of one name are two places.
+    Never,
+}
+
 /// A family, as far as a question over everything needs it.
 ///
 /// Both methods see only what the caller may see; they block, and a source that fails gives a
@@ -53,4 +64,16 @@ pub trait Source: Send + Sync {
 
     /// Gives a thing by its key, or nothing when it is gone or the caller may not see it.
     fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched>;
+
+    /// Gives a thing by its key, telling a family that fails from a thing that is not there.
+    ///
+    /// Fails when the family does.
+    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
+        Ok(self.fetch(caller, key))
+    }
+
+    /// Tells whether results that say the same are one result.
+    fn folding(&self) -> Folding {
+        Folding::ByContent
+    }
 }

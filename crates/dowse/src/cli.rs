@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::kb_cli::KbArgs;
+
 /// One search server for AI agents.
 #[derive(Debug, Parser)]
 #[command(name = "dowse", version, about, max_term_width = 100)]
@@ -235,79 +237,6 @@ pub(crate) struct ModelArgs {
     pub(crate) model: String,
 }
 
-/// Flags of `dowse kb`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct KbArgs {
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
-    /// The tenant that owns the knowledge bases
-    #[arg(long, global = true, default_value = "local")]
-    pub(crate) tenant: String,
-    #[command(subcommand)]
-    pub(crate) command: KbCommand,
-}
-
-/// What to do with knowledge bases. KB is an id, or a name that only one has.
-#[derive(Debug, Clone, Subcommand)]
-pub(crate) enum KbCommand {
-    /// Make a knowledge base and print its id
-    Create {
-        /// What people call it
-        name: String,
-        /// What it is about
-        #[arg(long, default_value = "")]
-        description: String,
-        /// Let everyone in the tenant read it
-        #[arg(long)]
-        public: bool,
-    },
-    /// List knowledge bases
-    List,
-    /// Add files, and wait until they can be found
-    Add {
-        /// The knowledge base
-        kb: String,
-        /// Files in any format that can be read
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-        /// The collection; it is made when there is none with this name
-        #[arg(long, default_value = "documents")]
-        collection: String,
-        /// The clearance of a collection that is made
-        #[arg(long, default_value = "internal")]
-        clearance: model::Clearance,
-        /// The department of a collection that is made
-        #[arg(long)]
-        department: Option<String>,
-        /// Repair hyphens that OCR read for long vowel marks
-        #[arg(long)]
-        normalize_ocr: bool,
-    },
-    /// Search a knowledge base
-    Search {
-        /// The knowledge base
-        kb: String,
-        /// What to look for
-        query: String,
-        /// The least relevance, 0 to 1
-        #[arg(long, default_value_t = 0.6)]
-        threshold: f64,
-        /// How many results
-        #[arg(long, default_value_t = 10)]
-        max_results: usize,
-    },
-    /// Print what a knowledge base is about and how much is in it
-    Summary {
-        /// The knowledge base
-        kb: String,
-    },
-    /// Delete a knowledge base with all that is in it
-    Delete {
-        /// The knowledge base
-        kb: String,
-    },
-}
-
 /// Flags of `dowse eval`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EvalArgs {
@@ -378,6 +307,8 @@ pub(crate) enum BenchCommand {
     Lookup(LookupBenchArgs),
     /// Tables over a folder of data sets, beside DuckDB and polars where they are there
     Tables(TablesBenchArgs),
+    /// Knowledge bases through a real server: ingest, quality, latency, many clients at once
+    Knowledge(KnowledgeBenchArgs),
 }
 
 /// Flags of `dowse bench lookup`.
@@ -449,6 +380,29 @@ pub(crate) struct SearchBenchArgs {
     /// Where vectors are kept between runs; `eval` in the data folder unless given
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+/// Flags of `dowse bench knowledge`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KnowledgeBenchArgs {
+    /// Judged sets in BEIR layout
+    #[arg(required = true)]
+    pub(crate) folders: Vec<String>,
+    /// At most so many questions of each set; 0 is all
+    #[arg(long, default_value_t = 0)]
+    pub(crate) limit: usize,
+    /// At most so many documents of each set, and only questions that they answer; 0 is all
+    #[arg(long, default_value_t = 0)]
+    pub(crate) documents: usize,
+    /// Clients at once
+    #[arg(long, default_value_t = 16)]
+    pub(crate) clients: usize,
+    /// Leave the model out from the beginning
+    #[arg(long)]
+    pub(crate) words_alone: bool,
+    /// The folder of models; the user's own unless set
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) models_dir: Option<PathBuf>,
 }
 
 /// Flags of `dowse bench overhead`.

@@ -5,6 +5,7 @@
 
 mod cli;
 mod config;
+mod kb_cli;
 
 mod commands;
 mod wiring;

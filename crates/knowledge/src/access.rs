@@ -4,6 +4,8 @@
 //! everyone else their own knowledge bases and public ones, and of these the collections that
 //! their clearance and department reach.
 
+use std::collections::BTreeSet;
+
 use model::Caller;
 use store::Filter;
 
@@ -52,15 +54,16 @@ pub(crate) fn sees(collection: &Collection, caller: &Caller) -> bool {
     caller.is_admin() || (is_cleared && is_in_department)
 }
 
-/// The same rules as a condition inside a search, beside the collections to look in.
-pub(crate) fn filter(base: &KnowledgeBase, caller: &Caller, collections: &[&Collection]) -> Filter {
+/// The same rules as a condition inside a search of one namespace, beside the collections to
+/// look in, which are of one knowledge base.
+pub(crate) fn filter(caller: &Caller, collections: &[&Collection]) -> Filter {
+    let ids = collections.iter().map(|collection| collection.id.as_str());
+    let bases: BTreeSet<&str> =
+        collections.iter().map(|collection| collection.knowledge_base_id.as_str()).collect();
     let mut conditions = vec![
         Filter::equals(attribute::TENANT, caller.tenant.as_str()),
-        Filter::equals(attribute::BASE, base.id.as_str()),
-        Filter::any_of(
-            attribute::COLLECTION,
-            collections.iter().map(|collection| collection.id.as_str()),
-        ),
+        Filter::any_of(attribute::BASE, bases),
+        Filter::any_of(attribute::COLLECTION, ids),
     ];
     if !caller.is_admin() {
         let level = i64::from(caller.clearance.level());

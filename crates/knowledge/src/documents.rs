@@ -6,8 +6,8 @@ use serde_json::Value;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
-use crate::jobs::{Addition, Additions, Purge};
-use crate::objects::{Collection, Document, DocumentState, document_of_chunk};
+use crate::jobs::Purge;
+use crate::objects::{Document, DocumentState, document_of_chunk};
 use crate::service::{bounded, new_id};
 use crate::{Error, Result, Service, limits};
 
@@ -86,6 +86,17 @@ pub struct Chunk {
     pub pointer: Pointer,
 }
 
+/// What a document says, as far as it was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocumentText {
+    /// The document.
+    pub document: Document,
+    /// Its text, unredacted.
+    pub text: String,
+    /// Whether its end is missing.
+    pub is_cut: bool,
+}
+
 impl Service {
     /// Adds documents to a collection; a job indexes them.
     pub fn add_documents(
@@ -127,8 +138,20 @@ impl Service {
             .map(|document| Ok(Change::PutIfUnchanged(document.to_object(0)?)))
             .collect::<Result<_>>()?;
         let additions = self.stage(&collection, documents.iter().zip(new))?;
-        self.0.catalogue.apply(&rows)?;
-        Ok(Accepted { documents, job: self.submit_additions(&collection, &additions)? })
+        let submitted = self.0.catalogue.apply(&rows).map_err(Error::from);
+        let submitted = submitted.and_then(|_| self.submit_additions(&collection, &additions));
+        match submitted {
+            Ok(job) => Ok(Accepted { documents, job }),
+            Err(error) => {
+                // Nobody was told of these documents: no trace of them may stay.
+                let keys = documents.iter().map(|document| document.id.as_str());
+                let rows: Vec<Change> =
+                    keys.map(|id| Change::Delete(ObjectKey::new(Document::KIND, id))).collect();
+                let _ = self.0.catalogue.apply(&rows);
+                self.forget_uploads(&additions.documents);
+                Err(error)
+            }
+        }
     }
 
     /// Replaces what a document holds; the old content is found until the job is done.
@@ -139,6 +162,7 @@ impl Service {
         new: NewDocument,
     ) -> Result<Accepted> {
         let (collection, mut document, version) = self.document_of(caller, id, Right::Change)?;
+        let before = document.clone();
         document.title = title_of(&new)?;
         document.file_name = file_name_of(&new);
         document.metadata = metadata_of(&new)?;
@@ -150,9 +174,24 @@ impl Service {
         document.error = None;
         document.updated_at = self.0.clock.now();
         let additions = self.stage(&collection, [(&document, new)])?;
-        self.0.catalogue.apply(&[Change::PutIfUnchanged(document.to_object(version)?)])?;
-        let job = self.submit_additions(&collection, &additions)?;
-        Ok(Accepted { documents: vec![document], job })
+        let row = Change::PutIfUnchanged(document.to_object(version)?);
+        let changed = match self.0.catalogue.apply(&[row]) {
+            Ok(versions) => versions.first().copied().unwrap_or_default(),
+            Err(error) => {
+                self.forget_uploads(&additions.documents);
+                return Err(error.into());
+            }
+        };
+        match self.submit_additions(&collection, &additions) {
+            Ok(job) => Ok(Accepted { documents: vec![document], job }),
+            Err(error) => {
+                // The document stays as it was; whoever changed it since knows better.
+                let _ =
+                    self.0.catalogue.apply(&[Change::PutIfUnchanged(before.to_object(changed)?)]);
+                self.forget_uploads(&additions.documents);
+                Err(error)
+            }
+        }
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
@@ -218,46 +257,38 @@ impl Service {
         })
     }
 
-    /// Keeps uploads until their job runs.
-    fn stage<'a>(
+    /// Gives what a document says, up to so many characters.
+    pub fn document_text(
         &self,
-        collection: &Collection,
-        documents: impl IntoIterator<Item = (&'a Document, NewDocument)>,
-    ) -> Result<Additions> {
-        let mut additions = Additions::of(collection);
-        fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
-        for (document, new) in documents {
-            let (bytes, name) = match new.content {
-                Content::Text(text) => {
-                    let (received, allowed) = (text.len(), limits::MAX_TEXT_BYTES);
-                    if received > allowed {
-                        let what = "the size of `text` in bytes";
-                        return Err(Error::TooLarge { what, received, allowed });
-                    }
-                    (text.into_bytes(), "text.txt".to_owned())
-                }
-                Content::File { bytes, name } => (bytes, name),
-            };
-            let staged = format!("{}.{}", document.id, document.version);
-            write_durably(&self.0.uploads.join(&staged), &bytes).map_err(Error::Upload)?;
-            additions.documents.push(Addition {
-                document: document.id.clone(),
-                version: document.version,
-                staged,
-                name,
-                ocr: new.ocr,
-            });
+        caller: &Caller,
+        id: &str,
+        max_chars: usize,
+    ) -> Result<DocumentText> {
+        let (collection, document, _) = self.document_of(caller, id, Right::Read)?;
+        let passages = match self.0.store.passages_of(&collection.namespace(), &document.store_id())
+        {
+            Err(store::Error::UnknownNamespace { .. }) => vec![],
+            passages => passages?,
+        };
+        let (mut text, mut end, mut n_chars) = (String::new(), 0_usize, 0);
+        for passage in passages {
+            // Chunks overlap: what was said already is not said again.
+            let n_known = end.saturating_sub(passage.span.start);
+            if passage.span.start > end && !text.is_empty() {
+                text.push('\n');
+                n_chars += 1;
+            }
+            let rest: String = passage.text.chars().skip(n_known).collect();
+            n_chars += rest.chars().count();
+            text.push_str(&rest);
+            end = end.max(passage.span.end);
+            if n_chars > max_chars {
+                let text = text.chars().take(max_chars).collect();
+                return Ok(DocumentText { document, text, is_cut: true });
+            }
         }
-        Ok(additions)
+        Ok(DocumentText { document, text, is_cut: false })
     }
-}
-
-/// An upload that was accepted survives the death of the process.
-fn write_durably(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut file = fs_err::File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 fn title_of(new: &NewDocument) -> Result<String> {

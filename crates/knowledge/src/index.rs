@@ -140,7 +140,7 @@ impl Service {
         // One batch at a time: an older content of a document can never overwrite a newer one.
         let _writing = self.1.lock();
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
-            self.forget_uploads(batch);
+            self.forget_uploads(batch.iter().map(|read| &read.addition));
             return Ok(());
         };
         let namespace = collection.namespace();
@@ -192,7 +192,7 @@ impl Service {
             let ids: Vec<DocumentId> = documents.into_iter().map(|document| document.id).collect();
             self.0.store.delete(&namespace, &ids)?;
             if matches!(error, Error::NotFound { .. }) {
-                self.forget_uploads(batch);
+                self.forget_uploads(batch.iter().map(|read| &read.addition));
                 return Ok(());
             }
             return Err(error);
@@ -204,15 +204,8 @@ impl Service {
         if !gone.is_empty() {
             self.0.store.delete(&namespace, &gone)?;
         }
-        self.forget_uploads(batch);
+        self.forget_uploads(batch.iter().map(|read| &read.addition));
         Ok(())
-    }
-
-    fn forget_uploads(&self, batch: &[Read]) {
-        for read in batch {
-            // A file that stays behind costs its space and nothing else.
-            let _ = fs_err::remove_file(self.0.uploads.join(&read.addition.staged));
-        }
     }
 
     /// Erases what was deleted.

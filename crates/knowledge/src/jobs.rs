@@ -1,7 +1,9 @@
 //! Jobs of the family: which there are, who may see them, and how they are asked for.
 
+use std::time::Duration;
+
 use ingest::{Job, JobContext, JobFailure, JobId, JobState, NewJob, Priority};
-use model::{Caller, NamespaceId, TenantId};
+use model::{Caller, Deadline, NamespaceId, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -9,6 +11,9 @@ use crate::access::Right;
 use crate::documents::OcrRepair;
 use crate::objects::{Collection, Document};
 use crate::{Error, Result, Service};
+
+/// How long a cancelled job may take to come to its next step.
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 /// Indexes uploads.
 pub const ADD_JOB: &str = "knowledge.add";
@@ -152,7 +157,12 @@ impl Service {
         if let Some(base) = job.arguments["knowledge_base"].as_str() {
             self.base(caller, base, Right::Change)?;
         }
-        Ok(self.0.queue.cancel(&job.id)?)
+        self.0.queue.cancel(&job.id)?;
+        let ended = self.0.queue.wait(&job.id, &Deadline::after(CANCEL_WAIT))?;
+        if ended.state == JobState::Failed {
+            self.abandon(&ended)?;
+        }
+        Ok(ended)
     }
 
     /// Runs a job of this family.

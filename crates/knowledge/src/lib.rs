@@ -35,10 +35,12 @@ mod service;
 
 mod jobs;
 mod slot;
+mod uploads;
 
 mod index;
 
 mod digest;
+mod direction;
 mod summary;
 
 mod atlas;
@@ -54,7 +56,7 @@ mod tests;
 
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
-pub use documents::{Accepted, Chunk, Content, NewDocument, OcrRepair};
+pub use documents::{Accepted, Chunk, Content, DocumentText, NewDocument, OcrRepair};
 pub use error::{Error, Result};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};

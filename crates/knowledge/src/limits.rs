@@ -32,6 +32,9 @@ pub const MAX_TRIES: usize = 50;
 pub const DOCUMENTS_PER_COMMIT: usize = 200;
 /// Collections beyond which the atlas narrows a search.
 pub const ATLAS_KEEPS: usize = 8;
+/// Collections that one search opens at most; beyond them the atlas decides, and the answer
+/// says so.
+pub const MAX_SEARCHED_COLLECTIONS: usize = 256;
 /// Sentences looked at for the summary of a collection.
 pub const MAX_SUMMARY_SENTENCES: usize = 1_500;
 /// Documents read for the summary of a collection.

@@ -9,9 +9,9 @@ use serde::Serialize;
 use store::{Bm25, TypedObject};
 
 use crate::access::{Right, filter};
-use crate::atlas::narrow;
-use crate::objects::{Collection, Document, KnowledgeBase, document_of};
-use crate::{Result, Service};
+use crate::atlas::Narrowed;
+use crate::objects::{Collection, Document, document_of};
+use crate::{Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a document may be deleted meanwhile.
 const SPARE_HITS: usize = 10;
@@ -46,6 +46,10 @@ pub struct FoundChunk {
     pub chunk_index: u32,
     /// The collection.
     pub collection_id: String,
+    /// The knowledge base.
+    pub knowledge_base_id: String,
+    /// The sentences of the text that fit the question best, unredacted.
+    pub snippet: String,
     /// Where a person finds it.
     pub pointer: String,
     /// What each stage thought.
@@ -97,6 +101,15 @@ pub(crate) fn pipeline() -> Pipeline {
     }
 }
 
+/// What is asked, wherever it is asked.
+#[derive(Debug, Clone, Copy)]
+struct Asked<'a> {
+    query: &'a str,
+    threshold: f64,
+    max_results: usize,
+    grouping: Grouping,
+}
+
 impl Service {
     /// Searches a knowledge base. Tenant, department and clearance are conditions inside every
     /// candidate query.
@@ -107,11 +120,49 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Found> {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
-        let mut warnings = vec![];
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
-        let narrowed = match self.kept_summaries(&base, &collections) {
-            Ok(summaries) => narrow(&request.query, &collections, &summaries),
+        let asked = Asked {
+            query: &request.query,
+            threshold: request.threshold,
+            max_results: request.max_results,
+            grouping: Grouping::Passages,
+        };
+        self.search_collections(caller, &collections, asked, begun, deadline)
+    }
+
+    /// Searches every knowledge base that the caller may read, for the best chunk of each
+    /// document. Nothing is dropped for its score.
+    pub fn search_everywhere(
+        &self,
+        caller: &Caller,
+        query: &str,
+        max_results: usize,
+        deadline: &Deadline,
+    ) -> Result<Found> {
+        let begun = Instant::now();
+        let mut collections = vec![];
+        for base in self.list_bases(caller)? {
+            collections.extend(self.visible_collections(caller, &base)?);
+        }
+        let asked = Asked { query, threshold: 0.0, max_results, grouping: Grouping::Documents };
+        self.search_collections(caller, &collections, asked, begun, deadline)
+    }
+
+    fn search_collections(
+        &self,
+        caller: &Caller,
+        collections: &[Collection],
+        asked: Asked<'_>,
+        begun: Instant,
+        deadline: &Deadline,
+    ) -> Result<Found> {
+        let mut warnings = vec![];
+        // Collections that hold nothing can neither be chosen nor take the place of another.
+        let full: Vec<&Collection> =
+            collections.iter().filter(|collection| collection.n_documents > 0).collect();
+        let narrowed = match self.narrow(asked.query, &full, deadline) {
+            Ok(narrowed) => narrowed,
             Err(error) => {
                 let message = format!("the choice of collections was skipped: {error}");
                 warnings.push(Warning::new("atlas_skipped", message));
@@ -123,18 +174,21 @@ impl Service {
             ms: millis(begun.elapsed()),
             skipped: narrowed.is_none().then(|| "all collections are searched".to_owned()),
         }];
-        let all: Vec<&Collection> = collections.iter().collect();
-        let first = narrowed.map(|order| order.iter().map(|idx| &collections[*idx]).collect());
-        let response = match first {
-            None => self.search_in(caller, &base, &all, request, deadline)?,
-            Some(first) => {
-                let narrow: Vec<&Collection> = first;
-                let response = self.search_in(caller, &base, &narrow, request, deadline)?;
+        let response = match &narrowed {
+            None => self.search_in(caller, &full, asked, deadline)?,
+            Some(narrow) => {
+                let chosen: Vec<&Collection> = narrow.order.iter().map(|idx| full[*idx]).collect();
+                let response = self.search_in(caller, &chosen, asked, deadline)?;
                 // Narrowing must never be why nothing, or less than asked for, is found.
-                if response.hits.len() >= request.max_results {
+                if response.hits.len() >= asked.max_results {
                     response
                 } else {
-                    self.search_in(caller, &base, &all, request, deadline)?
+                    self.search_in(
+                        caller,
+                        &self.nearest(&full, narrow, &mut warnings),
+                        asked,
+                        deadline,
+                    )?
                 }
             }
         };
@@ -152,39 +206,59 @@ impl Service {
             );
             warnings.push(Warning::new("vectors_incomplete", message));
         }
-        let results = self.results(&collections, response, request.max_results)?;
+        let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", "No results found"));
         }
         Ok(Found { results, warnings, timings })
     }
 
+    /// Gives the collections of a second search after a narrow one: all, or as many of the
+    /// nearest as one search may open.
+    fn nearest<'a>(
+        &self,
+        full: &[&'a Collection],
+        narrow: &Narrowed,
+        warnings: &mut Vec<Warning>,
+    ) -> Vec<&'a Collection> {
+        if full.len() <= limits::MAX_SEARCHED_COLLECTIONS {
+            return full.to_vec();
+        }
+        let message = format!(
+            "the {} collections nearest to the query were searched, of {}",
+            limits::MAX_SEARCHED_COLLECTIONS,
+            full.len()
+        );
+        warnings.push(Warning::new("collections_left_out", message));
+        let nearest = narrow.ranking.iter().take(limits::MAX_SEARCHED_COLLECTIONS);
+        nearest.map(|idx| full[*idx]).collect()
+    }
+
     fn search_in(
         &self,
         caller: &Caller,
-        base: &KnowledgeBase,
         collections: &[&Collection],
-        request: &SearchRequest,
+        asked: Asked<'_>,
         deadline: &Deadline,
     ) -> Result<Response> {
         let mut by_namespace: BTreeMap<NamespaceId, Vec<&Collection>> = BTreeMap::new();
-        for collection in collections.iter().filter(|collection| collection.n_documents > 0) {
+        for collection in collections {
             by_namespace.entry(collection.namespace()).or_default().push(collection);
         }
         let mut scopes = vec![];
         for (namespace, collections) in by_namespace {
             // A collection that is being moved may have no passages in its new place yet.
             if self.0.store.namespace(&namespace)?.is_some() {
-                scopes.push(Scope { namespace, filter: filter(base, caller, &collections) });
+                scopes.push(Scope { namespace, filter: filter(caller, &collections) });
             }
         }
         Ok(self.0.retriever.search(&Request {
-            query: &request.query,
+            query: asked.query,
             scopes: &scopes,
-            limit: request.max_results + SPARE_HITS,
+            limit: asked.max_results + SPARE_HITS,
             offset: 0,
-            threshold: Some(Score::new(request.threshold)),
-            grouping: Grouping::Passages,
+            threshold: Some(Score::new(asked.threshold)),
+            grouping: asked.grouping,
             pipeline: &pipeline(),
             deadline,
         })?)
@@ -224,10 +298,12 @@ impl Service {
                 chunk_index: ranked.passage.passage.ordinal,
                 pointer: ranked.passage.passage.pointer.to_string(),
                 content: ranked.passage.passage.text,
+                snippet: ranked.snippet.text,
                 explanation: ranked.hit.explanation,
                 document_id: document.id,
                 title: document.title,
                 collection_id: document.collection_id,
+                knowledge_base_id: document.knowledge_base_id,
             });
         }
         Ok(results)

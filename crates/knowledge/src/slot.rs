@@ -22,6 +22,11 @@ impl ServiceSlot {
         self.0.1.notify_all();
     }
 
+    /// Tells whether a service stands.
+    pub fn is_set(&self) -> bool {
+        self.0.0.lock().is_some()
+    }
+
     /// Gives the runner of the family's jobs. A job that was taken up from an earlier process
     /// waits until the service stands.
     pub fn runner(&self) -> Arc<dyn Runner> {

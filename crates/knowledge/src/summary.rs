@@ -4,6 +4,7 @@
 //! or not at all. The summary of a knowledge base is put together from those that the caller
 //! sees; its counts are sums over rows that change together with the documents they count.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use infer::{Llm, Message};
@@ -12,9 +13,11 @@ use model::{Caller, Deadline, TenantId, Timestamp, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{DocumentPage, ObjectPage, TypedObject};
+use text::Analyzer;
 
 use crate::access::Right;
 use crate::digest::digest;
+use crate::direction::Direction;
 use crate::jobs::OfCollection;
 use crate::objects::{Collection, KnowledgeBase};
 use crate::{Result, Service, limits};
@@ -49,6 +52,12 @@ pub(crate) struct KeptSummary {
     pub(crate) text: String,
     pub(crate) sentences: Vec<String>,
     pub(crate) keywords: Vec<String>,
+    /// Index terms of the text, for the choice of collections.
+    #[serde(default)]
+    pub(crate) terms: Vec<String>,
+    /// The direction of the text, where there was a model.
+    #[serde(default)]
+    pub(crate) meaning: Option<Direction>,
     pub(crate) earlier: Vec<SummaryVersion>,
 }
 
@@ -132,7 +141,9 @@ impl Service {
         collections.sort_by(|one, other| {
             other.n_documents.cmp(&one.n_documents).then_with(|| one.id.cmp(&other.id))
         });
-        let kept = self.kept_summaries(&base, &collections)?;
+        let mut kept = self.kept_summaries(&collections.iter().collect::<Vec<_>>())?;
+        let kept: Vec<KeptSummary> =
+            collections.iter().filter_map(|collection| kept.remove(&collection.id)).collect();
         let generated_at =
             kept.iter().map(|summary| summary.generated_at).max().unwrap_or(base.created_at);
         let engine = kept.iter().map(|summary| summary.engine.as_str()).next();
@@ -162,23 +173,26 @@ impl Service {
         Ok(versions)
     }
 
-    /// Gives the summaries of some collections of a knowledge base, in their order.
+    /// Gives the summaries of some collections, by the ids of these.
     pub(crate) fn kept_summaries(
         &self,
-        base: &KnowledgeBase,
-        collections: &[Collection],
-    ) -> Result<Vec<KeptSummary>> {
-        let page = ObjectPage {
-            parent: Some(base.id.clone()),
-            limit: limits::MAX_COLLECTIONS,
-            ..ObjectPage::of(KeptSummary::KIND)
-        };
-        let mut kept = KeptSummary::list(&*self.0.catalogue, &page)?;
-        let place = |summary: &KeptSummary| {
-            collections.iter().position(|collection| collection.id == summary.collection_id)
-        };
-        kept.retain(|summary| place(summary).is_some());
-        kept.sort_by_key(place);
+        collections: &[&Collection],
+    ) -> Result<HashMap<String, KeptSummary>> {
+        let ids: HashSet<&str> =
+            collections.iter().map(|collection| collection.id.as_str()).collect();
+        let bases: BTreeSet<&str> =
+            collections.iter().map(|collection| collection.knowledge_base_id.as_str()).collect();
+        let mut kept = HashMap::new();
+        for base in bases {
+            let page = ObjectPage {
+                parent: Some(base.to_owned()),
+                limit: limits::MAX_COLLECTIONS,
+                ..ObjectPage::of(KeptSummary::KIND)
+            };
+            let of_base = KeptSummary::list(&*self.0.catalogue, &page)?.into_iter();
+            let own = of_base.filter(|summary| ids.contains(summary.collection_id.as_str()));
+            kept.extend(own.map(|summary| (summary.collection_id.clone(), summary)));
+        }
         Ok(kept)
     }
 
@@ -200,10 +214,12 @@ impl Service {
                     engine = llm.name().to_owned();
                 }
                 Ok(_) => {}
-                Err(error) => progress.warn(Warning::new(
-                    "llm_unavailable",
-                    format!("the summary was made without the language model: {error}"),
-                )),
+                Err(error) => {
+                    // A provider's error may quote its own address: it belongs to the log.
+                    tracing::warn!(cause = %error, "the language model could not summarise");
+                    let message = "the summary was made without the language model, which failed";
+                    progress.warn(Warning::new("llm_unavailable", message));
+                }
             }
         }
         let before = KeptSummary::load(&*self.0.catalogue, &collection.id)?.map(|(kept, _)| kept);
@@ -217,17 +233,19 @@ impl Service {
             let n_over = earlier.len().saturating_sub(limits::MAX_SUMMARY_VERSIONS);
             earlier.drain(..n_over);
         }
+        let told = format!("{} {}", text, found.sentences.join(" "));
+        let terms: BTreeSet<String> =
+            Analyzer::new().analyze(&told).into_iter().map(|token| token.stem).collect();
         let kept = KeptSummary {
-            collection_id: collection.id.clone(),
-            knowledge_base_id: collection.knowledge_base_id.clone(),
-            tenant: collection.tenant.clone(),
             version,
-            generated_at: self.0.clock.now(),
             engine,
+            meaning: self.meaning_of(&collection, &text),
             text,
             sentences: found.sentences,
             keywords: found.keywords,
+            terms: terms.into_iter().collect(),
             earlier,
+            ..KeptSummary::empty(&collection, self.0.clock.now())
         };
         kept.save(&*self.0.catalogue)?;
         // The collection may have been deleted while its summary was being made.
@@ -236,6 +254,15 @@ impl Service {
             self.0.catalogue.apply(&[store::Change::Delete(key)])?;
         }
         Ok(json!({ "version": version }))
+    }
+
+    /// Embeds what a collection is about; nothing without a model.
+    fn meaning_of(&self, collection: &Collection, text: &str) -> Option<Direction> {
+        let deadline = Deadline::after(MODEL_WAIT);
+        let embedder = self.0.embedder.get(&deadline).ok()?;
+        let about = format!("{}. {} {text}", collection.name, collection.description);
+        let vectors = embedder.embed_passages(&[about.as_str()], &deadline).ok()?;
+        Some(Direction::new(&*embedder, vectors.first()?))
     }
 
     /// Reads the beginnings of documents of a collection.
@@ -261,6 +288,24 @@ impl Service {
 }
 
 impl KeptSummary {
+    /// Begins the summary of a collection.
+    pub(crate) fn empty(collection: &Collection, generated_at: Timestamp) -> Self {
+        KeptSummary {
+            collection_id: collection.id.clone(),
+            knowledge_base_id: collection.knowledge_base_id.clone(),
+            tenant: collection.tenant.clone(),
+            version: 1,
+            generated_at,
+            engine: EXTRACTIVE.to_owned(),
+            text: String::new(),
+            sentences: vec![],
+            keywords: vec![],
+            terms: vec![],
+            meaning: None,
+            earlier: vec![],
+        }
+    }
+
     fn as_version(&self) -> SummaryVersion {
         SummaryVersion {
             version: self.version,

@@ -15,7 +15,7 @@ use crate::features::Features;
 /// where a model of an unknown scale says little.
 pub(crate) fn relevance(features: &Features) -> f64 {
     let Features { coverage, proximity, .. } = *features;
-    let by_words = -8.2 + 16.4 * coverage + 3.9 * proximity;
+    let by_words = word_logit(coverage, proximity);
     let logit: f64 = match (features.cosine, features.late) {
         (Some(cosine), Some(late)) => {
             if features.is_foreign {
@@ -30,6 +30,21 @@ pub(crate) fn relevance(features: &Features) -> f64 {
         }
         (None, _) => by_words,
     };
+    logistic(logit)
+}
+
+/// Gives the relevance that words alone speak for, on the same scale as every other score:
+/// `coverage` is the part of the query's worth whose words stand in a text, `proximity` the part
+/// of its neighbouring words that are neighbours there.
+pub fn relevance_by_words(coverage: f64, proximity: f64) -> Score {
+    Score::new(logistic(word_logit(coverage, proximity)))
+}
+
+fn word_logit(coverage: f64, proximity: f64) -> f64 {
+    -8.2 + 16.4 * coverage + 3.9 * proximity
+}
+
+fn logistic(logit: f64) -> f64 {
     1.0 / (1.0 + (-logit).exp())
 }
 

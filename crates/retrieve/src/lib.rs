@@ -83,6 +83,7 @@ mod breaker;
 
 pub mod eval;
 
+pub use calibrate::relevance_by_words;
 pub use error::{Error, Result};
 pub use pipeline::{EmbedderSource, Retriever};
 pub use request::{Grouping, Pipeline, Request, Scope};

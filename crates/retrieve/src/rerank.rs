@@ -59,7 +59,7 @@ pub(crate) fn rerank(
 ) -> Result<Vec<Judged>> {
     let begun = Instant::now();
     let mut judged = look(retriever, request, question, by_words, meaning, fused)?;
-    rank_by_bm25(&mut judged);
+    rank_by_bm25(&mut judged, by_words);
     timings.push(StageTiming { stage: "bm25", took: begun.elapsed(), skipped: None });
 
     let begun = Instant::now();
@@ -78,8 +78,10 @@ pub(crate) fn rerank(
     };
     let scores: Vec<f64> = judged.iter().map(|judged| judged.score.get()).collect();
     for (rank, (judged, score)) in (1..).zip(judged.iter_mut().zip(falling(&scores))) {
+        // What the stage itself says of the passage; the order's own figures mean nothing outside
+        // of one result.
+        let last = StageScore { stage: Stage::CrossEncoder, rank, score: judged.score.get() };
         judged.score = score;
-        let last = StageScore { stage: Stage::CrossEncoder, rank, score: judged.order };
         judged.explanation.stages.push(last);
     }
     timings.push(StageTiming { stage: "cross_encoder", took: begun.elapsed(), skipped });
@@ -155,13 +157,17 @@ fn fetch(
     Ok(passages)
 }
 
-/// Writes each candidate's place by BM25 alone into its explanation.
-fn rank_by_bm25(judged: &mut [Judged]) {
+/// Writes each candidate's place by BM25 alone into its explanation. What a list that is full has
+/// left out scores somewhere below it: that is no figure to show.
+fn rank_by_bm25(judged: &mut [Judged], by_words: &List) {
     let mut order: Vec<usize> = (0..judged.len()).collect();
     order.sort_by(|one, other| {
         judged[*other].features.bm25.total_cmp(&judged[*one].features.bm25).then(one.cmp(other))
     });
     for (rank, idx) in (1..).zip(order) {
+        if judged[idx].fused.words.is_none() && by_words.is_full {
+            continue;
+        }
         let score = judged[idx].features.bm25;
         judged[idx].explanation.stages.push(StageScore { stage: Stage::Bm25, rank, score });
     }

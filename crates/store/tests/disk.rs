@@ -72,9 +72,10 @@ fn child_on_a_full_disk() {
     }
     let error = failure.expect("a disk of a few megabytes is full by now");
     let is_full = |error: &Error| matches!(error, Error::DiskFull { .. } | Error::Io(_));
-    let is_said = match &error {
-        Error::IndexBehind { source, .. } => is_full(source),
-        other => matches!(other, Error::DiskFull { .. }),
+    let is_said = if let Error::IndexBehind { source, .. } = &error {
+        is_full(source)
+    } else {
+        matches!(error, Error::DiskFull { .. })
     };
     assert!(is_said, "{error:?}");
     assert!(!acknowledged.is_empty());

@@ -46,6 +46,7 @@ mod format;
 mod response;
 
 mod describe;
+mod find;
 mod handler;
 mod service;
 
@@ -59,6 +60,7 @@ pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
 pub use filters::{MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
+pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};

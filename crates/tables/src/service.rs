@@ -124,7 +124,7 @@ impl Service {
         self.tables.iter().filter(|table| caller.may_use(&table.access)).collect()
     }
 
-    fn table(&self, caller: &Caller, name: Option<&str>) -> Result<&ServedTable> {
+    pub(crate) fn table(&self, caller: &Caller, name: Option<&str>) -> Result<&ServedTable> {
         let tables = self.visible(caller);
         let allowed = || tables.iter().map(|table| table.schema.name.clone()).collect::<Vec<_>>();
         match (name, tables.as_slice()) {

@@ -54,7 +54,9 @@ pub use analyze::{
 };
 pub use budget::count_tokens;
 pub use fold::{exact, fold};
-pub use language::{Language, LanguageSet, UnknownLanguage, detect_language, shown_language};
+pub use language::{
+    Language, LanguageSet, UnknownLanguage, detect_language, is_small_word, shown_language,
+};
 pub use long_vowel::repair_long_vowels;
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,

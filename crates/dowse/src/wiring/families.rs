@@ -67,18 +67,17 @@ impl Families {
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));
         }
+        let knowledge = knowledge_service(config, lasting)?;
+        sources.push(Box::new(across::KnowledgeBases::new(knowledge.clone())));
+        if let Some(service) = &tables {
+            sources.push(Box::new(across::Tables::new(service.clone())));
+        }
         if let Some(service) = &filters {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
         let charts = charts_service(config, lasting, filters.as_ref())?;
-        Ok(Families {
-            filters,
-            tables,
-            files,
-            across: across::Service::new(sources),
-            charts,
-            knowledge: knowledge_service(config, lasting)?,
-        })
+        let across = across::Service::new(sources);
+        Ok(Families { filters, tables, files, across, charts, knowledge })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -220,6 +219,14 @@ pub(crate) fn knowledge_service(
         uploads: lasting.data_dir().join("uploads"),
         clock: lasting.clock.clone(),
     });
+    // Only at the first opening: a server that takes another configuration while it runs may
+    // be taking uploads that have no job yet.
+    if !lasting.knowledge.is_set() {
+        let n_removed = service.sweep_uploads()?;
+        if n_removed > 0 {
+            tracing::info!(n_removed, "uploads that no job waits for were removed");
+        }
+    }
     lasting.knowledge.set(service.clone());
     Ok(service)
 }

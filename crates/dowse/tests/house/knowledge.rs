@@ -1,110 +1,10 @@
 //! Knowledge bases through the real binary: REST, MCP, rights by token, chat, jobs.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use testkit::{Mcp, Request, Response, tokens};
+use testkit::Request;
 
-use crate::house::House;
-
-const SECRET: &str = "a shared secret of decent length";
-
-/// How long a job may take.
-const JOB_WAIT: Duration = Duration::from_secs(60);
-
-/// A server with its callers.
-struct Library(House);
-
-impl Library {
-    fn open() -> Self {
-        Library(House::start("[embedder]\nprovider = \"none\"\n"))
-    }
-
-    fn with_tokens() -> Self {
-        let (issuer, audience) = (tokens::ISSUER, tokens::AUDIENCE);
-        let config = format!(
-            "[embedder]\nprovider = \"none\"\n[auth]\njwt = {{ issuer = \"{issuer}\", audience = \
-             \"{audience}\", hs256_secret_env = \"TEST_SECRET\" }}\n"
-        );
-        Library(House::start_with(&config, &[("TEST_SECRET", SECRET)]))
-    }
-
-    fn send(&self, token: Option<&str>, request: Request) -> Response {
-        let request = match token {
-            Some(token) => request.header("Authorization", &format!("Bearer {token}")),
-            None => request,
-        };
-        self.0.http().send(&request)
-    }
-
-    fn post(&self, token: Option<&str>, path: &str, body: &Value) -> Response {
-        self.send(token, Request::new("POST", path).json(body))
-    }
-
-    fn get(&self, token: Option<&str>, path: &str) -> Response {
-        self.send(token, Request::new("GET", path))
-    }
-
-    fn mcp(&self, token: Option<&str>) -> Mcp {
-        let mcp = Mcp::new(self.0.http(), "/mcp");
-        match token {
-            Some(token) => mcp.header("Authorization", &format!("Bearer {token}")),
-            None => mcp,
-        }
-    }
-
-    /// Makes a knowledge base with one collection.
-    fn base(&self, token: Option<&str>, new: &Value) -> (String, String) {
-        let made = self.post(token, "/v1/knowledge-bases", new);
-        assert_eq!(made.status, 201, "{}", made.text());
-        let base = id_of(&made.json());
-        let path = format!("/v1/knowledge-bases/{base}/collections");
-        let made = self.post(token, &path, &json!({ "name": "All" }));
-        assert_eq!(made.status, 201, "{}", made.text());
-        (base, id_of(&made.json()))
-    }
-
-    /// Adds a text and waits until it can be found.
-    fn add(&self, token: Option<&str>, collection: &str, body: &Value) -> String {
-        let added = self.post(token, &format!("/v1/collections/{collection}/documents"), body);
-        assert_eq!(added.status, 202, "{}", added.text());
-        let added = added.json();
-        assert!(["queued", "running", "done"].contains(&added["job"]["status"].as_str().unwrap()));
-        self.wait(token, added["job"]["id"].as_str().unwrap());
-        id_of(&added)
-    }
-
-    fn wait(&self, token: Option<&str>, job: &str) -> Value {
-        let begun = Instant::now();
-        loop {
-            let answer = self.get(token, &format!("/v1/jobs/{job}")).json();
-            match answer["status"].as_str() {
-                Some("done") => return answer,
-                Some("queued" | "running") if begun.elapsed() < JOB_WAIT => {
-                    std::thread::yield_now();
-                }
-                // A fast machine may ask too often.
-                None if answer["error"]["code"] == "RATE_LIMITED" => std::thread::yield_now(),
-                _ => panic!("{answer}\n{}", self.0.server.stderr()),
-            }
-        }
-    }
-}
-
-fn id_of(value: &Value) -> String {
-    value["id"].as_str().unwrap_or_else(|| panic!("no id in {value}")).to_owned()
-}
-
-/// Signs a token (HS256).
-fn token(subject: &str, tenant: &str, more: &Value) -> String {
-    let mut claims = tokens::claims();
-    claims["sub"] = json!(subject);
-    claims["tenant_id"] = json!(tenant);
-    for (name, value) in more.as_object().into_iter().flatten() {
-        claims[name] = value.clone();
-    }
-    tokens::hs256(&claims, SECRET.as_bytes())
-}
+use crate::house::dowse;
+use crate::library::{Library, events_of, id_of, token};
 
 #[test]
 fn text_goes_in_over_rest_and_is_found_over_mcp() {
@@ -191,7 +91,19 @@ fn tokens_decide_who_sees_what() {
     assert!(refused.headers.iter().any(|(name, value)| {
         name == "www-authenticate" && value.contains("oauth-protected-resource")
     }));
-    assert_eq!(house.get(Some("nonsense"), "/v1/knowledge-bases").status, 401);
+    let message = refused.json()["error"]["message"].to_string();
+    assert!(message.starts_with("\"Invalid authentication credentials"), "{message}");
+    let expired = token("ann", "acme", &json!({ "exp": 1_000 }));
+    for wrong in ["nonsense", expired.as_str()] {
+        for answer in [
+            house.get(Some(wrong), "/v1/knowledge-bases"),
+            house.post(Some(wrong), "/v1/chat", &json!({})),
+            house.mcp(Some(wrong)).send("tools/list", &json!({})),
+        ] {
+            assert_eq!(answer.status, 401, "{}", answer.text());
+            assert!(answer.text().contains("Invalid authentication credentials"));
+        }
+    }
 
     let (base, collection) = house.base(Some(&ann), &json!({ "name": "Private" }));
     house.add(Some(&ann), &collection, &json!({ "text": "The vault opens at nine." }));
@@ -224,6 +136,25 @@ fn tokens_decide_who_sees_what() {
     assert_eq!(house.get(Some(&eve), &format!("/v1/collections/{collection}")).status, 404);
     let summary = house.get(Some(&bob), &format!("{path}/summary")).json();
     assert_eq!(summary["statistics"]["total_documents"], 1);
+
+    // The record of calls counts what was given, never what was there.
+    let config = house.0.folder.join("dowse.toml");
+    let output = dowse("audit")
+        .args(["--json", "-n", "100", "--tool", "search_documents", "--config"])
+        .arg(config)
+        .output()
+        .unwrap();
+    let entries: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |caller: &str| -> Vec<&Value> {
+        entries.iter().filter(|entry| entry["caller"] == caller).collect()
+    };
+    assert_eq!(of("bob").iter().filter(|entry| entry["results"] == 1).count(), 2);
+    assert!(of("bob").iter().all(|entry| entry["results"].as_u64() <= Some(1)));
+    assert!(of("eve").iter().all(|entry| entry["results"] == 0 && entry["code"] == "NOT_FOUND"));
 }
 
 #[test]
@@ -238,14 +169,7 @@ fn chat_streams_the_events_of_the_contract() {
         }
         let answer = house.post(None, "/v1/chat", &body);
         assert_eq!(answer.status, 200, "{}", answer.text());
-        let text = answer.text();
-        text.split("\n\n")
-            .filter_map(|event| {
-                let name = event.lines().find_map(|line| line.strip_prefix("event: "))?;
-                let data = event.lines().find_map(|line| line.strip_prefix("data: "))?;
-                Some((name.to_owned(), serde_json::from_str(data).unwrap()))
-            })
-            .collect()
+        events_of(&answer)
     };
     let of_search = events("Is remote work allowed?", None);
     let names: Vec<&str> = of_search.iter().map(|(name, _)| name.as_str()).collect();

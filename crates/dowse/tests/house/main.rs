@@ -5,13 +5,17 @@ mod house;
 
 mod bad_headers;
 mod bad_messages;
+mod chat;
 mod connections;
 mod demo;
 mod engines;
+mod everywhere;
 mod files;
 mod identity;
+mod kb;
 mod knowledge;
 mod language_model;
+mod library;
 mod meaning;
 mod pictures;
 mod pipes;

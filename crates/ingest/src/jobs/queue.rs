@@ -58,6 +58,9 @@ struct State {
     waiting: BTreeMap<Turn, JobId>,
     /// Running jobs with the handle that stops them.
     running: HashMap<JobId, (Job, Progress)>,
+    /// Finished jobs that are remembered, by their order. Knowing them here, the end of a job
+    /// costs the same however many are remembered.
+    finished: BTreeMap<u64, JobId>,
     is_closing: bool,
 }
 
@@ -328,7 +331,11 @@ impl JobQueue {
             }
         }
         let kept = self.keep(&job);
-        self.state.lock().running.remove(&job.id);
+        {
+            let mut state = self.state.lock();
+            state.running.remove(&job.id);
+            state.finished.insert(job.order, job.id);
+        }
         self.changed.notify_all();
         kept?;
         self.forget_old()
@@ -366,6 +373,7 @@ impl JobQueue {
         self.keep(job)?;
         let mut state = self.state.lock();
         state.running.remove(&job.id);
+        state.finished.remove(&job.order);
         state.waiting.insert(turn_of(job), job.id.clone());
         drop(state);
         self.changed.notify_all();
@@ -387,19 +395,23 @@ impl JobQueue {
             }
         }
         let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
-        self.state.lock().next_order = jobs.iter().map(|job| job.order).max().unwrap_or(0);
+        let mut state = self.state.lock();
+        state.next_order = jobs.iter().map(|job| job.order).max().unwrap_or(0);
+        let finished = jobs.into_iter().filter(|job| job.state.is_final());
+        state.finished = finished.map(|job| (job.order, job.id)).collect();
         Ok(())
     }
 
+    /// Forgets the oldest finished jobs beyond those that are remembered.
     fn forget_old(&self) -> Result<()> {
-        let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
-        let mut finished: Vec<_> = jobs.iter().filter(|job| job.state.is_final()).collect();
-        finished.sort_by_key(|job| std::cmp::Reverse(job.order));
-        let old: Vec<Change> = finished
-            .into_iter()
-            .skip(self.config.max_finished)
-            .map(|job| Change::Delete(ObjectKey::new(Job::KIND, job.id.as_str())))
-            .collect();
+        let mut old = vec![];
+        {
+            let mut state = self.state.lock();
+            while state.finished.len() > self.config.max_finished {
+                let Some((_, id)) = state.finished.pop_first() else { break };
+                old.push(Change::Delete(ObjectKey::new(Job::KIND, id.as_str())));
+            }
+        }
         if !old.is_empty() {
             self.catalogue.apply(&old)?;
         }

@@ -146,3 +146,67 @@ fn an_interrupted_job_goes_on_from_its_checkpoint() {
     let _workers = Workers::start(&queue).unwrap();
     assert_eq!(queue.wait(&job.id, &soon()).unwrap().result, json!({"at": 41}));
 }
+
+/// Counts how often all objects of a kind are listed.
+struct Counting {
+    inner: std::sync::Arc<dyn store::Catalogue>,
+    n_lists: std::sync::atomic::AtomicUsize,
+}
+
+impl store::Catalogue for Counting {
+    fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
+        self.inner.get(key)
+    }
+
+    fn list(&self, page: &store::ObjectPage) -> store::Result<Vec<store::Object>> {
+        self.n_lists.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.inner.list(page)
+    }
+
+    fn find(&self, kind: &str, lookup: &store::Lookup) -> store::Result<Vec<store::Object>> {
+        self.inner.find(kind, lookup)
+    }
+
+    fn apply(&self, changes: &[store::Change]) -> store::Result<Vec<u64>> {
+        self.inner.apply(changes)
+    }
+}
+
+#[test]
+fn the_end_of_a_job_lists_nothing_and_old_ones_are_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = model::Clock::fixed(Timestamp(7));
+    let store =
+        EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
+    let catalogue = std::sync::Arc::new(Counting {
+        inner: store.catalogue(),
+        n_lists: std::sync::atomic::AtomicUsize::new(0),
+    });
+    let runner: std::sync::Arc<dyn Runner> =
+        std::sync::Arc::new(|_: &Job, _: &JobContext| Ok(serde_json::Value::Null));
+    let config = QueueConfig { max_finished: 3, ..one_worker() };
+    let again = |catalogue: std::sync::Arc<Counting>| {
+        let runners = [("test".to_owned(), runner.clone())].into();
+        JobQueue::open(catalogue, runners, config.clone(), clock.clone()).unwrap()
+    };
+    let queue = again(catalogue.clone());
+    let n_lists = || catalogue.n_lists.load(std::sync::atomic::Ordering::Relaxed);
+    let before = n_lists();
+    let mut ids = vec![];
+    {
+        let _workers = Workers::start(&queue).unwrap();
+        for number in 0..8 {
+            let job = queue.submit(new(&number.to_string(), Priority::Normal)).unwrap();
+            queue.wait(&job.id, &soon()).unwrap();
+            ids.push(job.id);
+        }
+    }
+    assert_eq!(n_lists(), before);
+    let known = |queue: &JobQueue| -> Vec<JobId> {
+        queue.list().unwrap().into_iter().map(|job| job.id).collect()
+    };
+    ids.reverse();
+    assert_eq!(known(&queue), ids[..3]);
+    drop(queue);
+    assert_eq!(known(&again(catalogue.clone())), ids[..3]);
+}

@@ -1,5 +1,7 @@
 //! The choice of a tool by the language model: a strict form, and one chance to mend it.
 
+use std::time::Duration;
+
 use infer::{Llm, Message, Role};
 use model::Deadline;
 use serde::Deserialize;
@@ -9,6 +11,9 @@ use super::{ToolName, unforgeable};
 
 /// Tokens that the model may write.
 const MAX_TOKENS: u32 = 200;
+
+/// How long the model may take to choose; the rules take no time at all.
+const CHOICE_WAIT: Duration = Duration::from_secs(10);
 
 const RULES: &str = "You choose the tool that answers a user's query.\n\
     1. search_documents: search specific information in documents\n\
@@ -32,10 +37,13 @@ pub(super) fn choose(llm: &dyn Llm, query: &str, deadline: &Deadline) -> Result<
     let question = format!("<query>{}</query>", unforgeable(query));
     let mut messages = vec![Message::system(RULES), Message::user(question)];
     let mut problem = String::new();
+    let deadline = Deadline::after(CHOICE_WAIT.min(deadline.remaining()));
     for _ in 0..2 {
-        let completion = llm
-            .complete(&messages, MAX_TOKENS, deadline)
-            .map_err(|error| format!("the language model failed: {error}"))?;
+        let completion = llm.complete(&messages, MAX_TOKENS, &deadline).map_err(|error| {
+            // A provider's error may quote its own address: it belongs to the log.
+            tracing::warn!(cause = %error, "the language model could not choose a tool");
+            "the language model failed".to_owned()
+        })?;
         match read(&completion.text) {
             Ok(tool) => return Ok(tool),
             Err(wrong) => {

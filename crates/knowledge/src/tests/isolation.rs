@@ -84,9 +84,15 @@ fn text_of(base: usize, collection: usize, document: usize) -> String {
 
 struct Built {
     world: World,
-    /// Ids of base, and of collections and their first chunk where they were made.
-    #[expect(clippy::type_complexity, reason = "the parts of a world, named by the strategy")]
-    bases: Vec<(String, Vec<Option<(String, String)>>)>,
+    /// The id of each base, and what was made in it.
+    bases: Vec<(String, Vec<Option<Made>>)>,
+}
+
+/// Ids of a collection, of its first chunk, and of the job that made it.
+struct Made {
+    collection: String,
+    chunk: String,
+    job: String,
 }
 
 /// Builds a world with the collections that `keep` says.
@@ -115,7 +121,8 @@ fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> B
                 (0..collection.n_documents).map(|d| text_of(b, c, d)).collect();
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let accepted = world.add(&boss, &id, &texts);
-            ids.push(Some((id, format!("{}:0", accepted.documents[0].id))));
+            let chunk = format!("{}:0", accepted.documents[0].id);
+            ids.push(Some(Made { collection: id, chunk, job: accepted.job.id.to_string() }));
         }
         built.push((base_id, ids));
     }
@@ -123,16 +130,31 @@ fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> B
     Built { world, bases: built }
 }
 
-/// An answer without the ids, which are random.
-fn shape(found: &Found) -> Vec<(String, String)> {
-    let mut shape: Vec<(String, String)> = found
+/// An answer without the ids, which are random: score, text, and why.
+fn shape(found: &Found) -> Vec<(String, String, String)> {
+    let mut shape: Vec<(String, String, String)> = found
         .results
         .iter()
-        .map(|chunk| (format!("{:.6}", chunk.score.get()), chunk.content.clone()))
+        .map(|chunk| {
+            // Equal scores are ordered by ids, so a rank among equals is random too.
+            let scores: Vec<String> = chunk
+                .explanation
+                .stages
+                .iter()
+                .map(|stage| format!("{:?} {:.6}", stage.stage, stage.score))
+                .filter(|stage| !stage.starts_with("Rrf"))
+                .collect();
+            let why = (scores, &chunk.explanation.exact, &chunk.explanation.folded);
+            (format!("{:.6}", chunk.score.get()), chunk.content.clone(), format!("{why:?}"))
+        })
         .collect();
-    // Equal scores are ordered by ids, and ids are random.
     shape.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     shape
+}
+
+/// What one question over all knowledge bases gives.
+fn everywhere(world: &World, caller: &Caller, query: &str) -> Found {
+    world.service.search_everywhere(caller, query, 50, &super::soon()).unwrap()
 }
 
 fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
@@ -141,6 +163,12 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
     let service = &whole.world.service;
     let n_readable = plan.iter().filter(|base| reads(caller, base)).count();
     prop_assert_eq!(service.list_bases(caller).unwrap().len(), n_readable);
+    for query in ["rule work", "word0x0x0 word1x1x1", "nothing of the kind"] {
+        let (one, same) =
+            (everywhere(&whole.world, caller, query), everywhere(&seen.world, caller, query));
+        prop_assert_eq!(shape(&one), shape(&same));
+        prop_assert_eq!(&one.warnings, &same.warnings);
+    }
     let ids = whole.bases.iter().zip(&seen.bases);
     for (base_idx, (base, ((id, collections), (seen_id, _)))) in plan.iter().zip(ids).enumerate() {
         let refused = (base.tenant != caller.tenant.as_str(), !reads(caller, base));
@@ -168,6 +196,10 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
                 prop_assert_eq!(one.statistics, same.statistics);
                 prop_assert_eq!(&one.warnings, &same.warnings);
                 prop_assert_eq!(one.version, same.version);
+                let n_visible =
+                    base.collections.iter().filter(|each| sees(caller, base, each)).count();
+                let listed = service.list_collections(caller, id).unwrap();
+                prop_assert_eq!(listed.len(), n_visible);
                 for (c, collection) in base.collections.iter().enumerate() {
                     let word = format!("word{base_idx}x{c}x");
                     let may = sees(caller, base, collection);
@@ -176,15 +208,22 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
             }
         }
         for (collection, made) in base.collections.iter().zip(collections) {
-            let (collection_id, chunk) = made.as_ref().expect("the whole world holds all");
+            let Made { collection: collection_id, chunk, job } =
+                made.as_ref().expect("the whole world holds all");
             let may = sees(caller, base, collection);
             prop_assert_eq!(service.get_collection(caller, collection_id).is_ok(), may);
             prop_assert_eq!(service.get_chunk(caller, chunk).is_ok(), may);
+            let document = chunk.trim_end_matches(":0");
+            prop_assert_eq!(service.get_document(caller, document).is_ok(), may);
+            prop_assert_eq!(service.document_text(caller, document, 100).is_ok(), may);
             prop_assert_eq!(service.list_documents(caller, collection_id, None, 10).is_ok(), may);
             prop_assert_eq!(service.summary_versions(caller, collection_id).is_ok(), may);
+            prop_assert_eq!(service.job(caller, job).is_ok(), may);
             if refused.0 {
                 let error = service.get_chunk(caller, chunk).unwrap_err();
                 prop_assert_eq!(error.to_string(), "Chunk not found");
+                let error = service.document_text(caller, document, 100).unwrap_err();
+                prop_assert_eq!(error.to_string(), "Document not found");
             }
         }
     }

@@ -1,63 +1,138 @@
 //! The service over an embedded store, by words alone.
 
 mod isolation;
+mod language_model;
 mod life;
+mod store_down;
+mod uploads;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use infer::{EmbedderChoice, EmbedderSlot};
+use infer::providers::{HttpLlm, HttpLlmConfig, LlmDialect};
+use infer::{EmbedderChoice, EmbedderSlot, Llm, Secret};
 use ingest::{Job, JobQueue, JobState, QueueConfig, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
-use store::EmbeddedStore;
+use store::{Catalogue, Change, EmbeddedStore, Lookup, Object, ObjectKey, ObjectPage};
 
 use crate::{
     Accepted, Found, JOBS, NewBase, NewCollection, NewDocument, SearchRequest, Service,
     ServiceConfig, ServiceSlot, Visibility,
 };
 
+/// The key of the language model.
+pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
+
 /// A service in a folder of its own.
 pub(crate) struct World {
     pub(crate) service: Service,
     queue: Arc<JobQueue>,
-    _workers: Workers,
-    _folder: tempfile::TempDir,
+    down: Arc<AtomicBool>,
+    workers: Option<Workers>,
+    folder: tempfile::TempDir,
+}
+
+/// A catalogue that can be taken away.
+struct Breakable {
+    inner: Arc<dyn Catalogue>,
+    down: Arc<AtomicBool>,
+}
+
+impl Breakable {
+    fn reach(&self) -> store::Result<&dyn Catalogue> {
+        if self.down.load(Ordering::Relaxed) {
+            let path = "store".into();
+            let source = std::io::Error::other("connection refused");
+            return Err(store::Error::ReadOnly { path, source });
+        }
+        Ok(&*self.inner)
+    }
+}
+
+impl Catalogue for Breakable {
+    fn get(&self, key: &ObjectKey) -> store::Result<Option<Object>> {
+        self.reach()?.get(key)
+    }
+
+    fn list(&self, page: &ObjectPage) -> store::Result<Vec<Object>> {
+        self.reach()?.list(page)
+    }
+
+    fn find(&self, kind: &str, lookup: &Lookup) -> store::Result<Vec<Object>> {
+        self.reach()?.find(kind, lookup)
+    }
+
+    fn apply(&self, changes: &[Change]) -> store::Result<Vec<u64>> {
+        self.reach()?.apply(changes)
+    }
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        World::open(tempfile::tempdir().unwrap(), None)
+    }
+
+    /// A world whose language model is at this address.
+    pub(crate) fn with_model(base_url: &str) -> Self {
+        let llm = HttpLlm::open(HttpLlmConfig {
+            dialect: LlmDialect::OpenAi,
+            base_url: base_url.to_owned(),
+            model: "test".to_owned(),
+            api_key: Some(Secret::new(KEY.to_owned())),
+            timeout: Duration::from_secs(30),
+        });
+        World::open(tempfile::tempdir().unwrap(), Some(Arc::new(llm.unwrap())))
+    }
+
+    fn open(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
         let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
         let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();
-        let queue = JobQueue::open(
-            store.catalogue(),
-            runners,
-            QueueConfig::for_one_machine(),
-            clock.clone(),
-        )
-        .unwrap();
+        let down = Arc::new(AtomicBool::new(false));
+        let catalogue: Arc<dyn Catalogue> =
+            Arc::new(Breakable { inner: store.catalogue(), down: Arc::clone(&down) });
+        let config = QueueConfig::for_one_machine();
+        let queue = JobQueue::open(store.catalogue(), runners, config, clock.clone()).unwrap();
         let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
         let of_search = Arc::clone(&embedder);
         let service = Service::new(ServiceConfig {
             store: store.clone(),
-            catalogue: store.catalogue(),
+            catalogue,
             queue: Arc::clone(&queue),
             retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
             embedder,
             pool: None,
-            llm: None,
+            llm,
             uploads: folder.path().join("uploads"),
             clock,
         });
         slot.set(service.clone());
-        let workers = Workers::start(&queue).unwrap();
-        World { service, queue, _workers: workers, _folder: folder }
+        let workers = Some(Workers::start(&queue).unwrap());
+        World { service, queue, down, workers, folder }
+    }
+
+    /// Lets no job begin any more; one that runs is interrupted.
+    pub(crate) fn stop_workers(&mut self) {
+        self.workers = None;
+    }
+
+    /// Takes the store away.
+    pub(crate) fn take_down(&self) {
+        self.down.store(true, Ordering::Relaxed);
+    }
+
+    /// Lists the uploads on disk.
+    pub(crate) fn uploads(&self) -> Vec<String> {
+        let Ok(entries) = fs_err::read_dir(self.folder.path().join("uploads")) else {
+            return vec![];
+        };
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// Waits until a job is done.

@@ -4,7 +4,6 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use guard::release_text;
 use http::HeaderMap;
-use tools::{Code, ToolError};
 
 use super::frame::{escaped, for_caller, html};
 use crate::http::Doors;
@@ -19,11 +18,11 @@ pub(super) async fn page(
     let across = app.across.clone();
     let caps = app.caps();
     let page = for_caller(&app, &headers, "open", None, move |caller, _| {
-        let (source, fetched) = across
-            .fetch(caller, &id)
-            .map_err(|error| ToolError::new(Code::NotFound, error.to_string()))?;
+        let (source, fetched) = across.fetch(caller, &id).map_err(tools::everywhere::error)?;
+        let title = release_text(&fetched.title, &caps);
         let outgoing = release_text(&fetched.text, &caps);
-        Ok(written(source, &fetched.title, &outgoing.text, outgoing.n_redacted))
+        let n_redacted = title.n_redacted + outgoing.n_redacted;
+        Ok(written(source, &title.text, &outgoing.text, n_redacted))
     });
     match page.await {
         Ok(page) => html(page),

@@ -7,3 +7,4 @@ mod house;
 mod in_flight;
 mod mounted;
 mod reading;
+mod store_down;

@@ -180,7 +180,6 @@ impl Engine {
     }
 
     /// Runs a request to its end, or until the deadline.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the client's own retries see to the rest")]
     fn call<T, F>(
         &self,
         what: &'static str,
@@ -236,7 +235,6 @@ impl Engine {
     }
 
     /// Says what went wrong without showing the key.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
     fn explain(&self, what: &'static str, error: &turbopuffer::Error) -> Error {
         let reason = || {
             let mut reason = error.to_string();

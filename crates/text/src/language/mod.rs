@@ -8,3 +8,9 @@ mod stop_words;
 pub use detect::{detect_language, shown_language};
 pub use set::{Language, LanguageSet, UnknownLanguage};
 pub(crate) use stem::{push_stem, script_of_word, stemming_language};
+
+/// Tells whether a folded word is one of the small ones that a language is told by: it says
+/// nothing about what a text is about.
+pub fn is_small_word(folded: &str) -> bool {
+    stop_words::languages_of(folded).is_some()
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use across::Service;
+use across::{Error, Service};
 use model::Caller;
 use serde::Deserialize;
 use serde_json::json;
@@ -46,8 +46,25 @@ impl Fetch {
             },
             "required": ["id", "title", "text", "url"],
         }))
-        .with_source_text(&["/text"]);
+        .with_source_text(&["/text", "/title"]);
         Fetch { service, link_base, spec: Arc::new(spec) }
+    }
+}
+
+/// Writes an error of the family with the codes of the house.
+pub fn error(error: Error) -> ToolError {
+    let message = error.to_string();
+    match error {
+        Error::NotFound { .. } => ToolError::new(Code::NotFound, message)
+            .with_hint("call `search` and pass one of its ids"),
+        Error::Failed { cause, .. } => {
+            // The sentence of the family itself, where it has one for a store that is away.
+            let sentence = cause.to_string();
+            let causes = std::iter::successors(cause.source(), |cause| cause.source());
+            let causes: Vec<String> = causes.map(ToString::to_string).collect();
+            tracing::error!(cause = causes.join(": "), "{sentence}");
+            ToolError::new(Code::Unavailable, sentence).with_hint("try again later")
+        }
     }
 }
 
@@ -58,10 +75,7 @@ impl Tool for Fetch {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { id } = call.parse()?;
-        let (source, fetched) = self.service.fetch(call.caller, &id).map_err(|error| {
-            ToolError::new(Code::NotFound, error.to_string())
-                .with_hint("call `search` and pass one of its ids")
-        })?;
+        let (source, fetched) = self.service.fetch(call.caller, &id).map_err(error)?;
         let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
         metadata.insert("source".to_owned(), json!(source));
         Ok(Answer::new(json!({

@@ -4,6 +4,6 @@ mod fetch;
 mod resources;
 mod search;
 
-pub use fetch::Fetch;
+pub use fetch::{Fetch, error};
 pub use resources::Things;
 pub use search::Search;

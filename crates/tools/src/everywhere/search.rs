@@ -68,6 +68,8 @@ fn spec() -> Spec {
                         "score": { "type": "number" },
                         "source": { "type": "string" },
                         "pointer": { "type": "string" },
+                        "duplicates": { "type": "array", "items": { "type": "object" } },
+                        "explanation": { "type": "object" },
                     },
                     "required": ["id", "title", "url"],
                 },
@@ -76,7 +78,11 @@ fn spec() -> Spec {
         },
         "required": ["results"],
     }))
-    .with_source_text(&["/results/*/text"])
+    .with_source_text(&[
+        "/results/*/text",
+        "/results/*/title",
+        "/results/*/duplicates/*/title",
+    ])
     .with_list("/results")
 }
 
@@ -103,8 +109,21 @@ impl Tool for Search {
                 if let Some(pointer) = &merged.hit.pointer {
                     result["pointer"] = json!(pointer);
                 }
+                if !merged.duplicates.is_empty() {
+                    let duplicates = merged.duplicates.iter().map(|duplicate| {
+                        json!({
+                            "id": duplicate.id,
+                            "title": duplicate.title,
+                            "source": duplicate.source,
+                        })
+                    });
+                    result["duplicates"] = duplicates.collect();
+                }
                 if explain {
-                    result["explanation"] = merged.hit.explanation.clone();
+                    result["explanation"] = json!({
+                        "source_rank": merged.rank,
+                        "details": merged.hit.explanation,
+                    });
                 }
                 result
             })

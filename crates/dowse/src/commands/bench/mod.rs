@@ -1,5 +1,6 @@
 //! `dowse bench`: measurements that can be repeated anywhere.
 
+mod knowledge;
 mod overhead;
 mod process;
 mod tables_load;
@@ -62,6 +63,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             }
             None => show(&columns::bench::run(&args.folder)?),
         },
+        BenchCommand::Knowledge(args) => knowledge::run(args)?,
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");

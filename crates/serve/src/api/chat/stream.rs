@@ -19,8 +19,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tools::{Code, ErrorShape, ToolError};
 
-use super::body;
-use super::rest::Rest;
+use super::said::{citations, passages, plain};
+use crate::api::body;
+use crate::api::rest::Rest;
 use crate::call;
 use crate::guarded::{self, Counts, Ticket, Visitor};
 use crate::http::{Doors, coded};
@@ -31,7 +32,7 @@ const NAME: &str = "chat";
 /// Events that wait for a slow reader.
 const MAX_WAITING_EVENTS: usize = 64;
 
-pub(super) fn routes() -> Router<Doors> {
+pub(in crate::api) fn routes() -> Router<Doors> {
     Router::new().route("/v1/chat", post(chat))
 }
 
@@ -148,14 +149,15 @@ impl Chat {
         let result = self.call(choice.tool, arguments, &ticket.cancelled).await?;
         self.send("search_result", &result).await;
         let n_results = result["count"].as_u64().unwrap_or(1);
-        let (engine, tokens) = self.say(ticket, choice.tool, &result).await?;
+        let said = self.say(ticket, choice.tool, &result).await?;
         let done = json!({
             "status": "success",
             "tool_name": choice.tool.as_str(),
-            "engine": engine,
+            "engine": said.engine,
             "count": n_results,
-            "tokens_used": tokens,
-            "citations": citations(&result),
+            "tokens_used": said.tokens,
+            "citations": citations(&result, said.text.as_deref()),
+            "warnings": said.warnings,
         });
         self.send("done", &done).await;
         Ok(Counts { n_results, n_redacted: 0 })
@@ -221,39 +223,65 @@ impl Chat {
     }
 
     /// Says the answer: by the language model for a search, else what the tool gave.
+    ///
+    /// A model that fails before its first word leaves the passages, with a warning; one that
+    /// fails in the middle of a sentence is an error, since half an answer is none.
     async fn say(
         &self,
         ticket: &Ticket,
         tool: ToolName,
         result: &Value,
-    ) -> Result<(String, Value), ToolError> {
+    ) -> Result<Said, ToolError> {
         let passages = passages(result);
+        let mut warnings = Vec::new();
         if tool == ToolName::SearchDocuments && !passages.is_empty() {
-            let (service, events) = (self.service.clone(), self.events.clone());
-            let query = self.question.query.clone();
-            let spoken = guarded::run(&self.rest.app, ticket, move |deadline| {
-                let mut on_piece = |piece: &str| {
-                    let event = event("token", &json!({ "text": piece }));
-                    match events.blocking_send(event) {
-                        Ok(()) => Continue::Yes,
-                        Err(_) => Continue::No,
-                    }
-                };
-                let used = service
-                    .answer(&query, &passages, deadline, &mut on_piece)
-                    .map_err(tools::knowledge::error)?;
-                Ok(used.map(|used| json!({ "prompt": used.prompt, "completion": used.completion })))
-            })
-            .await?;
-            if let Some(tokens) = spoken {
-                let engine = self.service.llm_name().unwrap_or_default().to_owned();
-                return Ok((engine, tokens));
+            match self.by_model(ticket, passages).await? {
+                Spoken::Whole(said) => return Ok(said),
+                Spoken::NoModel => {}
+                Spoken::Nothing(error) => warnings
+                    .push(format!("{}: these are the passages that were found", error.message)),
             }
         }
         for piece in plain(tool, result) {
             self.send("token", &json!({ "text": piece })).await;
         }
-        Ok(("none".to_owned(), json!({ "prompt": 0, "completion": 0 })))
+        let tokens = json!({ "prompt": 0, "completion": 0 });
+        Ok(Said { engine: "none".to_owned(), tokens, text: None, warnings })
+    }
+
+    async fn by_model(&self, ticket: &Ticket, passages: Vec<String>) -> Result<Spoken, ToolError> {
+        let (service, events) = (self.service.clone(), self.events.clone());
+        let query = self.question.query.clone();
+        guarded::run(&self.rest.app, ticket, move |deadline| {
+            let mut text = String::new();
+            let mut on_piece = |piece: &str| {
+                text.push_str(piece);
+                let event = event("token", &json!({ "text": piece }));
+                match events.blocking_send(event) {
+                    Ok(()) => Continue::Yes,
+                    Err(_) => Continue::No,
+                }
+            };
+            let spoken = service
+                .answer(&query, &passages, deadline, &mut on_piece)
+                .map_err(tools::knowledge::error);
+            match spoken {
+                Ok(None) => Ok(Spoken::NoModel),
+                Ok(Some(used)) if !text.trim().is_empty() => Ok(Spoken::Whole(Said {
+                    engine: service.llm_name().unwrap_or_default().to_owned(),
+                    tokens: json!({ "prompt": used.prompt, "completion": used.completion }),
+                    text: Some(text),
+                    warnings: Vec::new(),
+                })),
+                Ok(Some(_)) => {
+                    let message = "the language model said nothing";
+                    Ok(Spoken::Nothing(ToolError::new(Code::LlmUpstream, message)))
+                }
+                Err(error) if text.is_empty() => Ok(Spoken::Nothing(error)),
+                Err(error) => Err(error),
+            }
+        })
+        .await
     }
 
     async fn send(&self, name: &str, data: &Value) {
@@ -262,58 +290,22 @@ impl Chat {
     }
 }
 
+/// An answer that was said.
+struct Said {
+    engine: String,
+    tokens: Value,
+    /// The words of the language model.
+    text: Option<String>,
+    warnings: Vec<String>,
+}
+
+/// What came of asking the language model.
+enum Spoken {
+    Whole(Said),
+    NoModel,
+    Nothing(ToolError),
+}
+
 fn event(name: &str, data: &Value) -> Event {
     Event::default().event(name).data(data.to_string())
-}
-
-fn results(result: &Value) -> &[Value] {
-    result["results"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn passages(result: &Value) -> Vec<String> {
-    let contents = results(result).iter().filter_map(|found| found["content"].as_str());
-    contents.map(str::to_owned).collect()
-}
-
-fn citations(result: &Value) -> Vec<Value> {
-    (1..)
-        .zip(results(result))
-        .map(|(number, found)| {
-            json!({
-                "number": number,
-                "chunk_id": found["metadata"]["chunk_id"],
-                "document_id": found["metadata"]["document_id"],
-                "title": found["metadata"]["title"],
-            })
-        })
-        .collect()
-}
-
-/// What a tool gave, as text for a reader.
-fn plain(tool: ToolName, result: &Value) -> Vec<String> {
-    match tool {
-        ToolName::SearchDocuments => {
-            let found = passages(result);
-            if found.is_empty() {
-                return vec!["No results found".to_owned()];
-            }
-            (1..).zip(found).map(|(number, text)| format!("[{number}] {text}\n\n")).collect()
-        }
-        ToolName::GetKnowledgeBaseSummary => {
-            let summary = result["summary"].as_str().unwrap_or_default();
-            let count = |name: &str| result["statistics"][name].as_u64().unwrap_or_default();
-            vec![
-                format!("{summary}\n\n"),
-                format!(
-                    "documents: {}, collections: {}, chunks: {}",
-                    count("total_documents"),
-                    count("total_collections"),
-                    count("total_chunks")
-                ),
-            ]
-        }
-        ToolName::NormalizeOcrText => {
-            vec![result["normalized_text"].as_str().unwrap_or_default().to_owned()]
-        }
-    }
 }

@@ -1,0 +1,84 @@
+//! Knowledge bases as a source.
+
+use knowledge::{DocumentText, FoundChunk, Service};
+use model::{Caller, Deadline, Warning};
+use serde_json::json;
+
+use crate::{Error, Fetched, FoundIn, Hit, Result, Source};
+
+/// The longest text that is given of a document, in characters.
+const MAX_TEXT_CHARS: usize = 60_000;
+
+/// The warning that nothing was found, which says nothing about the other families.
+const NO_RESULTS: &str = "no_results";
+
+/// The knowledge bases of a server.
+pub struct KnowledgeBases(Service);
+
+impl KnowledgeBases {
+    /// Searches the knowledge bases of a service.
+    pub fn new(service: Service) -> Self {
+        KnowledgeBases(service)
+    }
+}
+
+impl Source for KnowledgeBases {
+    fn name(&self) -> &'static str {
+        "knowledge"
+    }
+
+    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
+        match self.0.search_everywhere(caller, query, limit, deadline) {
+            Ok(found) => FoundIn {
+                hits: found.results.into_iter().map(hit_of).collect(),
+                warnings: found
+                    .warnings
+                    .into_iter()
+                    .filter(|warning| warning.code != NO_RESULTS)
+                    .collect(),
+            },
+            Err(error) => FoundIn {
+                hits: Vec::new(),
+                warnings: vec![Warning::new("knowledge_failed", format!("knowledge: {error}"))],
+            },
+        }
+    }
+
+    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
+        self.try_fetch(caller, key).ok().flatten()
+    }
+
+    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
+        let Some((document, _)) = key.rsplit_once(':') else { return Ok(None) };
+        match self.0.document_text(caller, document, MAX_TEXT_CHARS) {
+            Ok(DocumentText { document, text, is_cut }) => Ok(Some(Fetched {
+                title: document.title,
+                text,
+                metadata: json!({
+                    "knowledge_base_id": document.knowledge_base_id,
+                    "collection_id": document.collection_id,
+                    "document_id": document.id,
+                    "chunk_id": key,
+                    "truncated": is_cut,
+                }),
+            })),
+            Err(
+                knowledge::Error::BaseNotFound
+                | knowledge::Error::NotFound { .. }
+                | knowledge::Error::Denied,
+            ) => Ok(None),
+            Err(error) => Err(Error::Failed { source_name: "knowledge", cause: Box::new(error) }),
+        }
+    }
+}
+
+fn hit_of(chunk: FoundChunk) -> Hit {
+    Hit {
+        key: chunk.chunk_id,
+        title: chunk.title,
+        snippet: if chunk.snippet.trim().is_empty() { chunk.content } else { chunk.snippet },
+        pointer: Some(chunk.pointer),
+        score: chunk.score,
+        explanation: json!(chunk.explanation),
+    }
+}

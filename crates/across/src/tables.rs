@@ -1,0 +1,204 @@
+//! Tables as a source: what they are about, and the texts inside them.
+
+use std::time::Duration;
+
+use model::{Caller, Deadline, Warning};
+use serde_json::json;
+use tables::{FoundValue, Schema, Service, to_markdown};
+
+use crate::words::Words;
+use crate::{Error, Fetched, FoundIn, Hit, Result, Source};
+
+/// Words of a question that are looked for in cells.
+const MAX_SOUGHT_WORDS: usize = 6;
+
+/// How long the tables may take together; one that is slow must not hold up the other families.
+const TABLES_WAIT: Duration = Duration::from_secs(3);
+
+/// How long the rows of a thing may take.
+const FETCH_WAIT: Duration = Duration::from_secs(10);
+
+/// Rows that are given of a thing.
+const MAX_ROWS: usize = 50;
+
+/// Values that are compared with what an id names.
+const MAX_COMPARED: usize = 10_000;
+
+/// Characters of a value that a result shows.
+const SHOWN_CHARS: usize = 500;
+
+/// Splits the parts of a key.
+const BETWEEN: char = '\u{1f}';
+
+/// The tables of a server.
+pub struct Tables(Service);
+
+impl Tables {
+    /// Searches the tables of a service.
+    pub fn new(service: Service) -> Self {
+        Tables(service)
+    }
+
+    fn search_table(
+        &self,
+        caller: &Caller,
+        schema: &Schema,
+        words: &Words,
+        deadline: &Deadline,
+    ) -> tables::Result<Vec<Hit>> {
+        let about = about(schema);
+        let mut hits = vec![];
+        let even = vec![1.0; words.len()];
+        let of_table = words.fit(&even, &about);
+        if !of_table.found.is_empty() {
+            hits.push(Hit {
+                key: schema.name.clone(),
+                title: schema.name.clone(),
+                snippet: about.clone(),
+                pointer: None,
+                score: of_table.score,
+                explanation: json!({
+                    "matched": of_table.found,
+                    "coverage": of_table.coverage,
+                }),
+            });
+        }
+        let sought = words.longest(MAX_SOUGHT_WORDS);
+        let roots: Vec<String> = sought.iter().map(|(_, root)| root.clone()).collect();
+        let found = self.0.find_text(caller, &schema.name, &roots, deadline)?;
+        let n_rows = found.n_rows as f64;
+        // What a word is worth, as in a search over passages: the rarer, the more.
+        let mut worth = vec![(1.0 + (n_rows + 0.5) / 0.5).ln(); words.len()];
+        for ((word_idx, _), n_with) in sought.iter().zip(&found.n_rows_with) {
+            let n_with = *n_with as f64;
+            worth[*word_idx] = (1.0 + (n_rows - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
+        }
+        for value in found.values {
+            let own = words.fit(&worth, &value.value);
+            if own.found.is_empty() {
+                continue;
+            }
+            let FoundValue { field, value, n_rows } = value;
+            // The table and the field are to a value what a title is to a passage.
+            let fit = words.fit(&worth, &format!("{value}\n{field} {about}"));
+            let shown: String = value.chars().take(SHOWN_CHARS).collect();
+            hits.push(Hit {
+                key: key_of(&schema.name, &field, &value, &roots),
+                title: format!("{}: {field}", schema.name),
+                snippet: format!("{field}: {shown} ({n_rows} rows)"),
+                pointer: Some(format!("{}.{field}", schema.name)),
+                score: fit.score,
+                explanation: json!({
+                    "matched": fit.found,
+                    "coverage": fit.coverage,
+                    "rows": n_rows,
+                }),
+            });
+        }
+        Ok(hits)
+    }
+}
+
+impl Source for Tables {
+    fn name(&self) -> &'static str {
+        "tables"
+    }
+
+    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
+        let words = Words::of(query);
+        let mut found = FoundIn::default();
+        if words.is_empty() {
+            return found;
+        }
+        let deadline = Deadline::after(TABLES_WAIT.min(deadline.remaining()));
+        for schema in self.0.schemas(caller) {
+            match self.search_table(caller, schema, &words, &deadline) {
+                Ok(hits) => found.hits.extend(hits),
+                Err(error) => {
+                    let message = format!("table `{}` was not searched: {error}", schema.name);
+                    found.warnings.push(Warning::new("table_skipped", message));
+                }
+            }
+        }
+        found.hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
+        found.hits.truncate(limit);
+        found
+    }
+
+    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
+        self.try_fetch(caller, key).ok().flatten()
+    }
+
+    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
+        let mut parts = key.split(BETWEEN);
+        let table = parts.next().unwrap_or_default();
+        let Some(schema) = self.0.schemas(caller).into_iter().find(|schema| schema.name == table)
+        else {
+            return Ok(None);
+        };
+        let failed =
+            |error: tables::Error| Error::Failed { source_name: "tables", cause: Box::new(error) };
+        let deadline = Deadline::after(FETCH_WAIT);
+        let (title, rows) = match (parts.next(), parts.next(), parts.next()) {
+            (None, _, _) => {
+                let rows = self.0.some_rows(caller, table, MAX_ROWS, &deadline).map_err(failed)?;
+                (table.to_owned(), rows)
+            }
+            (Some(field), Some(mark), Some(words)) => {
+                if !schema.column_names().iter().any(|name| name == field) {
+                    return Ok(None);
+                }
+                let words: Vec<&str> = words.split(' ').collect();
+                let values = self
+                    .0
+                    .values_with(caller, table, field, &words, MAX_COMPARED, &deadline)
+                    .map_err(failed)?;
+                let Some(found) = values.into_iter().find(|found| mark_of(&found.value) == mark)
+                else {
+                    return Ok(None);
+                };
+                let rows =
+                    self.0.rows_with(caller, table, &found, MAX_ROWS, &deadline).map_err(failed)?;
+                (format!("{table}: {field}"), rows)
+            }
+            _ => return Ok(None),
+        };
+        let text = format!("{}\n\n{}", about(schema), to_markdown(&rows.columns, &rows.rows));
+        Ok(Some(Fetched {
+            title,
+            text,
+            metadata: json!({
+                "table": table,
+                "total_rows": rows.total,
+                "shown_rows": rows.rows.len(),
+                "truncated": rows.total > rows.rows.len() as u64,
+            }),
+        }))
+    }
+}
+
+/// Says what a table is about: its name, its description and its fields.
+fn about(schema: &Schema) -> String {
+    let mut about = schema.name.clone();
+    if let Some(description) = &schema.description {
+        about.push_str(&format!(": {description}"));
+    }
+    about.push_str(&format!("\nfields: {}", schema.column_names().join(", ")));
+    about
+}
+
+/// Names a value by what found it and a mark, so that an id does not hold text of a source.
+fn key_of(table: &str, field: &str, value: &str, roots: &[String]) -> String {
+    let folded = value.to_lowercase();
+    let words: Vec<&str> =
+        roots.iter().map(String::as_str).filter(|root| folded.contains(root)).collect();
+    [table, field, &mark_of(value), &words.join(" ")].join(&BETWEEN.to_string())
+}
+
+/// Tells values of one column apart: 32 bits of FNV-1a, which are the same in every version.
+fn mark_of(value: &str) -> String {
+    let hash = value
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{hash:08x}")
+}

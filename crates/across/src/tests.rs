@@ -1,0 +1,282 @@
+//! One question over real services and fixed ones: merged by score, turns at ties, what says the
+//! same once, ids that open nothing for those who may not see.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::{EmbedderChoice, EmbedderSlot};
+use ingest::{JobQueue, QueueConfig, Workers};
+use knowledge::{
+    JOBS, NewBase, NewCollection, NewDocument, ServiceConfig, ServiceSlot, Visibility,
+};
+use model::{
+    Access, Caller, Clearance, Clock, Deadline, Identity, Score, TenantId, Timestamp, Warning,
+};
+use retrieve::Retriever;
+use serde_json::Value;
+use store::EmbeddedStore;
+
+use crate::{Error, Fetched, Folding, FoundIn, Hit, KnowledgeBases, Service, Source, Tables, id};
+
+struct Fixed {
+    name: &'static str,
+    hits: Vec<(&'static str, f64)>,
+    folding: Folding,
+}
+
+fn fixed(name: &'static str, hits: &[(&'static str, f64)]) -> Box<dyn Source> {
+    Box::new(Fixed { name, hits: hits.to_vec(), folding: Folding::ByContent })
+}
+
+impl Source for Fixed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> FoundIn {
+        let hits = self.hits.iter().enumerate().take(limit).map(|(idx, (text, score))| Hit {
+            key: format!("{idx}/{text}"),
+            title: format!("{} {idx}", self.name),
+            snippet: (*text).to_owned(),
+            pointer: None,
+            score: Score::new(*score),
+            explanation: Value::Null,
+        });
+        let warning = Warning::new("model_missing", "the model is not there");
+        FoundIn { hits: hits.collect(), warnings: vec![warning] }
+    }
+
+    fn fetch(&self, _: &Caller, key: &str) -> Option<Fetched> {
+        let (_, wanted) = key.split_once('/')?;
+        self.hits.iter().find(|(text, _)| *text == wanted).map(|(text, _)| Fetched {
+            title: String::new(),
+            text: (*text).to_owned(),
+            metadata: Value::Null,
+        })
+    }
+
+    fn folding(&self) -> Folding {
+        self.folding
+    }
+}
+
+struct Panicking;
+
+impl Source for Panicking {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+
+    fn search(&self, _: &Caller, _: &str, _: usize, _: &Deadline) -> FoundIn {
+        panic!("on purpose");
+    }
+
+    fn fetch(&self, _: &Caller, _: &str) -> Option<Fetched> {
+        None
+    }
+}
+
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
+fn member(tenant: &str) -> Caller {
+    Caller {
+        subject: "ann".to_owned(),
+        tenant: TenantId::new(tenant),
+        department: None,
+        clearance: Clearance::Internal,
+        roles: std::collections::BTreeSet::new(),
+        identity: Identity::Token,
+    }
+}
+
+fn texts(service: &Service, caller: &Caller, query: &str) -> Vec<String> {
+    let (merged, _) = service.search(caller, query, 10, &soon());
+    merged.into_iter().map(|merged| merged.hit.snippet).collect()
+}
+
+#[test]
+fn sources_are_merged_by_score_and_take_turns_at_ties() {
+    let service = Service::new(vec![
+        fixed("one", &[("alpha", 0.9), ("beta", 0.4), ("delta", 0.4)]),
+        fixed("two", &[("gamma", 0.4), ("Älpha!", 0.3)]),
+    ]);
+    let caller = Caller::local_admin();
+    assert_eq!(texts(&service, &caller, "x"), ["alpha", "gamma", "beta", "delta"]);
+    let (merged, warnings) = service.search(&caller, "x", 10, &soon());
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(merged[0].duplicates.len(), 1);
+    assert_eq!(merged[0].duplicates[0].source, "two");
+    let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id).unwrap();
+    assert_eq!((source, fetched.text.as_str()), ("two", "Älpha!"));
+    for nothing in
+        ["AAAA", &id::encode("two", "0/delta"), &id::encode("three", "0/gamma"), "", "\u{1}"]
+    {
+        assert!(matches!(service.fetch(&caller, nothing), Err(Error::NotFound { .. })));
+    }
+}
+
+#[test]
+fn names_of_different_things_are_never_folded() {
+    let places =
+        Fixed { name: "places", hits: vec![("Cluj", 0.9), ("Cluj", 0.8)], folding: Folding::Never };
+    let service = Service::new(vec![Box::new(places), fixed("notes", &[("cluj", 0.7)])]);
+    assert_eq!(texts(&service, &Caller::local_admin(), "x"), ["Cluj", "Cluj", "cluj"]);
+}
+
+#[test]
+fn a_source_that_breaks_is_a_warning() {
+    let service = Service::new(vec![Box::new(Panicking), fixed("one", &[("alpha", 0.9)])]);
+    let (merged, warnings) = service.search(&Caller::local_admin(), "x", 10, &soon());
+    assert_eq!(merged.len(), 1);
+    assert!(warnings.iter().any(|warning| warning.message == "`broken` could not be searched"));
+}
+
+fn table_service(folder: &std::path::Path, allow: Access) -> tables::Service {
+    let csv = "carrier,email,note\nBlue Jet,ann@example.org,calm\nBlue Jet,bob@example.org,\n\
+               Red Kite,eve@example.org,late\n";
+    fs_err::write(folder.join("a.csv"), csv).unwrap();
+    tables::Service::open(tables::ServiceConfig {
+        tables: vec![tables::TableConfig {
+            name: "flights".to_owned(),
+            source: "a.csv".to_owned(),
+            description: Some("Departures of the airport, one row each".to_owned()),
+            allow,
+            null_values: vec![],
+            delimiter: None,
+            fields: tables::Fields::from([
+                ("carrier", tables::Field::string()),
+                ("email", tables::Field::string()),
+                ("note", tables::Field::string()),
+            ]),
+        }],
+        base_folder: folder.to_owned(),
+        cache_folder: folder.join("cache"),
+    })
+    .unwrap()
+}
+
+#[test]
+fn tables_are_found_by_what_they_are_and_by_their_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let service =
+        Service::new(vec![Box::new(Tables::new(table_service(folder.path(), Access::everyone())))]);
+    let caller = Caller::local_admin();
+    let (merged, warnings) = service.search(&caller, "blue jet", 10, &soon());
+    assert_eq!(warnings, []);
+    assert_eq!(merged[0].hit.snippet, "carrier: Blue Jet (2 rows)");
+    assert_eq!(merged[0].hit.pointer.as_deref(), Some("flights.carrier"));
+    assert!(merged[0].hit.score.get() > 0.9, "{merged:?}");
+    let (_, fetched) = service.fetch(&caller, &merged[0].id).unwrap();
+    assert!(fetched.text.contains("| Blue Jet | bob@example.org |"), "{}", fetched.text);
+    assert!(!fetched.text.contains("Red Kite"));
+    assert_eq!(fetched.metadata["total_rows"], 2);
+
+    let (merged, _) = service.search(&caller, "departures of an airport", 10, &soon());
+    assert_eq!(merged[0].hit.title, "flights");
+    let (_, fetched) = service.fetch(&caller, &merged[0].id).unwrap();
+    assert!(fetched.text.contains("Red Kite"));
+
+    // Text of a source never stands in an id, where nobody would redact it.
+    let (merged, _) = service.search(&caller, "ann example", 10, &soon());
+    let found = merged.iter().find(|merged| merged.hit.snippet.contains("ann@")).unwrap();
+    assert!(!id::decode(&found.id).unwrap().1.contains("ann@example"));
+    assert!(!found.hit.title.contains("ann@"));
+    assert!(service.fetch(&caller, &found.id).unwrap().1.text.contains("ann@example.org"));
+    assert_eq!(texts(&service, &caller, "the of"), [""; 0]);
+    assert_eq!(texts(&service, &caller, "quantum"), [""; 0]);
+}
+
+#[test]
+fn tables_of_others_do_not_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let pilots = Access { roles: vec!["pilot".to_owned()], ..Access::everyone() };
+    let service = Service::new(vec![Box::new(Tables::new(table_service(folder.path(), pilots)))]);
+    let pilot = Caller { roles: ["pilot".to_owned()].into(), ..member("acme") };
+    let (merged, _) = service.search(&pilot, "blue jet", 10, &soon());
+    assert_eq!(merged.len(), 1);
+    let (nothing, warnings) = service.search(&member("acme"), "blue jet", 10, &soon());
+    assert_eq!((nothing, warnings), (vec![], vec![]));
+    let refused = service.fetch(&member("acme"), &merged[0].id).unwrap_err();
+    assert!(matches!(refused, Error::NotFound { .. }));
+}
+
+/// Knowledge bases in a folder of their own.
+struct World {
+    service: knowledge::Service,
+    queue: Arc<JobQueue>,
+    _workers: Workers,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::fixed(Timestamp(7));
+        let config = store::Config::for_one_machine();
+        let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
+        let slot = ServiceSlot::default();
+        let runners: HashMap<_, _> =
+            JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();
+        let config = QueueConfig::for_one_machine();
+        let queue = JobQueue::open(store.catalogue(), runners, config, clock.clone()).unwrap();
+        let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
+        let of_search = Arc::clone(&embedder);
+        let service = knowledge::Service::new(ServiceConfig {
+            store: store.clone(),
+            catalogue: store.catalogue(),
+            queue: Arc::clone(&queue),
+            retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
+            embedder,
+            pool: None,
+            llm: None,
+            uploads: folder.path().join("uploads"),
+            clock,
+        });
+        slot.set(service.clone());
+        let workers = Workers::start(&queue).unwrap();
+        World { service, queue, _workers: workers, _folder: folder }
+    }
+
+    fn add(&self, caller: &Caller, visibility: Visibility, text: &str) {
+        let new = NewBase { name: "Base".to_owned(), visibility, ..NewBase::default() };
+        let base = self.service.create_base(caller, &new).unwrap();
+        let new = NewCollection { name: "All".to_owned(), ..NewCollection::default() };
+        let collection = self.service.create_collection(caller, &base.id, &new).unwrap();
+        let document = NewDocument::text("Rules", text);
+        let accepted = self.service.add_documents(caller, &collection.id, vec![document]).unwrap();
+        self.queue.wait(&accepted.job.id, &soon()).unwrap();
+    }
+}
+
+#[test]
+fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
+    let world = World::new();
+    let (ann, eve) = (member("acme"), member("other"));
+    let text =
+        "Remote work is allowed on three days a week, when the manager agrees before. ".repeat(30);
+    world.add(&ann, Visibility::Private, &text);
+    world.add(&ann, Visibility::Private, "The canteen serves soup on Mondays.");
+    world.add(&eve, Visibility::Public, "Remote work is for nobody at all, says the other side.");
+    let notes = "Remote work is allowed on three days a week, when the manager agrees before.";
+    let service = Service::new(vec![
+        Box::new(KnowledgeBases::new(world.service.clone())),
+        fixed("notes", &[(notes, 0.01)]),
+    ]);
+    let (merged, warnings) = service.search(&ann, "remote work", 10, &soon());
+    assert_eq!(merged.len(), 1, "{merged:?}");
+    assert!(warnings.iter().all(|warning| warning.code != "no_results"));
+    assert_eq!((merged[0].source, merged[0].hit.title.as_str()), ("knowledge", "Rules"));
+    assert_eq!(merged[0].duplicates[0].source, "notes");
+    assert!(merged[0].hit.explanation["stages"].is_array());
+    let (_, fetched) = service.fetch(&ann, &merged[0].id).unwrap();
+    assert_eq!(fetched.text.trim(), text.trim());
+    let refused = service.fetch(&eve, &merged[0].id).unwrap_err();
+    assert!(matches!(refused, Error::NotFound { .. }));
+    let bob = Caller { subject: "bob".to_owned(), ..member("acme") };
+    assert!(service.fetch(&bob, &merged[0].id).is_err());
+    let found = texts(&service, &bob, "remote work");
+    assert_eq!(found, [notes]);
+}

@@ -1,0 +1,73 @@
+//! `dowse kb collection`.
+
+use knowledge::{Collection, CollectionChange, KnowledgeBase, NewCollection};
+
+use super::desk::Desk;
+use crate::kb_cli::CollectionCommand;
+use crate::print;
+
+impl Desk {
+    pub(super) fn collections(&self, command: &CollectionCommand) -> anyhow::Result<()> {
+        match command {
+            CollectionCommand::Create { kb, name, description, clearance, department } => {
+                let new = NewCollection {
+                    name: name.clone(),
+                    description: description.clone(),
+                    department: department.clone(),
+                    clearance: *clearance,
+                };
+                let base = self.base(kb)?;
+                let made = self.service.create_collection(&self.caller, &base.id, &new)?;
+                print::line(made.id);
+            }
+            CollectionCommand::List { kb } => self.list_collections(&self.base(kb)?)?,
+            CollectionCommand::Update { collection, name, description, clearance, department } => {
+                let change = CollectionChange {
+                    name: name.clone(),
+                    description: description.clone(),
+                    department: department
+                        .clone()
+                        .map(|department| Some(department).filter(|name| !name.is_empty())),
+                    clearance: *clearance,
+                };
+                let (_, job) = self.service.update_collection(&self.caller, collection, &change)?;
+                job.iter().try_for_each(|job| self.wait(job))?;
+            }
+            CollectionCommand::Delete { collection } => {
+                let job = self.service.delete_collection(&self.caller, collection)?;
+                self.wait(&job)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a collection by its name, or makes it.
+    pub(super) fn collection_named(
+        &self,
+        base: &KnowledgeBase,
+        new: &NewCollection,
+    ) -> anyhow::Result<Collection> {
+        let known = self.service.list_collections(&self.caller, &base.id)?;
+        match known.into_iter().find(|collection| collection.name == new.name) {
+            Some(collection) => Ok(collection),
+            None => Ok(self.service.create_collection(&self.caller, &base.id, new)?),
+        }
+    }
+
+    fn list_collections(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
+        let head = ["id", "name", "clearance", "department", "documents", "chunks"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for collection in self.service.list_collections(&self.caller, &base.id)? {
+            rows.push(vec![
+                collection.id,
+                collection.name,
+                collection.clearance.to_string(),
+                collection.department.unwrap_or_default(),
+                collection.n_documents.to_string(),
+                collection.n_chunks.to_string(),
+            ]);
+        }
+        print::line(print::table(&rows));
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! What an answer is made of: the passages of a search, those that are cited, and a tool's answer
+//! as plain text.
+
+use knowledge::chat::ToolName;
+use serde_json::{Value, json};
+
+/// The texts of the results.
+pub(super) fn passages(result: &Value) -> Vec<String> {
+    let contents = results(result).iter().filter_map(|found| found["content"].as_str());
+    contents.map(str::to_owned).collect()
+}
+
+/// Gives the passages that an answer cites; all of them when no model chose.
+pub(super) fn citations(result: &Value, said: Option<&str>) -> Vec<Value> {
+    (1..)
+        .zip(results(result))
+        .filter(|(number, _)| said.is_none_or(|text| cites(text, *number)))
+        .map(|(number, found)| {
+            json!({
+                "number": number,
+                "chunk_id": found["metadata"]["chunk_id"],
+                "document_id": found["metadata"]["document_id"],
+                "title": found["metadata"]["title"],
+            })
+        })
+        .collect()
+}
+
+/// What a tool gave, as text for a reader.
+pub(super) fn plain(tool: ToolName, result: &Value) -> Vec<String> {
+    match tool {
+        ToolName::SearchDocuments => {
+            let found = passages(result);
+            if found.is_empty() {
+                return vec!["No results found".to_owned()];
+            }
+            (1..).zip(found).map(|(number, text)| format!("[{number}] {text}\n\n")).collect()
+        }
+        ToolName::GetKnowledgeBaseSummary => {
+            let summary = result["summary"].as_str().unwrap_or_default();
+            let count = |name: &str| result["statistics"][name].as_u64().unwrap_or_default();
+            vec![
+                format!("{summary}\n\n"),
+                format!(
+                    "documents: {}, collections: {}, chunks: {}",
+                    count("total_documents"),
+                    count("total_collections"),
+                    count("total_chunks")
+                ),
+            ]
+        }
+        ToolName::NormalizeOcrText => {
+            vec![result["normalized_text"].as_str().unwrap_or_default().to_owned()]
+        }
+    }
+}
+
+/// The results of a search.
+fn results(result: &Value) -> &[Value] {
+    result["results"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Tells whether a text cites a passage, as `[2]` or among others, as `[1, 2]`.
+fn cites(text: &str, number: usize) -> bool {
+    text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).any(|(inside, _)| {
+        inside.split([',', ' ', ';', '、']).any(|cited| cited.trim().parse() == Ok(number))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn citations_are_read_from_the_answer() {
+        let check = |text: &str, expected: &[usize]| {
+            let cited: Vec<usize> = (1..=12).filter(|number| cites(text, *number)).collect();
+            assert_eq!(cited, expected, "{text}");
+        };
+        check("Three days [1].", &[1]);
+        check("Both say so [1, 3] and [2][11].", &[1, 2, 3, 11]);
+        check("[12", &[]);
+        check("a [b] 1 (2) [100]", &[]);
+    }
+}
