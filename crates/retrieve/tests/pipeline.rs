@@ -206,11 +206,15 @@ fn an_engine_far_away_gives_the_same_hits_and_is_asked_once() {
         if query != "zzz" {
             assert!(asked.iter().any(|request| of_both(request) == (true, true)), "{query}");
         }
-        assert_eq!(documents(&here), documents(&there), "{query}");
-        for (one, other) in here.hits.iter().zip(&there.hits) {
+        assert_eq!(here.hits.len(), there.hits.len(), "{query}");
+        for one in &here.hits {
+            // Vectors are rounded differently, so that hits which say nothing may change places.
+            let is_same = |other: &&retrieve::Ranked| other.hit.document == one.hit.document;
+            let other = there.hits.iter().find(is_same).unwrap();
             let difference = one.hit.score.get() - other.hit.score.get();
             assert!(difference.abs() < 0.02, "{query}: {one:?} {other:?}");
         }
+        assert_eq!(documents(&here).first(), documents(&there).first(), "{query}");
         assert_eq!(codes(&here), codes(&there), "{query}");
     }
     assert_eq!(documents(&ask(&far.words_alone(), "tiles")), ["roof"]);
