@@ -71,12 +71,11 @@ fn child_on_a_full_disk() {
         }
     }
     let error = failure.expect("a disk of a few megabytes is full by now");
-    let is_full = |error: &Error| matches!(error, Error::DiskFull { .. } | Error::Io(_));
-    let is_said = if let Error::IndexBehind { source, .. } = &error {
-        is_full(source)
-    } else {
-        matches!(error, Error::DiskFull { .. })
-    };
+    let mut cause = &error;
+    if let Error::IndexBehind { source, .. } = cause {
+        cause = source;
+    }
+    let is_said = matches!(cause, Error::DiskFull { .. } | Error::Io(_));
     assert!(is_said, "{error:?}");
     assert!(!acknowledged.is_empty());
     // Reading goes on, and with room again so does everything else.
