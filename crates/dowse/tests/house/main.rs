@@ -5,6 +5,7 @@ mod house;
 
 mod bad_headers;
 mod bad_messages;
+mod check;
 mod connections;
 mod demo;
 mod identity;
