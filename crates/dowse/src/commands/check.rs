@@ -73,12 +73,14 @@ fn sources(families: &Families) {
                     print::line(format!("  {place}, {column}: {}{found}", misfit.problem));
                 }
             }
-            Err(error) => print::line(format!("table `{name}`: {error}")),
+            Err(error) => print::line(format!("table `{name}`: {:#}", anyhow::Error::from(error))),
         }
     }
     for info in families.filters.iter().flat_map(|filters| filters.dimensions(&caller)) {
         print::line(format!("dimension `{}`: {} entries", info.category, info.n_entries));
-        for warning in &info.warnings {
+        // Vectors come while the server runs; here nothing waits for them.
+        let lasting = |warning: &&model::Warning| warning.code != "meaning_unavailable";
+        for warning in info.warnings.iter().filter(lasting) {
             print::line(format!("  {}", warning.message));
         }
     }

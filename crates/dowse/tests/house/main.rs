@@ -6,6 +6,7 @@ mod house;
 mod bad_headers;
 mod bad_messages;
 mod chat;
+mod check;
 mod connections;
 mod demo;
 mod engines;
