@@ -60,7 +60,7 @@ fn measure(args: &KnowledgeBenchArgs, folder: &Path) -> anyhow::Result<Vec<Repor
     for dataset in sets {
         print::note(format!("loading {} documents", dataset.documents.len()));
         let set = LoadedSet::load(&mut Client::connect(&server)?, dataset)?;
-        reports.push(report_of(&set, &server, args.clients)?);
+        reports.push(report_of(&set, &server, args)?);
         loaded.push(set);
     }
     if args.words_alone {
@@ -86,7 +86,11 @@ fn start(folder: &Path, config: &str) -> anyhow::Result<Process> {
     )
 }
 
-fn report_of(set: &LoadedSet, server: &Process, n_clients: usize) -> anyhow::Result<Report> {
+fn report_of(
+    set: &LoadedSet,
+    server: &Process,
+    args: &KnowledgeBenchArgs,
+) -> anyhow::Result<Report> {
     let n_documents = set.n_documents as f64;
     let mut report = Report::new(format!(
         "{}: {} documents, {} questions",
@@ -103,8 +107,12 @@ fn report_of(set: &LoadedSet, server: &Process, n_clients: usize) -> anyhow::Res
     quality(&mut report, &asked);
     thresholds(&mut report, &asked);
     let mut times: Vec<Duration> = asked.iter().map(|asked| asked.took).collect();
-    latency(&mut report, "search, all stages", &mut times, Some(ALL_STAGES_TARGETS));
-    together(&mut report, set, server, n_clients)?;
+    let (what, targets) = match args.words_alone {
+        true => ("search, words alone", WORDS_TARGETS),
+        false => ("search, all stages", ALL_STAGES_TARGETS),
+    };
+    latency(&mut report, what, &mut times, Some(targets));
+    together(&mut report, set, server, args.clients)?;
 
     let mut client = Client::connect(server)?;
     let mut times = vec![];
