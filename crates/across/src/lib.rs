@@ -11,9 +11,11 @@ mod id;
 mod service;
 mod source;
 
+mod contexts;
 mod dimensions;
 mod folders;
 
+pub use contexts::Contexts;
 pub use dimensions::Dimensions;
 pub use error::{Error, Result};
 pub use folders::Folders;

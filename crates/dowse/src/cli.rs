@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::ContextArgs;
+
 /// One search server for AI agents.
 #[derive(Debug, Parser)]
 #[command(name = "dowse", version, about, max_term_width = 100)]
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Models(ModelsCommand),
     /// Make, fill, search and delete knowledge bases of this machine
     Kb(KbArgs),
+    /// Make search tools over JSON documents of this machine, and endpoints for agents
+    Context(ContextArgs),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -337,6 +341,8 @@ pub(crate) enum BenchCommand {
     Infer(ConfigArgs),
     /// Lookups of names and codes over a folder of registers
     Lookup(FolderArgs),
+    /// Search tools over a folder of JSON documents
+    Contexts(FolderArgs),
     /// Tables over a folder of data sets, beside DuckDB and polars where they are there
     Tables(FolderArgs),
 }

@@ -10,6 +10,7 @@
 
 mod app;
 mod config;
+mod endpoints;
 
 pub mod call;
 mod guarded;
@@ -24,5 +25,6 @@ pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
+pub use endpoints::ContextEndpoints;
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};

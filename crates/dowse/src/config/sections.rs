@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use contexts::ContextsConfig;
 use files::FilesConfig;
 use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
@@ -35,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) llm: LlmConfig,
     /// Folders that can be searched.
     pub(crate) files: FilesConfig,
+    /// How JSON documents are taken in and cut.
+    pub(crate) contexts: ContextsConfig,
     /// When a name is sure enough to be taken without asking.
     pub(crate) filters: FiltersConfig,
     /// Names and codes that can be looked up.
@@ -58,6 +61,7 @@ impl Default for Config {
             embedder: EmbedderConfig::default(),
             llm: LlmConfig::default(),
             files: FilesConfig::default(),
+            contexts: ContextsConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
             charts: None,

@@ -37,6 +37,7 @@ pub(crate) struct Families {
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
     pub(crate) knowledge: knowledge::Service,
+    pub(crate) contexts: contexts::Service,
 }
 
 impl Families {
@@ -68,6 +69,8 @@ impl Families {
         if let Some(service) = &filters {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
+        let contexts = contexts_service(config, lasting)?;
+        sources.push(Box::new(across::Contexts::new(contexts.clone())));
         let charts = charts_service(config, lasting, filters.as_ref())?;
         Ok(Families {
             filters,
@@ -76,6 +79,7 @@ impl Families {
             across: across::Service::new(sources),
             charts,
             knowledge: knowledge_service(config, lasting)?,
+            contexts,
         })
     }
 
@@ -84,6 +88,7 @@ impl Families {
         if let Some(files) = &self.files {
             files.index_all()?;
         }
+        self.contexts.recover()?;
         Ok(())
     }
 
@@ -192,6 +197,27 @@ pub(crate) fn knowledge_service(
         clock: lasting.clock.clone(),
     });
     lasting.knowledge.set(service.clone());
+    Ok(service)
+}
+
+/// Opens the projects alone, for commands.
+pub(crate) fn contexts_service(
+    config: &Config,
+    lasting: &Lasting,
+) -> anyhow::Result<contexts::Service> {
+    let kept = lasting.kept()?;
+    let service = contexts::Service::new(contexts::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.store.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        staging: lasting.data_dir().join("staging"),
+        locks: lasting.context_locks.clone(),
+        settings: config.contexts.clone(),
+        clock: lasting.clock.clone(),
+    });
+    lasting.contexts.set(service.clone());
     Ok(service)
 }
 

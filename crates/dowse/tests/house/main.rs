@@ -6,6 +6,7 @@ mod house;
 mod bad_headers;
 mod bad_messages;
 mod connections;
+mod contexts;
 mod identity;
 mod knowledge;
 mod pipes;

@@ -5,8 +5,12 @@ mod body;
 mod rest;
 
 mod chat;
+mod contexts;
+mod contexts_json;
+mod contexts_upload;
 mod jobs;
 mod knowledge;
+mod staging;
 mod upload;
 
 mod openapi;
@@ -20,6 +24,7 @@ use crate::http::Doors;
 pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .merge(knowledge::routes())
+        .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(chat::routes())
         .merge(openapi::routes())

@@ -38,6 +38,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             show(&infer::bench::run(&models_dir(&config))?);
         }
         BenchCommand::Lookup(args) => show(&::lookup::bench::run(&args.folder)?),
+        BenchCommand::Contexts(args) => contexts(&args.folder)?,
         BenchCommand::Tables(args) => show(&columns::bench::run(&args.folder)?),
     }
     if cfg!(debug_assertions) {
@@ -56,6 +57,15 @@ fn store(args: &StoreBenchArgs) -> anyhow::Result<()> {
         clock: crate::clock::system(),
     });
     fs_err::remove_dir_all(&folder)?;
+    show(&measured?);
+    Ok(())
+}
+
+fn contexts(folder: &std::path::Path) -> anyhow::Result<()> {
+    let work = std::env::temp_dir().join(format!("dowse-bench-contexts-{}", std::process::id()));
+    fs_err::create_dir_all(&work)?;
+    let measured = ::contexts::bench::run(folder, &work, crate::clock::system());
+    fs_err::remove_dir_all(&work)?;
     show(&measured?);
     Ok(())
 }
