@@ -14,6 +14,7 @@ mod source;
 mod duplicates;
 mod words;
 
+mod contexts;
 mod dimensions;
 mod folders;
 mod knowledge;
@@ -22,6 +23,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use contexts::Contexts;
 pub use dimensions::Dimensions;
 pub use error::{Error, Result};
 pub use folders::Folders;

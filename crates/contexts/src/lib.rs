@@ -1,1 +1,77 @@
-//! The room `contexts`.
+//! Search tools that users make over big JSON, and the MCP endpoints that agents find them at.
+//!
+//! A project holds tables; a table is one JSON document of up to hundreds of megabytes; a tool
+//! searches or reads a part of it, named by a pointer; an endpoint is an MCP address with keys of
+//! its own, to which tools are bound. Every call of [`Service`] takes the caller. Another
+//! tenant's object does not exist; inside a tenant, owner and members of a project decide.
+//!
+//! Documents are read front to back with bounded memory ([`json`]) and kept in the catalogue.
+//! The long strings that tools cover are cut into chunks, which the store holds under
+//! deterministic ids: a run of the index touches what changed and nothing else, tools that
+//! overlap share chunks, and what no tool covers any more is erased.
+//!
+//! Schemas and error codes are those of `tools`, redaction is the guard's, transport is `serve`'s.
+//!
+//! ```
+//! use contexts::json::{Event, Kind, Walk};
+//!
+//! let mut walk = Walk::new(r#"{"a/b": [1, "two"]}"#.as_bytes());
+//! while let Some(event) = walk.next().unwrap() {
+//!     if event == Event::Leaf(Kind::String) {
+//!         assert_eq!((walk.pointer(), walk.text()), ("/a~1b/1", "two"));
+//!     }
+//! }
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+pub mod bench;
+mod config;
+mod error;
+pub mod limits;
+
+pub mod json;
+
+mod access;
+mod ids;
+mod keys;
+mod objects;
+
+mod document;
+mod endpoints;
+mod envelope;
+mod locks;
+mod projects;
+mod service;
+mod tables;
+mod tools;
+
+mod jobs;
+mod recover;
+mod slot;
+
+mod index;
+mod scopes;
+
+mod node;
+mod outline;
+mod search;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::ContextsConfig;
+pub use endpoints::{EndpointChange, NewEndpoint, OpenEndpoint, WithKey};
+pub use error::{Error, Result};
+pub use index::Changes;
+pub use jobs::{INDEX_JOB, JOBS, PURGE_JOB, VECTORS_JOB};
+pub use locks::Locks;
+pub use node::{Node, NodeRequest};
+pub use objects::{
+    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, Table, Tool, ToolKind,
+};
+pub use projects::{NewProject, ProjectChange};
+pub use search::{Chunk, Found, FoundAnywhere, FoundChunk};
+pub use service::{Service, ServiceConfig};
+pub use slot::ServiceSlot;
+pub use tables::{Staged, Upload};
+pub use tools::{NewTool, ToolChange};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::ContextArgs;
 use crate::kb_cli::KbArgs;
 
 /// One search server for AI agents.
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     Kb(KbArgs),
     /// Judge the order of results on queries with known answers, stage by stage
     Eval(EvalArgs),
+    /// Make search tools over JSON documents of this machine, and endpoints for agents
+    Context(ContextArgs),
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
@@ -305,6 +308,8 @@ pub(crate) enum BenchCommand {
     Infer(ConfigArgs),
     /// Lookups of names and codes over a folder of registers, beside pg_trgm where it is there
     Lookup(LookupBenchArgs),
+    /// Search tools over a folder of JSON documents
+    Contexts(FolderArgs),
     /// Tables over a folder of data sets, beside DuckDB and polars where they are there
     Tables(TablesBenchArgs),
     /// Knowledge bases through a real server: ingest, quality, latency, many clients at once

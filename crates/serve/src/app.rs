@@ -49,6 +49,8 @@ pub struct App {
     pub reconciliation: Option<filters::Reconciliation>,
     /// The knowledge bases, for REST and chat.
     pub knowledge: Option<knowledge::Service>,
+    /// Projects with their tables, tools and endpoints, for REST.
+    pub contexts: Option<contexts::Service>,
     /// The jobs of all families, for REST.
     pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.

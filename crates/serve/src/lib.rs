@@ -12,6 +12,7 @@
 
 mod app;
 mod config;
+mod endpoints;
 
 pub mod call;
 mod guarded;
@@ -28,6 +29,7 @@ pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
+pub use endpoints::ContextEndpoints;
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};
 pub use mount::{MountConfig, table_router};

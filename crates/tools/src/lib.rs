@@ -33,6 +33,7 @@ mod per_caller;
 mod registry;
 mod resources;
 
+pub mod contexts;
 pub mod everywhere;
 pub mod files;
 pub mod filters;

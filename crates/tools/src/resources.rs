@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, Identity};
 
 use crate::ToolError;
 
@@ -98,6 +98,9 @@ impl ResourceSet {
         after: Option<&str>,
         limit: usize,
     ) -> (Vec<ResourceEntry>, bool) {
+        if is_shut_out(caller) {
+            return (Vec::new(), false);
+        }
         let begin = after.and_then(|uri| self.position(uri));
         let mut entries = Vec::new();
         for (family_idx, family) in self.families.iter().enumerate().skip(begin.unwrap_or(0)) {
@@ -116,7 +119,8 @@ impl ResourceSet {
 
     /// Lists the patterns of all families.
     pub fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
-        self.families.iter().flat_map(|family| family.patterns(caller)).collect()
+        let families = self.families.iter().filter(|_| !is_shut_out(caller));
+        families.flat_map(|family| family.patterns(caller)).collect()
     }
 
     /// Reads one; nothing when it does not exist for this caller.
@@ -126,7 +130,7 @@ impl ResourceSet {
         uri: &str,
         deadline: &Deadline,
     ) -> Result<Option<ResourceContent>, ToolError> {
-        match self.position(uri) {
+        match self.position(uri).filter(|_| !is_shut_out(caller)) {
             Some(family_idx) => self.families[family_idx].read(caller, uri, deadline),
             None => Ok(None),
         }
@@ -136,6 +140,11 @@ impl ResourceSet {
         let (family, _) = uri.strip_prefix(SCHEME)?.split_once('/')?;
         self.families.iter().position(|known| known.family() == family)
     }
+}
+
+/// The key of an endpoint opens its tools and nothing that can be read beside them.
+fn is_shut_out(caller: &Caller) -> bool {
+    caller.identity == Identity::Endpoint
 }
 
 #[cfg(test)]
@@ -209,5 +218,13 @@ mod tests {
         assert!(read("dowse://notes").is_none());
         assert!(read("file:///etc/passwd").is_none());
         assert!(ResourceSet::default().page(&Caller::local_admin(), None, 10).0.is_empty());
+    }
+    #[test]
+    fn the_key_of_an_endpoint_reads_nothing() {
+        let agent = Caller { identity: Identity::Endpoint, ..Caller::local_admin() };
+        let deadline = Deadline::after(Duration::from_secs(1));
+        assert_eq!(set().page(&agent, None, 10), (Vec::new(), false));
+        assert!(set().patterns(&agent).is_empty());
+        assert!(set().read(&agent, "dowse://notes/001", &deadline).unwrap().is_none());
     }
 }

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod bench;
 mod check;
+mod context;
 mod demo;
 mod eval;
 mod extract;
@@ -15,6 +16,8 @@ mod serve;
 mod tools;
 
 use std::process::ExitCode;
+
+pub(crate) use self::context::ContextArgs;
 
 use crate::cli::{Command, TablesCommand};
 use crate::print;
@@ -38,6 +41,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),
         Command::Kb(args) => kb::run(&args),
+        Command::Context(args) => context::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(command) => bench::run(&command),

@@ -94,6 +94,9 @@ impl Config {
                 self.server.listen
             );
         }
+        if let Some(problem) = self.contexts.problem() {
+            bail!("{problem}");
+        }
         Ok(())
     }
 }

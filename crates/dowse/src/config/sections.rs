@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use contexts::ContextsConfig;
 use files::FilesConfig;
 use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
@@ -39,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) store: StoreConfig,
     /// Folders that can be searched.
     pub(crate) files: FilesConfig,
+    /// How JSON documents are taken in and cut.
+    pub(crate) contexts: ContextsConfig,
     /// When a name is sure enough to be taken without asking.
     pub(crate) filters: FiltersConfig,
     /// Names and codes that can be looked up.
@@ -64,6 +67,7 @@ impl Default for Config {
             llm: LlmConfig::default(),
             store: StoreConfig::default(),
             files: FilesConfig::default(),
+            contexts: ContextsConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),
             charts: None,

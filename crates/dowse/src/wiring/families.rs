@@ -39,6 +39,7 @@ pub(crate) struct Families {
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
     pub(crate) knowledge: knowledge::Service,
+    pub(crate) contexts: contexts::Service,
 }
 
 impl Families {
@@ -75,9 +76,11 @@ impl Families {
         if let Some(service) = &filters {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
+        let contexts = contexts_service(config, lasting)?;
+        sources.push(Box::new(across::Contexts::new(contexts.clone())));
         let charts = charts_service(config, lasting, filters.as_ref())?;
         let across = across::Service::new(sources);
-        Ok(Families { filters, tables, files, across, charts, knowledge })
+        Ok(Families { filters, tables, files, across, charts, knowledge, contexts })
     }
 
     /// Starts to index what is configured; searches by words work while it goes on.
@@ -89,6 +92,7 @@ impl Families {
             }
             files.index_all()?;
         }
+        self.contexts.recover()?;
         Ok(())
     }
 
@@ -228,6 +232,27 @@ pub(crate) fn knowledge_service(
         }
     }
     lasting.knowledge.set(service.clone());
+    Ok(service)
+}
+
+/// Opens the projects alone, for commands.
+pub(crate) fn contexts_service(
+    config: &Config,
+    lasting: &Lasting,
+) -> anyhow::Result<contexts::Service> {
+    let kept = lasting.kept()?;
+    let service = contexts::Service::new(contexts::ServiceConfig {
+        store: kept.store.clone(),
+        catalogue: kept.keeper.catalogue(),
+        queue: Arc::clone(&kept.queue),
+        retriever: retriever(config, lasting)?,
+        embedder: Arc::clone(&lasting.embedder),
+        staging: lasting.data_dir().join("staging"),
+        locks: lasting.context_locks.clone(),
+        settings: config.contexts.clone(),
+        clock: lasting.clock.clone(),
+    });
+    lasting.contexts.set(service.clone());
     Ok(service)
 }
 

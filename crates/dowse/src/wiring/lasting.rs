@@ -10,7 +10,6 @@ use files::{INDEX_JOB, Indexer, VECTORS_JOB};
 use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
-use knowledge::ServiceSlot;
 use model::Clock;
 use store::PassageStore;
 
@@ -35,7 +34,9 @@ pub(crate) struct Lasting {
     kept: Arc<OnceLock<Kept>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
-    pub(crate) knowledge: ServiceSlot,
+    pub(crate) knowledge: knowledge::ServiceSlot,
+    pub(crate) contexts: contexts::ServiceSlot,
+    pub(crate) context_locks: contexts::Locks,
 }
 
 /// What is opened when a family first needs it.
@@ -61,7 +62,9 @@ impl Lasting {
             kept: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
-            knowledge: ServiceSlot::default(),
+            knowledge: knowledge::ServiceSlot::default(),
+            contexts: contexts::ServiceSlot::default(),
+            context_locks: contexts::Locks::default(),
         })
     }
 
@@ -102,6 +105,7 @@ impl Lasting {
             (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
         ]);
         runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
+        runners.extend(contexts::JOBS.map(|kind| (kind.to_owned(), self.contexts.runner())));
         runners
     }
 }

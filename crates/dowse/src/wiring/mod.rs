@@ -9,10 +9,10 @@ mod watch;
 use std::sync::Arc;
 
 use guard::{Authenticator, Limiter};
-use serve::App;
+use serve::{App, ContextEndpoints};
 use tokio::sync::Semaphore;
 
-pub(crate) use families::{Families, knowledge_service};
+pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use watch::watch_folders;
@@ -47,11 +47,12 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         tools: families.registry(&config.server.link_base()),
         resources: families.resources(),
         first_table: families.first_table(),
-        endpoints: None,
+        endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
         charts: families.charts.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
+        contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
         readiness: Arc::new(|| Ok(())),

@@ -8,6 +8,7 @@ mod bad_messages;
 mod chat;
 mod check;
 mod connections;
+mod contexts;
 mod demo;
 mod engines;
 mod everywhere;

@@ -49,9 +49,12 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("DELETE /v1/jobs/{id}", move |caller, _| {
         let job = find(&app, caller, &id)?;
-        let cancelled = match &app.knowledge {
-            Some(service) if is_of_knowledge(&job) => {
+        let cancelled = match (&app.knowledge, &app.contexts) {
+            (Some(service), _) if is_of_knowledge(&job) => {
                 service.cancel_job(caller, &id).map_err(tools::knowledge::error)?
+            }
+            (_, Some(service)) if is_of_contexts(&job) => {
+                service.cancel_job(caller, &id).map_err(tools::contexts::error)?
             }
             _ => {
                 let queue = app.queue.as_ref().ok_or_else(unknown)?;
@@ -104,13 +107,19 @@ fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
     {
         service.check_job(caller, &job).map_err(tools::knowledge::error)?;
     }
+    if is_of_contexts(&job)
+        && let Some(service) = &app.contexts
+    {
+        service.check_job(caller, &job).map_err(tools::contexts::error)?;
+    }
     if may_see(app, caller, &job) { Ok(job) } else { Err(unknown()) }
 }
 
 /// A job belongs to a tenant; what it works on may have rules of its own.
 fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
-    let is_known = match &app.knowledge {
-        Some(service) if is_of_knowledge(job) => service.check_job(caller, job).is_ok(),
+    let is_known = match (&app.knowledge, &app.contexts) {
+        (Some(service), _) if is_of_knowledge(job) => service.check_job(caller, job).is_ok(),
+        (_, Some(service)) if is_of_contexts(job) => service.check_job(caller, job).is_ok(),
         _ => true,
     };
     job.tenant == caller.tenant && is_known
@@ -118,6 +127,10 @@ fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
 
 fn is_of_knowledge(job: &Job) -> bool {
     knowledge::JOBS.contains(&job.kind.as_str())
+}
+
+fn is_of_contexts(job: &Job) -> bool {
+    contexts::JOBS.contains(&job.kind.as_str())
 }
 
 fn unknown() -> ToolError {

@@ -6,8 +6,12 @@ mod rest;
 
 mod charts;
 mod chat;
+mod contexts;
+mod contexts_json;
+mod contexts_upload;
 mod jobs;
 mod knowledge;
+mod staging;
 mod upload;
 
 mod openapi;
@@ -21,6 +25,7 @@ use crate::http::Doors;
 pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .merge(knowledge::routes())
+        .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(charts::routes())
         .merge(chat::routes())

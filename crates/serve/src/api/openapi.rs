@@ -50,6 +50,32 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/documents/{id}", "put", "Replace a document's content", 202, Some("Upload")),
     ("/v1/documents/{id}", "delete", "Delete a document", 202, None),
     ("/v1/chunks/{id}", "get", "Give a chunk by the id that a search gave", 200, None),
+    ("/v1/projects", "get", "List the projects you may read", 200, None),
+    ("/v1/projects", "post", "Make a project", 201, Some("NewProject")),
+    ("/v1/projects/{id}", "get", "Give a project", 200, None),
+    ("/v1/projects/{id}", "patch", "Change a project or its members", 200, Some("ProjectChange")),
+    ("/v1/projects/{id}", "delete", "Delete a project with all in it", 202, None),
+    ("/v1/projects/{id}/tables", "get", "List the tables of a project", 200, None),
+    ("/v1/projects/{id}/tables", "post", "Make a table from a document", 201, Some("NewTable")),
+    ("/v1/projects/{id}/tools", "get", "List the tools of a project", 200, None),
+    ("/v1/projects/{id}/endpoints", "get", "List the endpoints of a project", 200, None),
+    ("/v1/tables/{id}", "get", "Give a table", 200, None),
+    ("/v1/tables/{id}", "put", "Replace the document of a table", 202, Some("Document")),
+    ("/v1/tables/{id}", "patch", "Rename a table", 200, Some("Rename")),
+    ("/v1/tables/{id}", "delete", "Delete a table with its tools", 202, None),
+    ("/v1/tables/{id}/node", "get", "Read a node: `pointer`, `offset`, `max_chars`", 200, None),
+    ("/v1/tools", "post", "Make a tool over a part of a table", 201, Some("NewTool")),
+    ("/v1/tools/{id}", "get", "Give a tool with the state of its index", 200, None),
+    ("/v1/tools/{id}", "patch", "Change a tool", 200, Some("ToolChange")),
+    ("/v1/tools/{id}", "delete", "Delete a tool", 202, None),
+    ("/v1/tools/{id}/search", "post", "Search through a tool", 200, Some("ToolSearch")),
+    ("/v1/tools/{id}/reindex", "post", "Fill in what is missing in a tool's index", 202, None),
+    ("/v1/endpoints", "post", "Make an endpoint; its key is shown once", 201, Some("NewEndpoint")),
+    ("/v1/endpoints/{id}", "get", "Give an endpoint", 200, None),
+    ("/v1/endpoints/{id}", "patch", "Change name or bindings", 200, Some("EndpointChange")),
+    ("/v1/endpoints/{id}", "delete", "Delete an endpoint", 200, None),
+    ("/v1/endpoints/{id}/keys", "post", "Make another key, shown once", 201, None),
+    ("/v1/endpoints/{id}/keys/{key}", "delete", "Take a key away", 200, None),
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
     ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
@@ -76,10 +102,15 @@ pub(super) fn openapi() -> Value {
                 },
             },
         });
-        if path.contains("{id}") {
-            operation["parameters"] = json!([
-                { "name": "id", "in": "path", "required": true, "schema": { "type": "string" } },
-            ]);
+        let names = ["id", "key"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
+        let parameters: Vec<Value> = names
+            .map(|name| {
+                let schema = json!({ "type": "string" });
+                json!({ "name": name, "in": "path", "required": true, "schema": schema })
+            })
+            .collect();
+        if !parameters.is_empty() {
+            operation["parameters"] = json!(parameters);
         }
         if let Some(schema) = body {
             let reference = json!({ "$ref": format!("#/components/schemas/{schema}") });
@@ -106,12 +137,27 @@ pub(super) fn openapi() -> Value {
 }
 
 fn operation_id(method: &str, path: &str) -> String {
-    let path = path.trim_start_matches("/v1/").replace("{id}", "one").replace(['/', '-'], "_");
+    let path = path.trim_start_matches("/v1/").replace("{id}", "one").replace("{key}", "one");
+    let path = path.replace(['/', '-'], "_");
     format!("{method}_{path}")
 }
 
 fn schemas() -> Value {
     let text = || json!({ "type": "string" });
+    let texts = || json!({ "type": "array", "items": { "type": "string" } });
+    let members = || {
+        json!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["subject"],
+                "properties": {
+                    "subject": { "type": "string" },
+                    "role": { "type": "string", "enum": ["reader", "editor"], "default": "reader" },
+                },
+            },
+        })
+    };
     let visibility = || json!({ "type": "string", "enum": ["private", "public"] });
     let clearance = || json!({ "type": "string", "enum": model::Clearance::ALL });
     let object = |required: &[&str], properties: Value| {
@@ -171,6 +217,34 @@ fn schemas() -> Value {
             },
             "explain": { "type": "boolean", "default": false },
         })),
+        "NewProject": object(&["name"], json!({ "name": text(), "members": members() })),
+        "ProjectChange": object(&[], json!({ "name": text(), "members": members() })),
+        "NewTable": object(&["name", "data"], json!({ "name": text(), "data": {} })),
+        "Document": {},
+        "Rename": object(&["name"], json!({ "name": text() })),
+        "NewTool": object(&["table_id", "name"], json!({
+            "type": { "type": "string", "enum": ["search", "get"], "default": "search" },
+            "table_id": text(),
+            "json_path": text(),
+            "name": text(),
+            "description": text(),
+        })),
+        "ToolChange": object(&[], json!({
+            "name": text(), "description": text(), "json_path": text(),
+        })),
+        "ToolSearch": object(&["query"], json!({
+            "query": text(),
+            "top_k": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": contexts::limits::MAX_TOP_K,
+                "default": contexts::limits::DEFAULT_TOP_K,
+            },
+        })),
+        "NewEndpoint": object(&["name"], json!({
+            "name": text(), "tool_ids": texts(), "project_id": text(),
+        })),
+        "EndpointChange": object(&[], json!({ "name": text(), "tool_ids": texts() })),
         "Chat": object(&["query", "knowledge_base_id"], json!({
             "query": text(),
             "knowledge_base_id": { "type": "string", "format": "uuid" },

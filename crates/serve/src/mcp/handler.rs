@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::Caller;
+use model::{Caller, Identity};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -68,8 +68,11 @@ impl ServerHandler for Visit {
     ) -> Result<ListToolsResult, ErrorData> {
         let listed = self.registry.list(&self.caller);
         let tools = listed.iter().map(|listed| translate::tool(&listed.spec)).collect();
+        // Who binds a tool to an endpoint sees it there at once.
+        let is_endpoint = self.caller.identity == Identity::Endpoint;
+        let ttl_ms = if is_endpoint { 0 } else { LIST_TTL_MS };
         Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(LIST_TTL_MS)
+            .with_ttl_ms(ttl_ms)
             .with_cache_scope(CacheScope::Private))
     }
 

@@ -197,6 +197,7 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         charts: None,
         reconciliation: None,
         knowledge: None,
+        contexts: None,
         queue: None,
         instructions: "a server under test".to_owned(),
         readiness: Arc::new(|| Ok(())),

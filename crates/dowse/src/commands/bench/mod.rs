@@ -64,6 +64,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             None => show(&columns::bench::run(&args.folder)?),
         },
         BenchCommand::Knowledge(args) => knowledge::run(args)?,
+        BenchCommand::Contexts(args) => contexts(&args.folder)?,
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");
@@ -128,6 +129,15 @@ fn real_vectors(args: &StoreBenchArgs, corpus: &Path) -> anyhow::Result<Vec<Vec<
     let texts: Vec<&str> = sentences.iter().take(args.embed).map(String::as_str).collect();
     print::note(format!("embedding {} sentences", texts.len()));
     Ok(embedder.embed_passages(&texts, &Deadline::after(EMBED_WAIT))?)
+}
+
+fn contexts(folder: &Path) -> anyhow::Result<()> {
+    let work = std::env::temp_dir().join(format!("dowse-bench-contexts-{}", std::process::id()));
+    fs_err::create_dir_all(&work)?;
+    let measured = ::contexts::bench::run(folder, &work, crate::clock::system());
+    fs_err::remove_dir_all(&work)?;
+    show(&measured?);
+    Ok(())
 }
 
 /// Prints a report as a table.

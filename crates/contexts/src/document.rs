@@ -1,0 +1,264 @@
+//! Documents as the catalogue keeps them: their bytes in parts, so that a backup holds them and
+//! every server reads them, and so that neither writing nor reading holds more than one part.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use model::{Deadline, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use store::{Catalogue, Change, ObjectKey, TypedObject};
+
+use crate::ids::hex;
+use crate::json::{self, Summary};
+use crate::service::new_id;
+use crate::{Error, Result, limits};
+
+/// One version of a table's document. Its parts are its children in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) id: String,
+    pub(crate) table_id: String,
+    pub(crate) tenant: TenantId,
+    pub(crate) n_bytes: u64,
+    pub(crate) sha256: String,
+    /// Where each part begins; empty until all of them are kept.
+    pub(crate) starts: Vec<u64>,
+    pub(crate) created_at: Timestamp,
+}
+
+impl TypedObject for Document {
+    const KIND: &'static str = "context_document";
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn tenant(&self) -> TenantId {
+        self.tenant.clone()
+    }
+
+    fn parent(&self) -> Option<String> {
+        Some(self.table_id.clone())
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Part {
+    document: String,
+    part_idx: usize,
+    tenant: TenantId,
+    text: String,
+}
+
+impl TypedObject for Part {
+    const KIND: &'static str = "context_part";
+
+    fn id(&self) -> String {
+        part_id(&self.document, self.part_idx)
+    }
+
+    fn tenant(&self) -> TenantId {
+        self.tenant.clone()
+    }
+
+    fn parent(&self) -> Option<String> {
+        Some(self.document.clone())
+    }
+}
+
+fn part_id(document: &str, part_idx: usize) -> String {
+    format!("{document}/{part_idx:08}")
+}
+
+/// Whom a document belongs to.
+pub(crate) struct Owner<'a> {
+    pub(crate) table: &'a str,
+    pub(crate) tenant: &'a TenantId,
+}
+
+/// Checks a file and keeps its bytes; a file that is no JSON leaves nothing behind.
+pub(crate) fn keep(
+    catalogue: &dyn Catalogue,
+    owner: &Owner<'_>,
+    file: &Path,
+    max_bytes: u64,
+    now: Timestamp,
+    deadline: &Deadline,
+) -> Result<(Document, Summary)> {
+    let n_bytes = fs_err::metadata(file).map_err(Error::Document)?.len();
+    if n_bytes > max_bytes {
+        let what = "the size of the document in bytes";
+        let (received, allowed) = (n_bytes as usize, max_bytes as usize);
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    let open = || Ok(InTime { reader: fs_err::File::open(file)?, deadline });
+    let summary = json::check(open).map_err(in_time)?;
+    let mut document = Document {
+        id: new_id(),
+        table_id: owner.table.to_owned(),
+        tenant: owner.tenant.clone(),
+        n_bytes: 0,
+        sha256: String::new(),
+        starts: vec![],
+        created_at: now,
+    };
+    // Kept before its parts: whatever happens to this process, the parts have a parent that can
+    // be found and swept.
+    document.save(catalogue)?;
+    let kept = open()
+        .map_err(Error::Document)
+        .and_then(|reader| copy(catalogue, &mut document, reader))
+        .and_then(|()| Ok(document.save(catalogue)?));
+    match kept {
+        Ok(_) => Ok((document, summary)),
+        Err(error) => {
+            // The first failure is what the caller must know; the sweep takes what stays behind.
+            let _ = forget(catalogue, &document.id);
+            Err(error)
+        }
+    }
+}
+
+/// Removes a document with its parts, a few at a time.
+pub(crate) fn forget(catalogue: &dyn Catalogue, document: &str) -> Result<()> {
+    let key = ObjectKey::new(Document::KIND, document);
+    let n_parts = match Document::load(catalogue, document)? {
+        Some((document, _)) => document.starts.len(),
+        None => return Ok(()),
+    };
+    for part_idx in 0..n_parts {
+        let key = ObjectKey::new(Part::KIND, part_id(document, part_idx));
+        catalogue.apply(&[Change::Delete(key)])?;
+    }
+    catalogue.apply(&[Change::DeleteChildren(key.clone()), Change::Delete(key)])?;
+    Ok(())
+}
+
+fn copy(catalogue: &dyn Catalogue, document: &mut Document, mut reader: impl Read) -> Result<()> {
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; limits::PART_BYTES];
+    let mut filled = 0;
+    let mut starts = vec![];
+    loop {
+        let n_read = reader.read(&mut buffer[filled..]).map_err(io_in_time)?;
+        filled += n_read;
+        if filled < buffer.len() && n_read > 0 {
+            continue;
+        }
+        if filled == 0 {
+            break;
+        }
+        // The check before has seen that all of it is UTF-8; a part ends between two characters.
+        let text = match std::str::from_utf8(&buffer[..filled]) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&buffer[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        if text.is_empty() {
+            let changed = io::Error::other("the file changed while it was read");
+            return Err(Error::Document(changed));
+        }
+        let part = Part {
+            document: document.id.clone(),
+            part_idx: starts.len(),
+            tenant: document.tenant.clone(),
+            text: text.to_owned(),
+        };
+        let n_text = text.len();
+        digest.update(&buffer[..n_text]);
+        part.save(catalogue)?;
+        starts.push(document.n_bytes);
+        document.n_bytes += n_text as u64;
+        buffer.copy_within(n_text..filled, 0);
+        filled -= n_text;
+    }
+    document.sha256 = hex(&digest.finalize());
+    document.starts = starts;
+    Ok(())
+}
+
+/// Reads a document from any byte on.
+pub(crate) struct Reader {
+    catalogue: Arc<dyn Catalogue>,
+    document: Document,
+    deadline: Option<Deadline>,
+    at: u64,
+    part: Option<(usize, String)>,
+}
+
+impl Reader {
+    /// Opens a document at a byte; nothing when it is gone.
+    pub(crate) fn open(
+        catalogue: &Arc<dyn Catalogue>,
+        document: &str,
+        at: u64,
+        deadline: Option<&Deadline>,
+    ) -> Result<Option<Self>> {
+        let found = Document::load(&**catalogue, document)?;
+        Ok(found.map(|(document, _)| Reader {
+            catalogue: Arc::clone(catalogue),
+            document,
+            deadline: deadline.cloned(),
+            at,
+            part: None,
+        }))
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.document.n_bytes {
+            return Ok(0);
+        }
+        if self.deadline.as_ref().is_some_and(Deadline::is_over) {
+            return Err(time_over());
+        }
+        let part_idx = self.document.starts.partition_point(|start| *start <= self.at) - 1;
+        if self.part.as_ref().is_none_or(|(kept_idx, _)| *kept_idx != part_idx) {
+            let id = part_id(&self.document.id, part_idx);
+            let found = Part::load(&*self.catalogue, &id).map_err(io::Error::other)?;
+            let gone = || io::Error::new(io::ErrorKind::NotFound, "the document was replaced");
+            let (part, _) = found.ok_or_else(gone)?;
+            self.part = Some((part_idx, part.text));
+        }
+        let Some((_, text)) = &self.part else { return Ok(0) };
+        let offset = (self.at - self.document.starts[part_idx]) as usize;
+        let rest = text.as_bytes().get(offset..).unwrap_or_default();
+        let n_bytes = rest.len().min(into.len());
+        into[..n_bytes].copy_from_slice(&rest[..n_bytes]);
+        self.at += n_bytes as u64;
+        Ok(n_bytes)
+    }
+}
+
+/// A reader that ends with its deadline.
+struct InTime<'a, R> {
+    reader: R,
+    deadline: &'a Deadline,
+}
+
+impl<R: Read> Read for InTime<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.deadline.is_over() {
+            return Err(time_over());
+        }
+        self.reader.read(into)
+    }
+}
+
+fn time_over() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the time for this call is over")
+}
+
+/// Tells the end of a deadline from other failures.
+pub(crate) fn in_time(error: json::JsonError) -> Error {
+    match error {
+        json::JsonError::Read(error) => io_in_time(error),
+        json::JsonError::Invalid { .. } => error.into(),
+    }
+}
+
+fn io_in_time(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::TimedOut { Error::TimeOver } else { Error::Document(error) }
+}

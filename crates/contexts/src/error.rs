@@ -1,0 +1,127 @@
+//! What can go wrong, sorted by who can mend it.
+
+use crate::json::pointer::BadPointer;
+use crate::json::{JsonError, Position, Problem};
+
+/// Why a call of this family failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // The caller can mend these.
+    /// Nothing with this id exists for the caller.
+    #[error("{what} not found")]
+    NotFound {
+        /// What was asked for: `Project`, `Table`, `Tool`, `Endpoint`, `Key`, `Job`.
+        what: &'static str,
+    },
+    /// The object belongs to the caller's tenant, and they have no right to it.
+    #[error("access denied to this project")]
+    Denied,
+    /// A request that cannot be one.
+    #[error("{problem}")]
+    BadRequest {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A pointer that is none.
+    #[error(transparent)]
+    BadPointer(#[from] BadPointer),
+    /// Nothing stands at a pointer.
+    #[error("nothing stands at `{pointer}`")]
+    NoNode {
+        /// The pointer as it was given.
+        pointer: String,
+    },
+    /// The document is no JSON, or JSON that cannot be kept exactly.
+    #[error("{problem} at {position}")]
+    BadDocument {
+        /// What is wrong.
+        problem: Problem,
+        /// Where.
+        position: Position,
+    },
+    /// Something is larger than allowed.
+    #[error("{what} is `{received}`, the limit is `{allowed}`")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        received: usize,
+        /// How large it may be.
+        allowed: usize,
+    },
+    /// Two tools of an endpoint would have the same name.
+    #[error("the endpoint `{endpoint}` has a tool called `{name}` already")]
+    NameTaken {
+        /// The endpoint's name.
+        endpoint: String,
+        /// The tool's name.
+        name: String,
+    },
+    /// Someone else changes the same object.
+    #[error("the object is being changed by someone else")]
+    Busy,
+    /// The time for the call is over.
+    #[error("the time for this call is over")]
+    TimeOver,
+
+    // The operator can mend these.
+    /// The store cannot be reached.
+    #[error("the store cannot be reached")]
+    Unavailable(#[source] store::Error),
+    /// The search failed.
+    #[error("the search failed")]
+    Search(#[from] retrieve::Error),
+    /// The job queue failed.
+    #[error("the job queue failed")]
+    Queue(#[source] ingest::Error),
+    /// A document could not be read or kept.
+    #[error("the document could not be read or kept")]
+    Document(#[source] std::io::Error),
+}
+
+impl From<store::Error> for Error {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Conflict { .. } => Error::Busy,
+            store::Error::TooLarge { what, received, allowed } => {
+                Error::TooLarge { what, received, allowed }
+            }
+            other => Error::Unavailable(other),
+        }
+    }
+}
+
+impl From<ingest::Error> for Error {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the queue's own")]
+    fn from(error: ingest::Error) -> Self {
+        match error {
+            ingest::Error::Store(error) => error.into(),
+            ingest::Error::UnknownJob { .. } => Error::NotFound { what: "Job" },
+            other => Error::Queue(other),
+        }
+    }
+}
+
+impl From<JsonError> for Error {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::Invalid { problem, position } => Error::BadDocument { problem, position },
+            JsonError::Read(error) => Error::Document(error),
+        }
+    }
+}
+
+/// Writes an error with all its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
+}
+
+/// What a call of this family gives.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,66 @@
+//! Who works on what: one job at a time on a table, one more that waits, a few uploads.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ingest::JobId;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+/// Locks that outlive a change of the configuration. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Locks(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    tables: Mutex<HashSet<String>>,
+    freed: Condvar,
+    n_uploads: Mutex<usize>,
+    asked: Mutex<HashMap<String, JobId>>,
+}
+
+impl Locks {
+    /// Gives the job that was asked for last on each table; it may have begun or ended.
+    pub(crate) fn asked(&self) -> MutexGuard<'_, HashMap<String, JobId>> {
+        self.0.asked.lock()
+    }
+
+    /// Waits until nobody works on a table, and works on it until the guard is dropped.
+    pub(crate) fn table(&self, id: &str) -> TableLock {
+        let mut tables = self.0.tables.lock();
+        while !tables.insert(id.to_owned()) {
+            self.0.freed.wait(&mut tables);
+        }
+        TableLock { locks: self.clone(), table: id.to_owned() }
+    }
+
+    /// Takes one of the places for uploads; nothing when all are taken.
+    pub(crate) fn upload(&self, allowed: usize) -> Option<UploadLock> {
+        let mut n_uploads = self.0.n_uploads.lock();
+        (*n_uploads < allowed).then(|| {
+            *n_uploads += 1;
+            UploadLock(self.clone())
+        })
+    }
+}
+
+/// Holds a table.
+pub(crate) struct TableLock {
+    locks: Locks,
+    table: String,
+}
+
+impl Drop for TableLock {
+    fn drop(&mut self) {
+        self.locks.0.tables.lock().remove(&self.table);
+        self.locks.0.freed.notify_all();
+    }
+}
+
+/// Holds a place for an upload.
+pub(crate) struct UploadLock(Locks);
+
+impl Drop for UploadLock {
+    fn drop(&mut self) {
+        *self.0.0.n_uploads.lock() -= 1;
+    }
+}

@@ -1,0 +1,152 @@
+//! A node of a document by its pointer, cut to size: how an agent reads around a hit.
+
+use model::{Caller, Deadline};
+use serde::Serialize;
+use store::TypedObject;
+
+use crate::access::Right;
+use crate::document::{Reader, in_time};
+use crate::json::{Event, Kind, Walk, pointer};
+use crate::objects::Table;
+use crate::outline::Outline;
+use crate::tools::json_path;
+use crate::{Error, Result, Service, limits};
+
+/// Which node, and how much of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeRequest {
+    /// Its pointer: seen from the tool, or from the document.
+    pub json_path: String,
+    /// How many characters of a string to pass over.
+    pub offset: usize,
+    /// How many characters to give at most.
+    pub max_chars: usize,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// The table.
+    pub table_id: String,
+    /// The pointer as it was asked for.
+    pub json_path: String,
+    /// The absolute pointer.
+    pub json_pointer: String,
+    /// What it is: `object`, `array`, `string`, `number`, `boolean`, `null`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The characters of a string; the JSON of everything else, with long strings cut short.
+    pub text: String,
+    /// Where the text begins in a string, in characters.
+    pub char_start: usize,
+    /// Where it ends.
+    pub char_end: usize,
+    /// How many characters a string has.
+    pub total_chars: Option<usize>,
+    /// Whether something of the node is not in the text.
+    pub truncated: bool,
+    /// What is not in the text, and how to read it.
+    pub warnings: Vec<String>,
+}
+
+impl Service {
+    /// Reads a node through a tool; its path begins at the tool's own.
+    pub fn get_through(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        request: &NodeRequest,
+        deadline: &Deadline,
+    ) -> Result<Node> {
+        let tool = self.usable_tool(caller, tool)?;
+        let missing = || Error::NotFound { what: "Tool" };
+        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
+        self.node(&table, &tool.json_path, request, deadline)
+    }
+
+    /// Reads a node of a table.
+    pub fn get_node(
+        &self,
+        caller: &Caller,
+        table: &str,
+        request: &NodeRequest,
+        deadline: &Deadline,
+    ) -> Result<Node> {
+        let (table, _) = self.table_of(caller, table, Right::Read)?;
+        self.node(&table, "", request, deadline)
+    }
+
+    fn node(
+        &self,
+        table: &Table,
+        scope: &str,
+        request: &NodeRequest,
+        deadline: &Deadline,
+    ) -> Result<Node> {
+        let wanted = format!("{scope}{}", json_path(&request.json_path)?);
+        let gone = || Error::Busy;
+        let reader = Reader::open(&self.0.catalogue, &table.document, 0, Some(deadline))?;
+        let mut walk = Walk::new(reader.ok_or_else(gone)?);
+        let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
+        walk.keep_text(request.offset..request.offset.saturating_add(max_chars));
+        let event = loop {
+            match walk.next().map_err(in_time)? {
+                None => return Err(Error::NoNode { pointer: request.json_path.clone() }),
+                Some(Event::End(_)) => {
+                    // The wanted node would have stood in the container that ended.
+                    if pointer::relative(walk.pointer(), &wanted).is_some() {
+                        return Err(Error::NoNode { pointer: request.json_path.clone() });
+                    }
+                }
+                Some(event) if walk.pointer() == wanted => break event,
+                Some(_) => {}
+            }
+        };
+        let mut node = Node {
+            table_id: table.id.clone(),
+            json_path: request.json_path.clone(),
+            json_pointer: wanted,
+            kind: "",
+            text: String::new(),
+            char_start: 0,
+            char_end: 0,
+            total_chars: None,
+            truncated: false,
+            warnings: vec![],
+        };
+        match event {
+            Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset),
+            Event::Begin(kind) | Event::End(kind) => {
+                node.kind = kind.as_str();
+                let outline = Outline::read(&mut walk, kind, max_chars)?;
+                node.char_end = outline.text.chars().count();
+                node.truncated = outline.is_cut || outline.n_shortened > 0;
+                node.warnings = outline.notices();
+                node.text = outline.text;
+            }
+        }
+        Ok(node)
+    }
+}
+
+fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize) {
+    node.kind = kind.as_str();
+    walk.text().clone_into(&mut node.text);
+    let n_chars = node.text.chars().count();
+    if kind != Kind::String {
+        node.char_end = n_chars;
+        return;
+    }
+    let total = walk.n_chars();
+    node.char_start = offset.min(total);
+    node.char_end = node.char_start + n_chars;
+    node.total_chars = Some(total);
+    node.truncated = n_chars < total;
+    if node.char_end < total {
+        let message = format!(
+            "characters {} to {} of {total} are shown; the next begin at `offset` {}",
+            node.char_start, node.char_end, node.char_end
+        );
+        node.warnings.push(message);
+    }
+}

@@ -1,0 +1,248 @@
+//! Search through a tool: a question in, chunks with their pointers out.
+
+use model::{Caller, Deadline, Score, Stage, Warning};
+use retrieve::{Grouping, Pipeline, Ranked, Request, Scope};
+use serde::Serialize;
+use store::{Filter, TypedObject};
+
+use crate::ids::chunk_id;
+use crate::json::pointer;
+use crate::objects::{IndexStatus, Table, Tool, ToolKind};
+use crate::{Error, Result, Service, limits};
+
+/// Hits asked for beyond those wanted, since a string may be replaced meanwhile.
+const SPARE_HITS: usize = 5;
+
+/// One chunk with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chunk {
+    /// Names table, place, version of the content and chunk.
+    pub id: String,
+    /// The table.
+    pub table_id: String,
+    /// The absolute RFC 6901 pointer of the string that the chunk is from.
+    pub json_pointer: String,
+    /// The position among the chunks of the string, from 0.
+    pub chunk_index: u32,
+    /// How many chunks the string has.
+    pub total_chunks: usize,
+    /// The text, unredacted.
+    pub chunk_text: String,
+    /// Where the text begins in the string, in characters.
+    pub char_start: usize,
+    /// Where it ends.
+    pub char_end: usize,
+    /// SHA-256 of the whole string.
+    pub content_hash: String,
+    /// The namespace in the engine.
+    pub turbopuffer_namespace: String,
+    /// The chunk's id in the engine.
+    pub turbopuffer_doc_id: String,
+}
+
+/// One result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoundChunk {
+    /// Calibrated relevance.
+    pub score: Score,
+    /// Reciprocal rank fusion, divided by its theoretical maximum.
+    pub rrf_score: Option<f64>,
+    /// The pointer as it is seen from the tool.
+    pub json_path: String,
+    /// The chunk.
+    pub chunk: Chunk,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// The question.
+    pub query: String,
+    /// Chunks, best first.
+    pub results: Vec<FoundChunk>,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was found in every table that the caller may read: the table's name with each result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundAnywhere {
+    /// The best chunk of each string, best first.
+    pub results: Vec<(String, FoundChunk)>,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+}
+
+impl Service {
+    /// Searches what a tool covers, for whoever may read its project or holds a key of an
+    /// endpoint that it is bound to.
+    pub fn search(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        query: &str,
+        top_k: usize,
+        deadline: &Deadline,
+    ) -> Result<Found> {
+        let tool = self.usable_tool(caller, tool)?;
+        if tool.kind != ToolKind::Search {
+            let problem = format!("the tool `{}` does not search, it reads nodes", tool.name);
+            return Err(Error::BadRequest { problem });
+        }
+        let missing = || Error::NotFound { what: "Tool" };
+        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
+        let mut found = Found { query: query.to_owned(), results: vec![], warnings: vec![] };
+        found.warnings.extend(unready(&tool));
+        let namespace = table.namespace();
+        if self.0.store.namespace(&namespace)?.is_none() {
+            return Ok(found);
+        }
+        let scopes = [Scope { namespace, filter: Filter::pointer_scope(&tool.json_path) }];
+        let top_k = top_k.clamp(1, limits::MAX_TOP_K);
+        let searched = self.0.retriever.search(&Request {
+            query,
+            scopes: &scopes,
+            limit: top_k + SPARE_HITS,
+            offset: 0,
+            threshold: None,
+            grouping: Grouping::Passages,
+            pipeline: &pipeline(),
+            deadline,
+        });
+        let response = match searched {
+            // The last chunk went while the question was on its way.
+            Err(retrieve::Error::Store(store::Error::UnknownNamespace { .. })) => return Ok(found),
+            response => response?,
+        };
+        found.warnings.extend(response.warnings);
+        let coverage = response.coverage;
+        if coverage.n_vectors > 0 && coverage.n_vectors < coverage.n_passages {
+            let message = format!(
+                "{} of {} chunks can be found by meaning so far",
+                coverage.n_vectors, coverage.n_passages
+            );
+            found.warnings.push(Warning::new("vectors_incomplete", message));
+        }
+        for ranked in response.hits {
+            if found.results.len() == top_k {
+                break;
+            }
+            found.results.extend(self.result(&table.id, &tool.json_path, ranked)?);
+        }
+        Ok(found)
+    }
+
+    /// Searches what the search tools of every project cover that the caller may read.
+    pub fn search_all(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<FoundAnywhere> {
+        let mut found = FoundAnywhere { results: vec![], warnings: vec![] };
+        let mut tables = vec![];
+        for project in self.list_projects(caller)? {
+            for table in self.tables_of_project(&project.id)? {
+                // Only a table that some tool covers has a namespace.
+                if self.0.store.namespace(&table.namespace())?.is_some() {
+                    tables.push(table);
+                }
+            }
+        }
+        if tables.len() > limits::MAX_TABLES_AT_ONCE {
+            let message = format!(
+                "{} of {} JSON documents were searched",
+                limits::MAX_TABLES_AT_ONCE,
+                tables.len()
+            );
+            found.warnings.push(Warning::new("contexts_cut", message));
+            tables.truncate(limits::MAX_TABLES_AT_ONCE);
+        }
+        if tables.is_empty() {
+            return Ok(found);
+        }
+        let scopes: Vec<Scope> = tables
+            .iter()
+            .map(|table| Scope { namespace: table.namespace(), filter: Filter::All })
+            .collect();
+        let response = self.0.retriever.search(&Request {
+            query,
+            scopes: &scopes,
+            limit,
+            offset: 0,
+            threshold: None,
+            grouping: Grouping::Documents,
+            pipeline: &pipeline(),
+            deadline,
+        })?;
+        found.warnings.extend(response.warnings);
+        for ranked in response.hits {
+            let Some(table) = tables.iter().find(|table| table.namespace() == ranked.hit.namespace)
+            else {
+                continue;
+            };
+            let result = self.result(&table.id, "", ranked)?;
+            found.results.extend(result.map(|result| (table.name.clone(), result)));
+        }
+        Ok(found)
+    }
+
+    /// Writes a hit as a result; nothing when its string is gone by now.
+    fn result(&self, table: &str, scope: &str, ranked: Ranked) -> Result<Option<FoundChunk>> {
+        let (hit, passage) = (ranked.hit, ranked.passage.passage);
+        let Some(string) = self.0.store.document(&hit.namespace, &hit.document)? else {
+            return Ok(None);
+        };
+        let text_of = |name: &str| string.metadata[name].as_str().unwrap_or_default();
+        let (json_pointer, content_hash) = (text_of("json_pointer"), text_of("content_hash"));
+        let Some(json_path) = pointer::relative(scope, json_pointer) else { return Ok(None) };
+        Ok(Some(FoundChunk {
+            score: hit.score,
+            rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
+            json_path: json_path.to_owned(),
+            chunk: Chunk {
+                id: chunk_id(table, json_pointer, content_hash, passage.ordinal),
+                table_id: table.to_owned(),
+                json_pointer: json_pointer.to_owned(),
+                chunk_index: passage.ordinal,
+                total_chunks: string.n_passages,
+                chunk_text: passage.text,
+                char_start: passage.span.start,
+                char_end: passage.span.end,
+                content_hash: content_hash.to_owned(),
+                turbopuffer_namespace: hit.namespace.to_string(),
+                turbopuffer_doc_id: hit.passage.to_string(),
+            },
+        }))
+    }
+}
+
+/// A question to a tool is plain words: no field of it filters.
+fn pipeline() -> Pipeline {
+    Pipeline { fields: vec![], ..Pipeline::default() }
+}
+
+/// Says when results may be missing.
+fn unready(tool: &Tool) -> Vec<Warning> {
+    let Some(index) = &tool.search_index else { return vec![] };
+    let state = match index.status {
+        IndexStatus::Ready => None,
+        IndexStatus::Pending => Some("waits to be made"),
+        IndexStatus::Indexing => Some("is being made"),
+        IndexStatus::Error => Some("could not be made completely"),
+    };
+    let mut warnings = vec![];
+    if let Some(state) = state {
+        let message = format!("the index of this tool {state}; results may be missing");
+        warnings.push(Warning::new("index_incomplete", message));
+    }
+    if let Some(reason) = &index.last_error {
+        warnings.push(Warning::new("not_indexed", format!("not indexed: {reason}")));
+    }
+    warnings
+}
+
+fn rounded(score: f64) -> f64 {
+    (score * 10_000.0).round() / 10_000.0
+}

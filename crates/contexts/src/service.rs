@@ -1,0 +1,206 @@
+//! The family's service: what it is made of. Its calls stand in the files of their objects.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use infer::EmbedderSlot;
+use ingest::JobQueue;
+use model::{Caller, Clock, Identity};
+use retrieve::Retriever;
+use store::{Catalogue, Change, ObjectPage, PassageStore, TypedObject};
+
+use crate::access::{Right, check};
+use crate::locks::Locks;
+use crate::objects::{Endpoint, Project, Table, Tool};
+use crate::{ContextsConfig, Error, Result, limits};
+
+/// What the service works with.
+pub struct ServiceConfig {
+    /// Where chunks are kept.
+    pub store: Arc<dyn PassageStore>,
+    /// Where objects and documents are kept.
+    pub catalogue: Arc<dyn Catalogue>,
+    /// What runs jobs.
+    pub queue: Arc<JobQueue>,
+    /// What searches.
+    pub retriever: Retriever,
+    /// What makes vectors.
+    pub embedder: Arc<EmbedderSlot>,
+    /// Where uploads wait while they arrive.
+    pub staging: PathBuf,
+    /// Who works on which table; outlives the service.
+    pub locks: Locks,
+    /// How documents are taken in and cut.
+    pub settings: ContextsConfig,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// The contexts family. Cheap to clone.
+#[derive(Clone)]
+pub struct Service(pub(crate) Arc<ServiceConfig>);
+
+impl Service {
+    /// Puts the service together.
+    pub fn new(config: ServiceConfig) -> Self {
+        Service(Arc::new(config))
+    }
+
+    /// Gives the settings.
+    pub fn settings(&self) -> &ContextsConfig {
+        &self.0.settings
+    }
+
+    pub(crate) fn catalogue(&self) -> &dyn Catalogue {
+        &*self.0.catalogue
+    }
+
+    /// Gives a project that the caller has a right to, with its version.
+    pub(crate) fn project_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        right: Right,
+    ) -> Result<(Project, u64)> {
+        let found = Project::load(self.catalogue(), id)?;
+        let (project, version) = found.ok_or(Error::NotFound { what: "Project" })?;
+        check(&project, caller, right)?;
+        Ok((project, version))
+    }
+
+    /// Gives a table whose project the caller has a right to, with its version.
+    pub(crate) fn table_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Table, u64)> {
+        let missing = || Error::NotFound { what: "Table" };
+        let (table, version) = Table::load(self.catalogue(), id)?.ok_or_else(missing)?;
+        self.pass(caller, &table.project_id, right, "Table")?;
+        Ok((table, version))
+    }
+
+    /// Gives a tool whose project the caller has a right to, with its version.
+    pub(crate) fn tool_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Tool, u64)> {
+        let missing = || Error::NotFound { what: "Tool" };
+        let (tool, version) = Tool::load(self.catalogue(), id)?.ok_or_else(missing)?;
+        self.pass(caller, &tool.project_id, right, "Tool")?;
+        Ok((tool, version))
+    }
+
+    /// Gives an endpoint whose project the caller has a right to, with its version.
+    pub(crate) fn endpoint_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        right: Right,
+    ) -> Result<(Endpoint, u64)> {
+        let missing = || Error::NotFound { what: "Endpoint" };
+        let (endpoint, version) = Endpoint::load(self.catalogue(), id)?.ok_or_else(missing)?;
+        self.pass(caller, &endpoint.project_id, right, "Endpoint")?;
+        Ok((endpoint, version))
+    }
+
+    /// Gives a tool for use: by whoever may read its project, or by an endpoint it is bound to.
+    pub(crate) fn usable_tool(&self, caller: &Caller, id: &str) -> Result<Tool> {
+        if caller.identity != Identity::Endpoint {
+            return Ok(self.tool_of(caller, id, Right::Read)?.0);
+        }
+        let missing = || Error::NotFound { what: "Tool" };
+        let endpoint = endpoint_of_caller(caller).ok_or_else(missing)?;
+        let (endpoint, _) = Endpoint::load(self.catalogue(), endpoint)?.ok_or_else(missing)?;
+        if endpoint.tenant != caller.tenant || !endpoint.tool_ids.iter().any(|bound| bound == id) {
+            return Err(missing());
+        }
+        Ok(Tool::load(self.catalogue(), id)?.ok_or_else(missing)?.0)
+    }
+
+    /// Lists the tools of a table.
+    pub(crate) fn tools_of_table(&self, table: &str) -> Result<Vec<Tool>> {
+        let page = ObjectPage {
+            parent: Some(table.to_owned()),
+            limit: limits::MAX_TOOLS,
+            ..ObjectPage::of(Tool::KIND)
+        };
+        Ok(Tool::list(self.catalogue(), &page)?)
+    }
+
+    /// Lists the tables of a project.
+    pub(crate) fn tables_of_project(&self, project: &str) -> Result<Vec<Table>> {
+        let page = ObjectPage {
+            parent: Some(project.to_owned()),
+            limit: limits::MAX_TABLES,
+            ..ObjectPage::of(Table::KIND)
+        };
+        Ok(Table::list(self.catalogue(), &page)?)
+    }
+
+    /// Changes an object, trying again when someone else was first; nothing when it is gone.
+    pub(crate) fn change<T: TypedObject>(
+        &self,
+        id: &str,
+        mut change: impl FnMut(&mut T) -> Result<()>,
+    ) -> Result<Option<T>> {
+        for _ in 0..limits::MAX_TRIES {
+            let Some((mut object, version)) = T::load(self.catalogue(), id)? else {
+                return Ok(None);
+            };
+            change(&mut object)?;
+            let row = object.to_object(version)?;
+            match self.catalogue().apply(&[Change::PutIfUnchanged(row)]) {
+                Ok(_) => return Ok(Some(object)),
+                Err(store::Error::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// What belongs to another tenant's project does not exist, whatever it is.
+    fn pass(&self, caller: &Caller, project: &str, right: Right, what: &'static str) -> Result<()> {
+        match self.project_of(caller, project, right) {
+            Err(Error::NotFound { .. }) => Err(Error::NotFound { what }),
+            passed => passed.map(|_| ()),
+        }
+    }
+}
+
+/// What the subject of an endpoint's caller begins with.
+const ENDPOINT_SUBJECT: &str = "endpoint:";
+
+/// Names the caller that an endpoint's key stands for.
+pub(crate) fn endpoint_subject(endpoint: &str) -> String {
+    format!("{ENDPOINT_SUBJECT}{endpoint}")
+}
+
+fn endpoint_of_caller(caller: &Caller) -> Option<&str> {
+    caller.subject.strip_prefix(ENDPOINT_SUBJECT)
+}
+
+/// Makes an id.
+pub(crate) fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// Takes a text that has a limit.
+pub(crate) fn bounded(what: &'static str, text: &str, allowed: usize) -> Result<String> {
+    let text = text.trim();
+    let received = text.chars().count();
+    if received > allowed {
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    Ok(text.to_owned())
+}
+
+/// Takes a name that people read.
+pub(crate) fn named(text: &str) -> Result<String> {
+    let name = bounded("the length of `name`", text, limits::MAX_NAME_CHARS)?;
+    if name.is_empty() {
+        return Err(Error::BadRequest { problem: "`name` must not be empty".to_owned() });
+    }
+    Ok(name)
+}
+
+/// Refuses one more than allowed.
+pub(crate) fn room_for(what: &'static str, n_now: usize, allowed: usize) -> Result<()> {
+    if n_now < allowed {
+        return Ok(());
+    }
+    Err(Error::TooLarge { what, received: n_now + 1, allowed })
+}

@@ -1,0 +1,131 @@
+//! An endpoint's key opens its bound tools and nothing else, as they are bound now.
+
+use model::Identity;
+use serde_json::json;
+
+use super::{World, admin, long, member, new_tool, soon};
+use crate::{EndpointChange, Error, NewEndpoint, NewTool, NodeRequest, ToolChange, ToolKind};
+
+fn endpoint(name: &str, tools: &[&str]) -> NewEndpoint {
+    let tool_ids = tools.iter().map(|tool| (*tool).to_owned()).collect();
+    NewEndpoint { name: name.to_owned(), tool_ids, project_id: None }
+}
+
+#[test]
+fn a_key_opens_the_bound_tools_and_nothing_else() {
+    let world = World::new();
+    let service = &world.service;
+    let ann = member("acme", "ann");
+    let project = world.project(&ann);
+    let table =
+        world.table(&ann, &project.id, &json!({ "a": long("harbour"), "b": long("castle") }));
+    let bound = world.tool(&ann, &table.id, "/a", "bound");
+    let unbound = world.tool(&ann, &table.id, "/b", "unbound");
+    let made = service.create_endpoint(&ann, &endpoint("Agent", &[&bound.id])).unwrap();
+    let id = made.endpoint.id.clone();
+    let open = |key: &str| service.open_endpoint(&id, Some(key)).unwrap();
+
+    assert!(service.open_endpoint(&id, None).unwrap().is_none());
+    assert!(open("").is_none() && open("dowse_wrong").is_none());
+    assert!(open(&made.kept.sha256).is_none() && open(&made.kept.begins).is_none());
+    assert!(service.open_endpoint("none", Some(&made.api_key)).unwrap().is_none());
+
+    let opened = open(&made.api_key).unwrap();
+    assert_eq!(opened.caller.identity, Identity::Endpoint);
+    let names: Vec<&str> = opened.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["bound"]);
+    let agent = opened.caller;
+    assert_eq!(world.search(&agent, &bound.id, "harbour").results.len(), 5);
+    let request = NodeRequest { json_path: String::new(), offset: 0, max_chars: 4 };
+    let node = service.get_through(&agent, &bound.id, &request, &soon()).unwrap();
+    assert_eq!(node.text, "Line");
+    for refused in [
+        service.search(&agent, &unbound.id, "castle", 5, &soon()).map(|_| ()),
+        service.get_tool(&agent, &bound.id).map(|_| ()),
+        service.get_table(&agent, &table.id).map(|_| ()),
+        service.get_node(&agent, &table.id, &request, &soon()).map(|_| ()),
+        service.get_project(&agent, &project.id).map(|_| ()),
+        service.add_key(&agent, &id).map(|_| ()),
+        service.delete_tool(&agent, &bound.id).map(|_| ()),
+    ] {
+        assert!(matches!(refused, Err(Error::NotFound { .. })), "{refused:?}");
+    }
+    assert!(service.list_projects(&agent).unwrap().is_empty());
+
+    let other = service.create_endpoint(&ann, &endpoint("Other", &[&unbound.id])).unwrap();
+    assert!(open(&other.api_key).is_none(), "a key opens its own endpoint alone");
+}
+
+#[test]
+fn keys_are_shown_once_and_can_be_taken_away() {
+    let world = World::new();
+    let service = &world.service;
+    let ann = member("acme", "ann");
+    let project = world.project(&ann);
+    let new = NewEndpoint { project_id: Some(project.id.clone()), ..endpoint("Agent", &[]) };
+    let first = service.create_endpoint(&ann, &new).unwrap();
+    let id = first.endpoint.id.clone();
+    let second = service.add_key(&ann, &id).unwrap();
+    let opens = |key: &str| service.open_endpoint(&id, Some(key)).unwrap().is_some();
+    assert!(opens(&first.api_key) && opens(&second.api_key));
+    let kept = serde_json::to_string(&service.get_endpoint(&ann, &id).unwrap()).unwrap();
+    assert!(!kept.contains(&first.api_key) && !kept.contains(&second.api_key));
+    service.revoke_key(&ann, &id, &first.kept.id).unwrap();
+    assert!(!opens(&first.api_key) && opens(&second.api_key));
+    assert!(service.revoke_key(&ann, &id, &first.kept.id).is_err());
+    service.delete_endpoint(&ann, &id).unwrap();
+    assert!(!opens(&second.api_key));
+}
+
+#[test]
+fn bindings_change_at_once_and_names_stay_unique() {
+    let world = World::new();
+    let service = &world.service;
+    let ann = member("acme", "ann");
+    let project = world.project(&ann);
+    let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
+    let make = |name: &str, kind: ToolKind| {
+        let new = NewTool { kind, ..new_tool(&table.id, "/a", name) };
+        service.create_tool(&ann, &new).unwrap().0
+    };
+    let one = make("one", ToolKind::Search);
+    let same = make("one", ToolKind::Search);
+    let reader = make("read", ToolKind::Get);
+    assert!(reader.search_index.is_none());
+    let made = service.create_endpoint(&ann, &endpoint("Agent", &[&one.id])).unwrap();
+    let id = &made.endpoint.id;
+    let names = || -> Vec<String> {
+        let opened = service.open_endpoint(id, Some(&made.api_key)).unwrap().unwrap();
+        opened.tools.into_iter().map(|tool| tool.name).collect()
+    };
+    let bind = |tools: &[&str]| {
+        let tool_ids = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
+        service.update_endpoint(&ann, id, &EndpointChange { name: None, tool_ids })
+    };
+    bind(&[&reader.id, &one.id]).unwrap();
+    assert_eq!(names(), ["read", "one"]);
+    let clash = bind(&[&one.id, &same.id]).unwrap_err();
+    assert_eq!(clash.to_string(), "the endpoint `Agent` has a tool called `one` already");
+    let rename = |tool: &str, name: &str| {
+        let change = ToolChange { name: Some(name.to_owned()), ..ToolChange::default() };
+        service.update_tool(&ann, tool, &change)
+    };
+    assert!(matches!(rename(&reader.id, "one"), Err(Error::NameTaken { .. })));
+    rename(&one.id, "two").unwrap();
+    assert_eq!(names(), ["read", "two"]);
+    rename(&reader.id, "one").unwrap();
+    assert!(matches!(bind(&[&one.id, &one.id]), Err(Error::BadRequest { .. })));
+    service.delete_tool(&ann, &one.id).unwrap();
+    assert_eq!(names(), ["one"]);
+    assert_eq!(service.get_endpoint(&ann, id).unwrap().tool_ids, std::slice::from_ref(&reader.id));
+
+    let elsewhere = world.project(&ann);
+    let table = world.table(&ann, &elsewhere.id, &json!({}));
+    let (foreign, _) = service.create_tool(&ann, &new_tool(&table.id, "", "foreign")).unwrap();
+    assert!(matches!(bind(&[&foreign.id]), Err(Error::BadRequest { .. })));
+    let stolen = service.create_endpoint(&admin("other"), &endpoint("Eve", &[&reader.id]));
+    assert_eq!(stolen.unwrap_err().to_string(), "Tool not found");
+    for name in ["", "with space", "ümlaut", "a.b", &"x".repeat(65)] {
+        assert!(matches!(rename(&reader.id, name), Err(Error::BadRequest { .. })), "{name}");
+    }
+}

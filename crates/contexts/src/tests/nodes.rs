@@ -1,0 +1,106 @@
+//! Nodes by pointer: exact where they fit, cut with a notice where they do not.
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::{Value, json};
+
+use super::{World, member, soon};
+use crate::{Error, Node, NodeRequest, Result};
+
+struct Reading {
+    world: World,
+    table: String,
+}
+
+impl Reading {
+    fn of(text: &str) -> Self {
+        let world = World::new();
+        let ann = member("acme", "ann");
+        let project = world.project(&ann);
+        let file = world.folder.path().join("raw.json");
+        fs_err::write(&file, text).unwrap();
+        let table = world.service.create_table(&ann, &project.id, "T", &file, &soon()).unwrap();
+        Reading { world, table: table.id }
+    }
+
+    fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
+        let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
+        self.world.service.get_node(&member("acme", "ann"), &self.table, &request, &soon())
+    }
+}
+
+#[test]
+fn nodes_of_every_kind() {
+    let reading = Reading::of(
+        r#" {"a/b": {"n": 1e400, "t": [true, null, []], "s": "x\ny"}, "": "empty key", "deep": {}} "#,
+    );
+    let check = |path: &str, kind: &str, text: &str| {
+        let node = reading.get(path, 0, 1000).unwrap();
+        assert_eq!((node.kind, node.text.as_str(), node.truncated), (kind, text, false), "{path}");
+    };
+    check("/a~1b", "object", r#"{"n":1e400,"t":[true,null,[]],"s":"x\ny"}"#);
+    check("/a~1b/n", "number", "1e400");
+    check("/a~1b/t", "array", "[true,null,[]]");
+    check("/a~1b/t/0", "boolean", "true");
+    check("/a~1b/t/1", "null", "null");
+    check("/a~1b/t/2", "array", "[]");
+    check("/a~1b/s", "string", "x\ny");
+    check("/", "string", "empty key");
+    check("/deep", "object", "{}");
+    for missing in ["/a", "/a~1b/t/3", "/a~1b/t/00", "/a~1b/t/-", "/a~1b/n/0", "//", "/a~1b/s/0"] {
+        assert!(matches!(reading.get(missing, 0, 10), Err(Error::NoNode { .. })), "{missing}");
+    }
+    assert!(matches!(reading.get("a", 0, 10), Err(Error::BadPointer(_))));
+}
+
+#[test]
+fn a_long_string_is_read_in_pieces() {
+    let text: String = (0..3000).map(|number| format!("{number} é ")).collect();
+    let reading = Reading::of(&json!({ "s": text }).to_string());
+    let mut read = String::new();
+    loop {
+        let node = reading.get("/s", read.chars().count(), 777).unwrap();
+        assert_eq!(node.total_chars, Some(text.chars().count()));
+        assert!(node.truncated);
+        read.push_str(&node.text);
+        if node.warnings.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(read, text);
+    let beyond = reading.get("/s", 1_000_000, 10).unwrap();
+    assert_eq!((beyond.text.as_str(), beyond.char_start), ("", text.chars().count()));
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_and_said() {
+    let document = json!({ "list": (0..100).collect::<Vec<_>>(), "s": "x".repeat(600), "z": 1 });
+    let reading = Reading::of(&document.to_string());
+    let node = reading.get("", 0, 40).unwrap();
+    assert_eq!(node.text, r#"{"list":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,"…"]}"#);
+    assert!(node.truncated && node.warnings.len() == 1);
+    let node = reading.get("", 0, 10_000).unwrap();
+    let value: Value = serde_json::from_str(&node.text).unwrap();
+    assert!(value["s"].as_str().unwrap().ends_with("… (600 characters)"));
+    assert_eq!(value["z"], 1);
+    assert!(node.truncated && node.warnings[0].contains("1 strings"), "{:?}", node.warnings);
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 8, ..Config::default() })]
+
+    #[test]
+    fn the_text_is_json_whatever_the_budget(
+        members in prop::collection::vec(("[a-c]{1,3}", prop::collection::vec(any::<i32>(), 0..5)), 0..6),
+    ) {
+        let document = Value::Object(
+            members.into_iter().map(|(key, list)| (key, json!([list, { "k": "v" }]))).collect(),
+        );
+        let reading = Reading::of(&document.to_string());
+        for max_chars in 1..document.to_string().len() + 2 {
+            let node = reading.get("", 0, max_chars).unwrap();
+            let value: Value = serde_json::from_str(&node.text).unwrap();
+            prop_assert_eq!(value == document, !node.truncated);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `dowse context tool`.
+
+use contexts::{IndexStatus, NewTool, Tool, ToolKind};
+
+use super::args::{ToolCommand, ToolType};
+use super::desk::Desk;
+use crate::print;
+
+pub(super) fn run(desk: &Desk, command: &ToolCommand) -> anyhow::Result<()> {
+    let (service, caller) = (&desk.service, &desk.caller);
+    match command {
+        ToolCommand::Create { table, name, path, description, kind } => {
+            let new = NewTool {
+                kind: match kind {
+                    ToolType::Search => ToolKind::Search,
+                    ToolType::Get => ToolKind::Get,
+                },
+                table_id: desk.table(table)?.id,
+                json_path: path.clone(),
+                name: name.clone(),
+                description: description.clone(),
+            };
+            let (tool, job) = service.create_tool(caller, &new)?;
+            if let Some(job) = job {
+                desk.wait(&job)?;
+            }
+            print::note(state(&service.get_tool(caller, &tool.id)?));
+            print::line(tool.id);
+        }
+        ToolCommand::List { project } => {
+            let project = desk.project(project)?;
+            let mut rows = vec![["id", "name", "path", "state"].map(str::to_owned).to_vec()];
+            for tool in service.list_tools(caller, &project.id)? {
+                let state = state(&tool);
+                rows.push(vec![tool.id, tool.name, tool.json_path, state]);
+            }
+            print::line(print::table(&rows));
+        }
+        ToolCommand::Reindex { tool } => {
+            let tool = desk.tool(tool)?;
+            let (tool, job) = service.reindex_tool(caller, &tool.id)?;
+            if let Some(job) = job {
+                print::line(desk.wait(&job)?.to_string());
+            }
+            print::note(state(&service.get_tool(caller, &tool.id)?));
+        }
+        ToolCommand::Delete { tool } => {
+            let tool = desk.tool(tool)?;
+            if let Some(job) = service.delete_tool(caller, &tool.id)? {
+                desk.wait(&job)?;
+            }
+            print::note(format!("deleted `{}`", tool.name));
+        }
+    }
+    Ok(())
+}
+
+fn state(tool: &Tool) -> String {
+    let Some(index) = &tool.search_index else { return "reads nodes".to_owned() };
+    let status = match index.status {
+        IndexStatus::Pending => "pending",
+        IndexStatus::Indexing => "indexing",
+        IndexStatus::Ready => "ready",
+        IndexStatus::Error => "error",
+    };
+    let mut text = format!(
+        "{status}: {} strings, {} of {} chunks",
+        index.nodes_count, index.indexed_chunks_count, index.chunks_count
+    );
+    if let Some(error) = &index.last_error {
+        text.push_str(&format!("; {error}"));
+    }
+    text
+}

@@ -1,0 +1,111 @@
+//! Uploads of documents: `POST /v1/projects/{id}/tables` and `PUT /v1/tables/{id}`.
+//!
+//! A document is sent as the body itself with `?name=`, as the part `file` of a form, or as
+//! `data` in `{name, data}`. Whatever the form, it goes to a file as it arrives and is read from
+//! there, so that its size costs disk and no memory.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request};
+use axum::response::Response;
+use contexts::{Service, Staged, Upload};
+use http::header::CONTENT_TYPE;
+use serde::Deserialize;
+use tools::ToolError;
+use tools::contexts::error;
+
+use super::contexts::{not_served, with, with_job};
+use super::contexts_json::table_json;
+use super::rest::{REST_RATE, Reply, Rest};
+use super::staging;
+use crate::guarded;
+use crate::http::coded;
+
+/// What stands in the address of an upload.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    name: Option<String>,
+}
+
+pub(super) async fn create_table(
+    rest: Rest,
+    Path(id): Path<String>,
+    named: Result<Query<Named>, QueryRejection>,
+    request: Request,
+) -> Response {
+    let Query(named) = match named {
+        Ok(named) => named,
+        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+    };
+    let is_form = is_form(&request);
+    let (staged, in_form) = match stage(&rest, Target::Project(id.clone()), request).await {
+        Ok(staged) => staged,
+        Err(refused) => return coded(&refused),
+    };
+    let named = named.name.or(in_form);
+    with(rest, "POST /v1/projects/{id}/tables", move |service, caller, deadline| {
+        let table = match named {
+            Some(name) => service.create_table(caller, &id, &name, staged.path(), deadline)?,
+            None if is_form => {
+                let problem = "the form holds no `name`".to_owned();
+                return Err(contexts::Error::BadRequest { problem });
+            }
+            None => {
+                let named = service.open_envelope(&staged)?;
+                service.create_table(caller, &id, &named, staged.path(), deadline)?
+            }
+        };
+        Ok(Reply::created(table_json(&table)))
+    })
+    .await
+}
+
+pub(super) async fn replace_table(
+    rest: Rest,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let (staged, _) = match stage(&rest, Target::Table(id.clone()), request).await {
+        Ok(staged) => staged,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "PUT /v1/tables/{id}", move |service, caller, deadline| {
+        let (table, job) = service.replace_table(caller, &id, staged.path(), deadline)?;
+        Ok(Reply::accepted(with_job(table_json(&table), job.as_ref())))
+    })
+    .await
+}
+
+enum Target {
+    Project(String),
+    Table(String),
+}
+
+/// Checks that the caller may upload before anything is read, and writes the document to a file.
+async fn stage(
+    rest: &Rest,
+    target: Target,
+    request: Request,
+) -> Result<(Staged, Option<String>), ToolError> {
+    let service: Service = rest.app.contexts.clone().ok_or_else(not_served)?;
+    let limit = service.settings().max_document_bytes.min(rest.app.limits.upload_bytes as u64);
+    let (ticket, _gone) = rest.ticket(REST_RATE);
+    let caller = Arc::clone(&rest.caller);
+    let staged = guarded::run(&rest.app, &ticket, move |_| {
+        let upload = match &target {
+            Target::Project(id) => Upload::NewTable(id),
+            Target::Table(id) => Upload::Replacement(id),
+        };
+        service.stage(&caller, upload).map_err(error)
+    })
+    .await?;
+    let arrived = staging::receive(request, staged.path(), limit).await?;
+    Ok((staged, arrived.name))
+}
+
+fn is_form(request: &Request) -> bool {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("multipart/form-data"))
+}

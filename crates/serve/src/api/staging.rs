@@ -1,0 +1,156 @@
+//! Documents that arrive: their bytes go to a file as they come, whatever their size.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Multipart, Request};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http_body_util::BodyExt;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tools::ToolError;
+
+use super::body::too_large;
+
+/// Pieces of a body that wait to be written.
+const MAX_WAITING_PIECES: usize = 16;
+
+/// A body of which nothing arrives for so long is given up.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A body that has not arrived after so long is given up, however steadily it trickles.
+const BODY_TIMEOUT: Duration = Duration::from_secs(1_800);
+
+/// The longest part of a form that is no document, in bytes.
+const MAX_FIELD_BYTES: usize = 4_096;
+
+/// What arrived beside the document.
+#[derive(Debug, Default)]
+pub(super) struct Arrived {
+    /// The name that stood in a form.
+    pub(super) name: Option<String>,
+}
+
+/// Writes the document of a request to a file: its whole body, or the part `file` of a form.
+pub(super) async fn receive(
+    request: Request,
+    file: &Path,
+    limit: u64,
+) -> Result<Arrived, ToolError> {
+    match tokio::time::timeout(BODY_TIMEOUT, read(request, file, limit)).await {
+        Ok(arrived) => arrived,
+        Err(_) => Err(ToolError::bad_request("the body takes too long to arrive")),
+    }
+}
+
+async fn read(request: Request, file: &Path, limit: u64) -> Result<Arrived, ToolError> {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
+        return form(request, file, limit).await;
+    }
+    let mut writing = Writing::begin(file.to_owned(), limit);
+    let mut body: Body = request.into_body();
+    loop {
+        let frame = match tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await {
+            Err(_) => return Err(ToolError::bad_request("the body stopped arriving")),
+            Ok(None) => break,
+            Ok(Some(Err(_))) => return Err(ToolError::bad_request("the body broke off")),
+            Ok(Some(Ok(frame))) => frame,
+        };
+        if let Ok(data) = frame.into_data() {
+            writing.add(data).await?;
+        }
+    }
+    writing.end().await?;
+    Ok(Arrived::default())
+}
+
+async fn form(request: Request, file: &Path, limit: u64) -> Result<Arrived, ToolError> {
+    let broken =
+        |wrong: axum::extract::multipart::MultipartError| ToolError::bad_request(wrong.body_text());
+    let mut parts = Multipart::from_request(request, &())
+        .await
+        .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
+    let mut arrived = Arrived::default();
+    let mut has_file = false;
+    while let Some(mut part) = parts.next_field().await.map_err(broken)? {
+        match part.name() {
+            Some("file") if !has_file => {
+                has_file = true;
+                let mut writing = Writing::begin(file.to_owned(), limit);
+                while let Some(data) = part.chunk().await.map_err(broken)? {
+                    writing.add(data).await?;
+                }
+                writing.end().await?;
+            }
+            Some("name") => {
+                let mut text = Vec::new();
+                while let Some(data) = part.chunk().await.map_err(broken)? {
+                    text.extend_from_slice(&data);
+                    if text.len() > MAX_FIELD_BYTES {
+                        return Err(too_large(MAX_FIELD_BYTES));
+                    }
+                }
+                arrived.name = Some(String::from_utf8_lossy(&text).into_owned());
+            }
+            other => {
+                let message = format!("unknown part `{}`", other.unwrap_or_default());
+                return Err(ToolError::bad_request(message)
+                    .with_hint("send the document as `file`, once, and `name` where needed"));
+            }
+        }
+    }
+    if !has_file {
+        let message = "the upload holds no document";
+        return Err(ToolError::bad_request(message).with_hint("send a part called `file`"));
+    }
+    Ok(arrived)
+}
+
+/// A thread that writes to a file, and the line to it.
+struct Writing {
+    pieces: Sender<Bytes>,
+    ended: tokio::task::JoinHandle<std::io::Result<()>>,
+    n_bytes: u64,
+    limit: u64,
+}
+
+impl Writing {
+    fn begin(file: PathBuf, limit: u64) -> Self {
+        let (pieces, waiting) = channel(MAX_WAITING_PIECES);
+        let ended = tokio::task::spawn_blocking(move || write(&file, waiting));
+        Writing { pieces, ended, n_bytes: 0, limit }
+    }
+
+    async fn add(&mut self, piece: Bytes) -> Result<(), ToolError> {
+        self.n_bytes += piece.len() as u64;
+        if self.n_bytes > self.limit {
+            return Err(too_large(usize::try_from(self.limit).unwrap_or(usize::MAX)));
+        }
+        // A thread that gave up says why at the end.
+        let _ = self.pieces.send(piece).await;
+        Ok(())
+    }
+
+    async fn end(self) -> Result<(), ToolError> {
+        drop(self.pieces);
+        let failed = |cause: String| {
+            ToolError::internal(format!("the document could not be written: {cause}"))
+        };
+        match self.ended.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+}
+
+fn write(file: &Path, mut pieces: Receiver<Bytes>) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(fs_err::File::create(file)?);
+    while let Some(piece) = pieces.blocking_recv() {
+        file.write_all(&piece)?;
+    }
+    file.flush()
+}

@@ -1,0 +1,66 @@
+//! Errors and nodes of the family in the forms of the house.
+
+use contexts::{Error, Node};
+use serde_json::{Value, json};
+
+use crate::{Code, ToolError};
+
+/// Writes an error of the family with the codes of the house.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+pub fn error(error: Error) -> ToolError {
+    let message = error.to_string();
+    match error {
+        Error::NotFound { .. } => ToolError::new(Code::NotFound, message),
+        Error::NoNode { .. } => ToolError::new(Code::NotFound, message)
+            .with_hint("take `json_path` from a search, or read the node above it first"),
+        Error::Denied => ToolError::new(Code::Forbidden, message)
+            .with_hint("ask its owner or an administrator of your tenant"),
+        Error::BadRequest { .. } => ToolError::bad_request(message),
+        Error::BadPointer(_) => ToolError::bad_request(message)
+            .with_detail("argument", "json_path")
+            .with_hint("write it as `/articles/0/content`"),
+        Error::BadDocument { position, .. } => ToolError::bad_request(message)
+            .with_detail("byte", position.byte)
+            .with_detail("line", position.line)
+            .with_detail("column", position.column),
+        Error::TooLarge { what, received, allowed } => ToolError::new(Code::TooLarge, message)
+            .with_detail("what", what)
+            .with_detail("received", received)
+            .with_detail("allowed", allowed),
+        Error::NameTaken { .. } => ToolError::new(Code::Conflict, message)
+            .with_hint("give one of the two tools another name"),
+        Error::Busy => ToolError::new(Code::Conflict, message).with_hint("try again"),
+        Error::TimeOver => ToolError::new(Code::DeadlineExceeded, message)
+            .with_hint("raise `limits.call_seconds` for documents of this size"),
+        Error::Queue(ingest::Error::QueueFull { .. }) => {
+            ToolError::new(Code::Unavailable, "too many jobs wait already")
+                .with_hint("try again when some are done")
+        }
+        Error::Unavailable(_) | Error::Search(_) => {
+            tracing::error!(cause = chain(&error), "the store failed");
+            ToolError::new(Code::Unavailable, message).with_hint("try again later")
+        }
+        Error::Queue(_) | Error::Document(_) => ToolError::internal(chain(&error)),
+    }
+}
+
+/// Writes a node.
+pub fn node_json(node: &Node) -> Value {
+    let mut value = json!(node);
+    if node.warnings.is_empty()
+        && let Value::Object(members) = &mut value
+    {
+        members.remove("warnings");
+    }
+    value
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
+}

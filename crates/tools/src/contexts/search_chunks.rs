@@ -1,0 +1,164 @@
+//! A search tool that a user made: the chunks of long strings under its path.
+
+use std::sync::Arc;
+
+use contexts::Service;
+use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
+use model::Caller;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::answer::error;
+use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// What an agent is told about a tool whose user said nothing.
+const DESCRIPTION: &str = "Search long texts of a JSON document by words and meaning.";
+
+/// The tool.
+pub struct SearchChunks {
+    service: Service,
+    tool: String,
+    spec: Arc<Spec>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default = "default_top_k")]
+    top_k: usize,
+}
+
+fn default_top_k() -> usize {
+    DEFAULT_TOP_K
+}
+
+impl SearchChunks {
+    /// Searches through a user's tool.
+    pub fn new(service: Service, tool: &contexts::Tool) -> Self {
+        let spec = Arc::new(spec(&tool.name, &tool.description));
+        SearchChunks { service, tool: tool.id.clone(), spec }
+    }
+}
+
+pub(super) fn spec(name: &str, description: &str) -> Spec {
+    let description = if description.is_empty() { DESCRIPTION } else { description };
+    let text = || json!({ "type": "string" });
+    let number = || json!({ "type": "integer" });
+    Spec::read_only(name, name, description)
+        .with_input(json!({
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_QUERY_CHARS,
+                    "description": "what to look for; a whole question works best",
+                },
+                "top_k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_TOP_K,
+                    "default": DEFAULT_TOP_K,
+                },
+            },
+            "required": ["query"],
+        }))
+        .with_output(json!({
+            "type": "object",
+            "properties": {
+                "query": text(),
+                "results": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "score": { "type": "number" },
+                            "rrf_score": { "type": ["number", "null"] },
+                            "json_path": text(),
+                            "chunk": {
+                                "type": "object",
+                                "properties": {
+                                    "id": text(),
+                                    "table_id": text(),
+                                    "json_pointer": text(),
+                                    "chunk_index": number(),
+                                    "total_chunks": number(),
+                                    "chunk_text": text(),
+                                    "char_start": number(),
+                                    "char_end": number(),
+                                    "content_hash": text(),
+                                    "turbopuffer_namespace": text(),
+                                    "turbopuffer_doc_id": text(),
+                                },
+                                "required": [
+                                    "id", "table_id", "json_pointer", "chunk_index",
+                                    "total_chunks", "chunk_text", "char_start", "char_end",
+                                    "content_hash", "turbopuffer_namespace", "turbopuffer_doc_id",
+                                ],
+                            },
+                        },
+                        "required": ["score", "json_path", "chunk"],
+                    },
+                },
+                "warnings": { "type": "array", "items": text() },
+            },
+            "required": ["query", "results"],
+        }))
+        .with_source_text(&["/results/*/chunk/chunk_text"])
+        .with_list("/results")
+}
+
+impl Tool for SearchChunks {
+    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+        Some(Arc::clone(&self.spec))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { query, top_k } = call.parse()?;
+        let found = self
+            .service
+            .search(call.caller, &self.tool, &query, top_k, call.deadline)
+            .map_err(error)?;
+        let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
+        let n_results = results.len();
+        let value = json!({ "query": found.query, "results": results });
+        Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Caller;
+
+    use super::*;
+    use crate::contract::page;
+
+    /// The description alone, for the rules that hold for all tools.
+    struct Described(Arc<Spec>);
+
+    impl Tool for Described {
+        fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
+            Some(Arc::clone(&self.0))
+        }
+
+        fn call(&self, _call: &Call<'_>) -> Result<Answer, ToolError> {
+            Err(ToolError::internal("nobody calls it"))
+        }
+    }
+
+    #[test]
+    fn schema_and_errors() {
+        let wrong = [
+            json!({}),
+            json!({ "query": "" }),
+            json!({ "query": "x", "top_k": 21 }),
+            json!({ "query": "x", "top_k": 0 }),
+            json!({ "query": "x", "topk": 5 }),
+            json!({ "query": "x".repeat(2_001) }),
+        ];
+        let tool = Described(Arc::new(spec("search_manual", "Search the manual of the crane.")));
+        insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+        let tool = Described(Arc::new(spec("search_manual", "")));
+        assert!(page(&tool, &Caller::local_admin(), &[]).contains(DESCRIPTION));
+    }
+}
