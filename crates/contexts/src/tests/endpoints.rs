@@ -117,7 +117,7 @@ fn bindings_change_at_once_and_names_stay_unique() {
     assert!(matches!(bind(&[&one.id, &one.id]), Err(Error::BadRequest { .. })));
     service.delete_tool(&ann, &one.id).unwrap();
     assert_eq!(names(), ["one"]);
-    assert_eq!(service.get_endpoint(&ann, id).unwrap().tool_ids, [reader.id.clone()]);
+    assert_eq!(service.get_endpoint(&ann, id).unwrap().tool_ids, std::slice::from_ref(&reader.id));
 
     let elsewhere = world.project(&ann);
     let table = world.table(&ann, &elsewhere.id, &json!({}));
