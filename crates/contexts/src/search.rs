@@ -3,7 +3,7 @@
 use model::{Caller, Deadline, Score, Stage, Warning};
 use retrieve::{Grouping, Pipeline, Ranked, Request, Scope};
 use serde::Serialize;
-use store::{Filter, TypedObject};
+use store::{Filter, Place, TypedObject};
 
 use crate::ids::chunk_id;
 use crate::json::pointer;
@@ -197,6 +197,12 @@ impl Service {
         let text_of = |name: &str| string.metadata[name].as_str().unwrap_or_default();
         let (json_pointer, content_hash) = (text_of("json_pointer"), text_of("content_hash"));
         let Some(json_path) = pointer::relative(scope, json_pointer) else { return Ok(None) };
+        // An engine that cannot take our ids has its own; one that is behind has none yet.
+        let places = self.0.store.places(&hit.namespace, std::slice::from_ref(&hit.passage))?;
+        let place = places.into_iter().next().flatten().unwrap_or_else(|| Place {
+            namespace: hit.namespace.to_string(),
+            id: hit.passage.to_string(),
+        });
         Ok(Some(FoundChunk {
             score: hit.score,
             rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
@@ -211,8 +217,8 @@ impl Service {
                 char_start: passage.span.start,
                 char_end: passage.span.end,
                 content_hash: content_hash.to_owned(),
-                turbopuffer_namespace: hit.namespace.to_string(),
-                turbopuffer_doc_id: hit.passage.to_string(),
+                turbopuffer_namespace: place.namespace,
+                turbopuffer_doc_id: place.id,
             },
         }))
     }

@@ -35,8 +35,9 @@ pub(crate) struct NameVectors {
     pub(crate) n_dimensions: usize,
 }
 
-/// How far above the crowd, in standard deviations, a name must stand to be near in meaning.
-const LEAST_DEVIATIONS: f32 = 3.0;
+/// How far above what chance alone lifts the luckiest of the names, in standard deviations, a name
+/// must stand to be near in meaning.
+const LEAST_OVER_CHANCE: f32 = 1.2;
 
 /// How many deviations above that give full trust.
 const TRUST_DEVIATIONS: f32 = 3.0;
@@ -105,16 +106,19 @@ impl NameVectors {
         let mean = cosines.iter().sum::<f32>() / n_names;
         let variance = cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / n_names;
         let deviation = variance.sqrt().max(f32::EPSILON);
+        // The highest of so many draws from a bell curve stands about here: among more names, one
+        // is nearer by chance.
+        let least = (2.0 * n_names.ln()).sqrt() + LEAST_OVER_CHANCE;
         let mut near: Vec<(usize, f32)> = cosines
             .iter()
             .map(|cosine| (cosine - mean) / deviation)
             .enumerate()
-            .filter(|(_, deviations)| *deviations >= LEAST_DEVIATIONS)
+            .filter(|(_, deviations)| *deviations >= least)
             .collect();
         near.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         near.truncate(MAX_NEAREST);
         let score = |deviations: f32| {
-            let trust = ((deviations - LEAST_DEVIATIONS) / TRUST_DEVIATIONS).clamp(0.0, 1.0);
+            let trust = ((deviations - least) / TRUST_DEVIATIONS).clamp(0.0, 1.0);
             LEAST_MEANING_SCORE + (MOST_MEANING_SCORE - LEAST_MEANING_SCORE) * trust
         };
         Ok(near

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::turbopuffer::TurbopufferServer;
 use testkit::{Mcp, Request, Response, tokens};
 
 use crate::house::{House, dowse};
@@ -355,4 +356,28 @@ fn the_command_line_does_the_same_and_a_backup_holds_it() {
     assert_eq!(node, long("harbour").trim());
     context(&["context", "project", "delete", "Docs"]);
     assert!(!context(&["context", "project", "list"]).contains("Docs"));
+}
+
+#[test]
+fn chunks_live_in_turbopuffer_under_its_own_ids() {
+    let engine = TurbopufferServer::start();
+    let config =
+        format!("{CONFIG}[store]\nprovider = \"turbopuffer\"\nbase_url = \"{}\"\n", engine.url());
+    let desk = Desk(House::start_with(&config, &[("TURBOPUFFER_API_KEY", engine.key())]));
+    let (project, table) = desk.table(None, &json!({ "a": long("harbour"), "b": long("castle") }));
+    let tool = desk.tool(None, &table, "", "search_all");
+    let body = json!({ "name": "Agent", "tool_ids": [tool] });
+    let endpoint = desk.make(None, "/v1/endpoints", &body);
+    let found = desk.agent(&endpoint).call("search_all", &json!({ "query": "castle" })).success();
+    let chunk = &found["results"][0]["chunk"];
+    assert_eq!(chunk["json_pointer"], "/b", "{found}");
+    let namespace = chunk["turbopuffer_namespace"].as_str().unwrap();
+    assert!(engine.namespaces().contains(&namespace.to_owned()), "{:?}", engine.namespaces());
+    assert!(namespace.ends_with(&format!("project_{project}_table_{table}")), "{namespace}");
+    let id = chunk["turbopuffer_doc_id"].as_str().unwrap();
+    let parts: Vec<usize> = id.split(':').map(str::len).collect();
+    assert!(id.len() <= 64 && parts == [24, 12, 1], "{id}");
+    assert!(chunk["content_hash"].as_str().unwrap().starts_with(&id[25..37]), "{chunk}");
+    desk.send(None, Request::new("DELETE", &format!("/v1/projects/{project}")));
+    desk.0.wait_until(|| !engine.namespaces().contains(&namespace.to_owned()));
 }

@@ -144,7 +144,9 @@ fn contexts(folder: &Path) -> anyhow::Result<()> {
 fn show(report: &Report) {
     let mut rows = vec![vec![report.subject.clone(), String::new(), String::new()]];
     rows.extend(report.figures.iter().map(|figure| {
-        let value = format!("{:.2} {}", figure.value, figure.unit);
+        // Shares are near 1 where they are good: two digits would hide the difference.
+        let n_digits = if figure.unit == "ratio" { 4 } else { 2 };
+        let value = format!("{:.n_digits$} {}", figure.value, figure.unit);
         vec![figure.name.clone(), value, figure.note.clone().unwrap_or_default()]
     }));
     print::line(print::table(&rows));
