@@ -15,9 +15,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a file must stay as it is before it is read: it may be in the middle of being written.
 const SETTLED_AFTER: Duration = Duration::from_millis(200);
 
-/// Watches the configuration until `shutdown`, and puts what `build` makes of it in place.
+/// What tells one state of a file from another.
+pub(crate) type Stamp = Option<(SystemTime, u64)>;
+
+/// Watches the configuration until `shutdown`, and puts what `build` makes of it in place. `seen`
+/// is the stamp of what is in place now: a change since then must not be missed.
 pub(crate) fn watch(
     path: PathBuf,
+    mut seen: Stamp,
     shared: Shared,
     shutdown: CancellationToken,
     build: impl Fn() -> anyhow::Result<App> + Send + Sync + 'static,
@@ -25,7 +30,6 @@ pub(crate) fn watch(
     let mut hangup = signal(SignalKind::hangup())?;
     let build = std::sync::Arc::new(build);
     tokio::spawn(async move {
-        let mut seen = stamp(&path);
         loop {
             tokio::select! {
                 _ = hangup.recv() => seen = settled(&path).await,
@@ -66,7 +70,7 @@ fn opens_the_door(old: &App, new: &App) -> bool {
 }
 
 /// Waits until the file has stopped changing.
-async fn settled(path: &Path) -> Option<(SystemTime, u64)> {
+async fn settled(path: &Path) -> Stamp {
     loop {
         let before = stamp(path);
         tokio::time::sleep(SETTLED_AFTER).await;
@@ -76,7 +80,8 @@ async fn settled(path: &Path) -> Option<(SystemTime, u64)> {
     }
 }
 
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// Gives the state of a file.
+pub(crate) fn stamp(path: &Path) -> Stamp {
     let metadata = fs_err::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

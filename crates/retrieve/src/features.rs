@@ -100,7 +100,9 @@ impl<'a> WeighedWords<'a> {
         let analyzer = Analyzer::new();
         let text = &stored.passage.text;
         let sample = text.get(..text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES)).unwrap_or(text);
-        let language = detect_language(sample);
+        // What a passage shows clearly is its language; only what it hides needs a closer look.
+        let shown = shown_language(sample);
+        let language = shown.unwrap_or_else(|| detect_language(sample));
         let mut title = stored.title.clone();
         for heading in &stored.passage.headings {
             title.push('\n');
@@ -123,7 +125,7 @@ impl<'a> WeighedWords<'a> {
             coverage: worth_of(&|idx| !spans[idx].is_empty() || title_words.contains(&idx)),
             title: worth_of(&|idx| title_words.contains(&idx)),
             proximity: self.proximity(&spans),
-            is_foreign: self.language.is_some_and(|language| is_foreign(language, sample)),
+            is_foreign: is_foreign(self.language, shown),
             matches,
             exact,
             folded,
@@ -174,10 +176,10 @@ impl<'a> WeighedWords<'a> {
 
 /// Tells whether a passage shows another language than the query's. Chinese and Japanese count as
 /// one here: a query of a few characters can be either.
-fn is_foreign(query: Language, passage: &str) -> bool {
+fn is_foreign(query: Option<Language>, passage: Option<Language>) -> bool {
+    let (Some(query), Some(passage)) = (query, passage) else { return false };
     let one_of_han = |language| matches!(language, Language::Chinese | Language::Japanese);
-    shown_language(passage)
-        .is_some_and(|passage| passage != query && !(one_of_han(passage) && one_of_han(query)))
+    passage != query && !(one_of_han(passage) && one_of_han(query))
 }
 
 #[cfg(test)]
@@ -188,14 +190,13 @@ mod tests {
     fn a_language_is_foreign_when_both_sides_show_theirs() {
         let english = "The committee met on the first day of the month to agree on the plan.";
         let check = |query: &str, expected: bool| {
-            let language = shown_language(query);
-            let found = language.is_some_and(|language| is_foreign(language, english));
+            let found = is_foreign(shown_language(query), shown_language(english));
             assert_eq!(found, expected, "{query}");
         };
         check("委員会はいつ集まりましたか", true);
         check("Când s-a întrunit comitetul pentru a stabili planul și cine a fost acolo?", true);
         check("When did the committee meet, and what was it about?", false);
         check("committee plan", false);
-        assert!(!is_foreign(Language::Japanese, "委员会每月第一天开会讨论计划。"));
+        assert!(!is_foreign(Some(Language::Japanese), Some(Language::Chinese)));
     }
 }

@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use infer::Reranker;
 use model::{Explanation, Hit, PassageId, Score, Stage, StageScore, Warning};
+use rayon::iter::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
+};
 use store::StoredPassage;
 use text::Scratch;
 
@@ -17,6 +20,9 @@ use crate::meaning::Meaning;
 use crate::order::{WEIGHTS, blend};
 use crate::question::Question;
 use crate::{Ranked, Request, Result, Retriever, StageTiming, snippet};
+
+/// Candidates that one thread looks at in one go.
+const CANDIDATES_AT_ONCE: usize = 16;
 
 /// A candidate after the last stage.
 #[derive(Debug, Clone)]
@@ -100,12 +106,21 @@ fn look(
     let words =
         WeighedWords::new(&*retriever.store, request.scopes, &question.plain, &question.words)?;
     let mut passages = fetch(retriever, request, &fused)?;
-    let mut scratch = Scratch::new();
-    let mut judged = Vec::with_capacity(fused.len());
-    for (rank, fused) in (1..).zip(fused) {
-        let key = (fused.scope_idx, fused.passage.clone());
-        let Some(passage) = passages.remove(&key) else { continue };
-        let evidence = words.evidence(&passage, &mut scratch);
+    let candidates: Vec<(u32, Fused, StoredPassage)> = (1..)
+        .zip(fused)
+        .filter_map(|(rank, fused)| {
+            let passage = passages.remove(&(fused.scope_idx, fused.passage.clone()))?;
+            Some((rank, fused, passage))
+        })
+        .collect();
+    // Looking for the words costs most of this stage, and no candidate waits for another.
+    let evidence: Vec<WordEvidence> = candidates
+        .par_iter()
+        .with_min_len(CANDIDATES_AT_ONCE)
+        .map_init(Scratch::new, |scratch, (_, _, passage)| words.evidence(passage, scratch))
+        .collect();
+    let mut judged = Vec::with_capacity(candidates.len());
+    for ((rank, fused, passage), evidence) in candidates.into_iter().zip(evidence) {
         let bm25 = fused.words.as_ref().map_or(by_words.floor(), |seen| seen.score);
         // Under a full list a passage may have a vector that is farther away than the last one;
         // otherwise it has none.
@@ -199,14 +214,22 @@ fn late_interaction(
                 return Some(message);
             }
         };
-        for (idx, blob) in own.into_iter().zip(blobs) {
-            if request.deadline.is_over() {
-                let message = "late interaction was skipped: the deadline came first";
-                warnings.push(Warning::new("degraded", message));
-                judged.iter_mut().for_each(|judged| judged.features.late = None);
-                return Some(message.to_owned());
-            }
-            judged[idx].features.late = blob.and_then(|blob| late.score(&blob));
+        let scores: Option<Vec<Option<f64>>> = blobs
+            .into_par_iter()
+            .with_min_len(CANDIDATES_AT_ONCE)
+            .map(|blob| {
+                let is_in_time = !request.deadline.is_over();
+                is_in_time.then(|| blob.and_then(|blob| late.score(&blob)))
+            })
+            .collect();
+        let Some(scores) = scores else {
+            let message = "late interaction was skipped: the deadline came first";
+            warnings.push(Warning::new("degraded", message));
+            judged.iter_mut().for_each(|judged| judged.features.late = None);
+            return Some(message.to_owned());
+        };
+        for (idx, score) in own.into_iter().zip(scores) {
+            judged[idx].features.late = score;
         }
     }
     None

@@ -17,6 +17,7 @@ use crate::{open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
+    let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
     let folders = args.folders.clone();
     let adjust = move |mut config: Config| {
@@ -42,7 +43,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         watch_folders(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
-            reload::watch(file, shared.clone(), shutdown.clone(), move || {
+            reload::watch(file, stamp, shared.clone(), shutdown.clone(), move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
