@@ -20,6 +20,11 @@ pub struct Repaired {
 }
 
 impl Service {
+    /// Tells whether a language model is configured.
+    pub fn has_language_model(&self) -> bool {
+        self.0.llm.is_some()
+    }
+
     /// Repairs OCR text: by the language model where one is configured, by rules otherwise.
     ///
     /// An answer of the model that changes anything but hyphens and long vowel marks is not

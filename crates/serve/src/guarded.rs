@@ -1,6 +1,7 @@
 //! What stands around every call, whatever is called: the rate, a slot, a deadline, a thread that
 //! may block, and the record of how it ended.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -112,10 +113,7 @@ pub(crate) async fn run<T: Send + 'static>(
     ticket: &Ticket,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let slot = match Arc::clone(&app.slots).try_acquire_owned() {
-        Ok(slot) => slot,
-        Err(_) => wait_for_slot(app).await?,
-    };
+    let slot = slot(app).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
     let work = {
         let deadline = deadline.clone();
@@ -145,6 +143,18 @@ pub(crate) async fn run<T: Send + 'static>(
     }
 }
 
+/// Does work that is over before a thread for it would have woken up, right here in its slot.
+pub(crate) async fn run_here<T>(
+    app: &App,
+    ticket: &Ticket,
+    work: impl FnOnce(&Deadline) -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    let _slot = slot(app).await?;
+    let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
+    std::panic::catch_unwind(AssertUnwindSafe(|| work(&deadline)))
+        .unwrap_or_else(|_| Err(ToolError::internal(format!("`{}` panicked", ticket.name))))
+}
+
 /// The cause of a mistake of ours goes to the log; the caller gets the id that finds it there.
 pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolError {
     if error.code != Code::InternalError {
@@ -156,7 +166,10 @@ pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolErro
         .with_hint("the server's log has the cause under this id")
 }
 
-async fn wait_for_slot(app: &App) -> Result<tokio::sync::OwnedSemaphorePermit, ToolError> {
+async fn slot(app: &App) -> Result<tokio::sync::OwnedSemaphorePermit, ToolError> {
+    if let Ok(slot) = Arc::clone(&app.slots).try_acquire_owned() {
+        return Ok(slot);
+    }
     match tokio::time::timeout(SLOT_WAIT, Arc::clone(&app.slots).acquire_owned()).await {
         Ok(Ok(slot)) => Ok(slot),
         Ok(Err(_)) | Err(_) => Err(ToolError::new(Code::Unavailable, "the server is busy")

@@ -9,7 +9,8 @@ use crate::{Spec, ToolError};
 
 /// Something an agent may call.
 ///
-/// Implementations are shared between threads and called on a thread that may block.
+/// Implementations are shared between threads and called on a thread that may block, but for
+/// calls that say of themselves that they are instant.
 pub trait Tool: Send + Sync {
     /// Describes the tool as this caller may see it; `None` when it does not exist for them.
     ///
@@ -23,6 +24,12 @@ pub trait Tool: Send + Sync {
     /// gives what it has with a warning, or [`crate::Code::DeadlineExceeded`]; nobody may rely
     /// on it stopping at once.
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError>;
+
+    /// Tells whether these arguments take microseconds and never wait, so that the call may run
+    /// where other calls are served. The arguments have passed [`crate::check`].
+    fn is_instant(&self, _arguments: &Map<String, Value>) -> bool {
+        false
+    }
 
     /// Suggests values for an argument that start with what was typed; at most 100.
     fn complete(&self, _caller: &Caller, _argument: &str, _typed: &str) -> Vec<String> {

@@ -44,7 +44,7 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
     assert!((1..=MAX_DESCRIPTION_CHARS).contains(&n_chars), "{n_chars} characters");
     for schema in [&spec.input, &spec.output] {
         assert_eq!(schema.get("type"), Some(&json!("object")));
-        let schema = Value::Object(schema.clone());
+        let schema = Value::Object((**schema).clone());
         jsonschema::draft202012::new(&schema).expect("the schema is JSON Schema 2020-12");
     }
     assert_eq!(spec.input.get("additionalProperties"), Some(&json!(false)));
@@ -62,8 +62,8 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         "title": spec.title,
         "description": spec.description,
         "effect": format!("{:?}", spec.effect),
-        "input": spec.input,
-        "output": spec.output,
+        "input": *spec.input,
+        "output": *spec.output,
         "source_text": spec.shape.source_text,
         "list": spec.shape.list,
         "errors": errors,

@@ -1,6 +1,8 @@
 //! How a tool describes itself: to the agent (schemas, annotations) and to the guard (where
 //! source text stands, which list may be cut).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 /// What calling a tool changes.
@@ -45,9 +47,9 @@ pub struct Spec {
     /// When to use the tool, written for an agent; holds no text from sources.
     pub description: String,
     /// JSON Schema 2020-12 of the arguments.
-    pub input: Map<String, Value>,
+    pub input: Arc<Map<String, Value>>,
     /// JSON Schema 2020-12 of a successful answer.
-    pub output: Map<String, Value>,
+    pub output: Arc<Map<String, Value>>,
     /// What a call changes.
     pub effect: Effect,
     /// The form of its errors.
@@ -67,8 +69,8 @@ impl Spec {
             name: name.to_owned(),
             title: title.to_owned(),
             description: description.to_owned(),
-            input: empty_object(),
-            output: empty_object(),
+            input: Arc::new(empty_object()),
+            output: Arc::new(empty_object()),
             effect: Effect::ReadOnly,
             errors: ErrorShape::Coded,
             shape: OutputShape::default(),
@@ -81,8 +83,9 @@ impl Spec {
     ///
     /// Invariant: the value is a JSON object; unknown arguments are refused for every tool.
     pub fn with_input(mut self, schema: Value) -> Self {
-        self.input = into_object(schema);
-        self.input.entry("additionalProperties").or_insert(Value::Bool(false));
+        let mut schema = into_object(schema);
+        schema.entry("additionalProperties").or_insert(Value::Bool(false));
+        self.input = Arc::new(schema);
         self
     }
 
@@ -90,7 +93,7 @@ impl Spec {
     ///
     /// Invariant: the value is a JSON object.
     pub fn with_output(mut self, schema: Value) -> Self {
-        self.output = into_object(schema);
+        self.output = Arc::new(into_object(schema));
         self
     }
 

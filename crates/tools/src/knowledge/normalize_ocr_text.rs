@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use knowledge::Service;
 use model::Caller;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::answer::error;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest text that is taken, in characters.
 const MAX_TEXT_CHARS: u64 = 10_000;
+
+/// Texts up to this many bytes are repaired without a thread of their own.
+const INSTANT_BYTES: usize = 1024;
 
 /// The tool.
 pub struct NormalizeOcrText {
@@ -66,6 +69,13 @@ fn spec() -> Spec {
 impl Tool for NormalizeOcrText {
     fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
         Some(Arc::clone(&self.spec))
+    }
+
+    /// A short text is repaired by rules faster than a thread wakes up; a model must be asked.
+    fn is_instant(&self, arguments: &Map<String, Value>) -> bool {
+        let is_short =
+            arguments.get("text").and_then(Value::as_str).is_some_and(|t| t.len() <= INSTANT_BYTES);
+        is_short && self.service.as_ref().is_none_or(|service| !service.has_language_model())
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
