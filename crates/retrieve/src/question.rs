@@ -122,7 +122,7 @@ fn phrase(text: &str, languages: LanguageSet) -> Option<Clause> {
             let start = first.position;
             let words =
                 words.iter().map(|word| (word.position - start, word.terms.clone())).collect();
-            Some(Clause::Phrase { form: Form::Folded, words, boost: 1.0 })
+            Some(Clause::Phrase { words, boost: 1.0 })
         }
     }
 }

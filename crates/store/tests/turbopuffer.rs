@@ -351,7 +351,7 @@ fn deep_phrases_ask_for_more_rows_until_enough_fit() {
     documents.push(document("right", &[&long]));
     store.upsert(&notes(), &documents).unwrap();
     let mut query = WordsQuery::new(Bm25::PASSAGES, 0.0);
-    query.must = vec![store::Clause::phrase(store::Form::Exact, ["red", "apple"])];
+    query.must = vec![store::Clause::phrase(["red", "appl"])];
     let found = store.by_words(&notes(), &query, &Filter::All, 1, &soon()).unwrap();
     assert_eq!(found.hits[0].document.as_str(), "right");
     assert!(!found.is_partial);

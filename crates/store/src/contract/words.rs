@@ -40,10 +40,8 @@ pub enum Clause {
         /// What its score is multiplied by.
         boost: f32,
     },
-    /// Words that stand together, each at its distance from the first.
+    /// Words in their folded form that stand together, each at its distance from the first.
     Phrase {
-        /// The form that is looked for.
-        form: Form,
         /// Offsets and, for each, the index terms any of which may stand there.
         words: Vec<(u32, Vec<String>)>,
         /// What its score is multiplied by.
@@ -71,10 +69,10 @@ impl Clause {
         Clause::Word { form, terms: terms.into_iter().map(Into::into).collect(), boost: 1.0 }
     }
 
-    /// Looks for words that follow each other.
-    pub fn phrase<T: Into<String>>(form: Form, terms: impl IntoIterator<Item = T>) -> Self {
+    /// Looks for folded words that follow each other.
+    pub fn phrase<T: Into<String>>(terms: impl IntoIterator<Item = T>) -> Self {
         let words = (0..).zip(terms.into_iter().map(|term| vec![term.into()])).collect();
-        Clause::Phrase { form, words, boost: 1.0 }
+        Clause::Phrase { words, boost: 1.0 }
     }
 
     /// Looks for every word with the given start.

@@ -23,6 +23,10 @@ const MIN_WRITER_BYTES: usize = 15_000_000;
 /// Segments with more entries than this are not merged any more.
 const MAX_MERGED_ENTRIES: usize = 4_000_000;
 
+/// So many segments of like size become one. More of them make searches a little slower and
+/// rewrite every entry less often: once instead of twice on the way to a million.
+const SEGMENTS_PER_MERGE: usize = 16;
+
 /// A passage on its way into the index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
@@ -203,6 +207,7 @@ impl LexicalIndex {
                     .build();
                 let writer = self.index.writer_with_options(options)?;
                 let mut policy = LogMergePolicy::default();
+                policy.set_min_num_segments(SEGMENTS_PER_MERGE);
                 policy.set_max_docs_before_merge(MAX_MERGED_ENTRIES);
                 writer.set_merge_policy(Box::new(policy));
                 writer

@@ -34,7 +34,11 @@ impl Packer {
         self.last_position = Some(position);
         self.packed.push(SEPARATOR);
         self.packed.push(char::from_u32(STEP_BASE + step).unwrap_or(' '));
-        self.packed.extend(term.chars().filter(|char| *char != SEPARATOR));
+        if memchr::memchr(SEPARATOR as u8, term.as_bytes()).is_none() {
+            self.packed.push_str(term);
+        } else {
+            self.packed.extend(term.chars().filter(|char| *char != SEPARATOR));
+        }
     }
 
     /// Starts another stretch of text, far enough away that no phrase spans the two.
@@ -84,7 +88,7 @@ impl TokenStream for Unpacking<'_> {
         }
         let Some(step) = chars.next() else { return false };
         let rest = chars.as_str();
-        let end = rest.find(SEPARATOR).unwrap_or(rest.len());
+        let end = memchr::memchr(SEPARATOR as u8, rest.as_bytes()).unwrap_or(rest.len());
         self.token.position += (u32::from(step) - STEP_BASE) as usize;
         self.token.text.clear();
         self.token.text.push_str(&rest[..end]);

@@ -136,9 +136,8 @@ impl LexicalView {
 
 fn form_of(clause: &Clause) -> Form {
     match clause {
-        Clause::Word { form, .. } | Clause::Phrase { form, .. } | Clause::Prefix { form, .. } => {
-            *form
-        }
+        Clause::Word { form, .. } | Clause::Prefix { form, .. } => *form,
+        Clause::Phrase { .. } => Form::Folded,
     }
 }
 

@@ -73,7 +73,7 @@ impl Words {
             Clause::Prefix { form, prefix, .. } => {
                 words.iter().filter(|word| word.term(*form).starts_with(prefix)).count()
             }
-            Clause::Phrase { form, words: parts, .. } => count_phrases(words, *form, parts),
+            Clause::Phrase { words: parts, .. } => count_phrases(words, parts),
         }
     }
 }
@@ -176,18 +176,18 @@ fn push(words: &mut Vec<Word>, text: &str, language: Language) {
     });
 }
 
-fn count_phrases(words: &[Word], form: Form, parts: &[(u32, Vec<String>)]) -> usize {
+fn count_phrases(words: &[Word], parts: &[(u32, Vec<String>)]) -> usize {
     let Some((first_offset, first_terms)) = parts.first() else { return 0 };
     let stands_at = |position: u32, terms: &[String]| {
         let start = words.partition_point(|word| word.position < position);
         words[start..]
             .iter()
             .take_while(|word| word.position == position)
-            .any(|word| terms.iter().any(|term| term == word.term(form)))
+            .any(|word| terms.iter().any(|term| term == &word.folded))
     };
     let mut n_phrases = 0;
     let mut last_start = None;
-    for word in words.iter().filter(|word| first_terms.iter().any(|term| term == word.term(form))) {
+    for word in words.iter().filter(|word| first_terms.iter().any(|term| term == &word.folded)) {
         let Some(start) = word.position.checked_sub(*first_offset) else { continue };
         let is_whole = parts[1..].iter().all(|(offset, terms)| stands_at(start + offset, terms));
         if is_whole && last_start != Some(start) {

@@ -38,8 +38,8 @@ impl Counted {
         };
         match clause {
             Clause::Word { form, terms, .. } => vec![any(*form, terms)],
-            Clause::Phrase { form, words, .. } => {
-                words.iter().map(|(_, terms)| any(*form, terms)).collect()
+            Clause::Phrase { words, .. } => {
+                words.iter().map(|(_, terms)| any(Form::Folded, terms)).collect()
             }
             Clause::Prefix { form, prefix, .. } => vec![Counted {
                 field,
