@@ -35,6 +35,7 @@ mod llm;
 mod reranker;
 
 mod token_blob;
+mod token_match;
 mod token_mean;
 
 mod cache;
@@ -56,5 +57,6 @@ pub use net::Secret;
 pub use open::{EmbedderChoice, EmbedderSlot, RerankerChoice, open_local_embedder, open_reranker};
 pub use reranker::Reranker;
 pub use state::ModelState;
-pub use token_blob::{pack_tokens, unpack_tokens};
+pub use token_blob::pack_tokens;
+pub use token_match::TokenMatcher;
 pub use token_mean::token_mean;

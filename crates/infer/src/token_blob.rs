@@ -28,17 +28,14 @@ pub fn pack_tokens(tokens: &TokenVectors, mean: &[f32]) -> Vec<u8> {
     blob
 }
 
-/// Unpacks a blob into the dimensions and the bits of each token; nothing when it is no blob of
-/// this form.
-pub fn unpack_tokens(blob: &[u8]) -> Option<(usize, Vec<&[u8]>)> {
+/// Gives the dimensions and the bits of all tokens behind each other; nothing when it is no blob
+/// of this form.
+pub(crate) fn bits_of(blob: &[u8]) -> Option<(usize, &[u8])> {
     let (header, bits) = blob.split_first_chunk::<4>()?;
     let dimensions = usize::from(u16::from_le_bytes([header[0], header[1]]));
     let n_tokens = usize::from(u16::from_le_bytes([header[2], header[3]]));
-    let n_bytes = dimensions.div_ceil(8);
-    if n_bytes == 0 || bits.len() != n_tokens * n_bytes {
-        return (n_tokens == 0 && bits.is_empty()).then_some((dimensions, vec![]));
-    }
-    Some((dimensions, bits.chunks_exact(n_bytes).collect()))
+    let is_whole = bits.len() == n_tokens * dimensions.div_ceil(8);
+    (is_whole && (dimensions > 0 || n_tokens == 0)).then_some((dimensions, bits))
 }
 
 #[cfg(test)]
@@ -52,15 +49,15 @@ mod tests {
             flat: (0..30).map(|at| if at % 3 == 0 { 1.0 } else { -1.0 }).collect(),
         };
         let blob = pack_tokens(&tokens, &[]);
-        let (dimensions, bits) = unpack_tokens(&blob).unwrap();
-        assert_eq!((dimensions, bits.len()), (10, 3));
-        for (token, bits) in tokens.iter().zip(bits) {
+        let (dimensions, bits) = bits_of(&blob).unwrap();
+        assert_eq!((dimensions, bits.len()), (10, 3 * 2));
+        for (token, bits) in tokens.iter().zip(bits.chunks(2)) {
             for (at, value) in token.iter().enumerate() {
                 assert_eq!(bits[at / 8] >> (at % 8) & 1 == 1, *value > 0.0);
             }
         }
-        assert_eq!(unpack_tokens(&blob[..blob.len() - 1]), None);
-        assert_eq!(unpack_tokens(&[1]), None);
-        assert!(unpack_tokens(&pack_tokens(&TokenVectors::default(), &[])).is_some());
+        assert_eq!(bits_of(&blob[..blob.len() - 1]), None);
+        assert_eq!(bits_of(&[1]), None);
+        assert!(bits_of(&pack_tokens(&TokenVectors::default(), &[])).is_some());
     }
 }

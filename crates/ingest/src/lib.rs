@@ -50,7 +50,7 @@ mod terminal;
 
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
-pub use infer::{pack_tokens, unpack_tokens};
+pub use infer::pack_tokens;
 pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
     QueueConfig, Runner, Workers,

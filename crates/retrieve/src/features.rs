@@ -1,10 +1,11 @@
 //! What the words of a query are worth, and how a passage holds them.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use model::Span;
 use store::{Form, PassageStore, StoredPassage};
-use text::{Analyzer, Language, Match, QueryWord, Scratch, detect_language, shown_language};
+use text::{Analyzer, Language, Match, QueryWord, Scratch, shown_language};
 
 use crate::{Result, Scope};
 
@@ -14,6 +15,11 @@ const MAX_GAP_CHARS: usize = 8;
 
 /// The language of a passage is told from this many bytes of its beginning.
 const LANGUAGE_SAMPLE_BYTES: usize = 512;
+
+thread_local! {
+    /// Kept between queries, since most words of a corpus come again.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
+}
 
 /// How a passage stands to a query, in figures that mean the same for every query.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -96,13 +102,18 @@ impl<'a> WeighedWords<'a> {
     }
 
     /// Looks for the words in a passage and its title.
-    pub(crate) fn evidence(&self, stored: &StoredPassage, scratch: &mut Scratch) -> WordEvidence {
+    pub(crate) fn evidence(&self, stored: &StoredPassage) -> WordEvidence {
+        SCRATCH.with_borrow_mut(|scratch| self.evidence_with(stored, scratch))
+    }
+
+    fn evidence_with(&self, stored: &StoredPassage, scratch: &mut Scratch) -> WordEvidence {
         let analyzer = Analyzer::new();
-        let text = &stored.passage.text;
-        let sample = text.get(..text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES)).unwrap_or(text);
-        // What a passage shows clearly is its language; only what it hides needs a closer look.
-        let shown = shown_language(sample);
-        let language = shown.unwrap_or_else(|| detect_language(sample));
+        let (text, language) = (&stored.passage.text, stored.language);
+        // Only a query that shows its language can find another one foreign.
+        let shown = self.language.and_then(|_| {
+            let end = text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES);
+            shown_language(text.get(..end).unwrap_or(text))
+        });
         let mut title = stored.title.clone();
         for heading in &stored.passage.headings {
             title.push('\n');

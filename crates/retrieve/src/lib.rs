@@ -74,7 +74,6 @@ mod rerank;
 
 mod calibrate;
 mod features;
-mod late;
 mod order;
 
 mod snippet;

@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use infer::{Embedder, ModelState};
+use infer::{Embedder, ModelState, TokenMatcher};
 use model::Warning;
 
 use crate::breaker::Outcome;
 use crate::candidates::List;
-use crate::late::LateQuery;
 use crate::question::Question;
 use crate::{Request, Retriever};
 
@@ -16,7 +15,7 @@ use crate::{Request, Retriever};
 pub(crate) struct Meaning {
     pub(crate) list: List,
     /// The tokens of the query, for late interaction.
-    pub(crate) late: Option<LateQuery>,
+    pub(crate) late: Option<TokenMatcher>,
     pub(crate) skipped: Option<String>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -84,12 +83,12 @@ fn embed(
     embedder: &dyn Embedder,
     request: &Request<'_>,
     question: &Question,
-) -> infer::Result<(Vec<f32>, Option<LateQuery>)> {
+) -> infer::Result<(Vec<f32>, Option<TokenMatcher>)> {
     if !request.pipeline.model_rerank || !embedder.has_token_vectors() {
         return Ok((embedder.embed_query(&question.plain, request.deadline)?, None));
     }
     let mean = infer::token_mean(embedder, request.deadline)?;
     let embedded = embedder.embed_query_with_tokens(&question.plain, request.deadline)?;
-    let late = LateQuery::new(&embedded.tokens, &mean);
+    let late = TokenMatcher::new(&embedded.tokens, &mean);
     Ok((embedded.pooled, late))
 }

@@ -9,7 +9,6 @@ use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
 use store::StoredPassage;
-use text::Scratch;
 
 use crate::breaker::Outcome;
 use crate::calibrate::{falling, relevance};
@@ -117,7 +116,7 @@ fn look(
     let evidence: Vec<WordEvidence> = candidates
         .par_iter()
         .with_min_len(CANDIDATES_AT_ONCE)
-        .map_init(Scratch::new, |scratch, (_, _, passage)| words.evidence(passage, scratch))
+        .map(|(_, _, passage)| words.evidence(passage))
         .collect();
     let mut judged = Vec::with_capacity(candidates.len());
     for ((rank, fused, passage), evidence) in candidates.into_iter().zip(evidence) {

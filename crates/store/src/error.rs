@@ -261,9 +261,18 @@ impl From<rusqlite::Error> for Error {
 
 impl From<tantivy::TantivyError> for Error {
     fn from(error: tantivy::TantivyError) -> Self {
-        if let tantivy::TantivyError::IoError(cause) = &error
-            && cause.kind() == std::io::ErrorKind::StorageFull
+        use tantivy::TantivyError;
+        use tantivy::directory::error::OpenWriteError;
+        let cause = if let TantivyError::IoError(cause) = &error {
+            Some(cause)
+        } else if let TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) =
+            &error
         {
+            Some(io_error)
+        } else {
+            None
+        };
+        if cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::StorageFull) {
             return Error::DiskFull { what: "the full-text index", source: Box::new(error) };
         }
         Error::Lexical(error)

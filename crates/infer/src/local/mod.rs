@@ -13,7 +13,7 @@ mod encoder;
 mod graph;
 mod unigram;
 
-mod kernels;
+pub(crate) mod kernels;
 mod product;
 mod vectorised;
 

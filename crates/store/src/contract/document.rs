@@ -2,6 +2,7 @@
 
 use model::{Attributes, DocumentId, Passage, PassageId, Timestamp};
 use serde::{Deserialize, Serialize};
+use text::Language;
 
 /// One version of a document with all its passages, as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,8 @@ pub struct StoredPassage {
     pub document: DocumentId,
     /// The document's title.
     pub title: String,
+    /// The language that the whole document was cut into words in.
+    pub language: Language,
     /// The passage.
     pub passage: Passage,
 }

@@ -3,6 +3,7 @@
 //! The index is derived: its commits carry the sequence number of the catalogue that they have
 //! seen, and whatever is lost can be made again.
 
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -84,12 +85,13 @@ impl LexicalIndex {
         let tokenizers = TokenizerManager::default();
         tokenizers.register(PACKED, TextAnalyzer::from(Unpacker::default()));
         index.set_tokenizers(tokenizers);
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .doc_store_cache_num_blocks(0)
-            .try_into()
-            .map_err(|error: tantivy::TantivyError| opening(&error))?;
+        // The engine trusts its files: one that is cut off can make it panic.
+        let reader = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let builder = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+            builder.doc_store_cache_num_blocks(0).try_into()
+        }))
+        .map_err(|_| damaged("the engine cannot read it".to_owned()))?
+        .map_err(|error: tantivy::TantivyError| opening(&error))?;
         Ok(LexicalIndex {
             folder: folder.to_owned(),
             index,
@@ -122,7 +124,18 @@ impl LexicalIndex {
     }
 
     /// Makes everything since the last commit durable and visible to new views.
+    ///
+    /// After a failure everything since the last commit is forgotten: the engine's writer would
+    /// take more entries and acknowledge them, but has lost the thread that writes them down.
     pub(crate) fn commit(&mut self, sequence: u64) -> Result<()> {
+        let committed = self.try_commit(sequence);
+        if committed.is_err() {
+            self.abandon();
+        }
+        committed
+    }
+
+    fn try_commit(&mut self, sequence: u64) -> Result<()> {
         let writer = self.writer()?;
         let mut prepared = writer.prepare_commit()?;
         failpoint::reach("words prepared")?;

@@ -1,7 +1,7 @@
 //! Reading and writing the rows of namespaces, documents and passages.
 
 use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
@@ -219,38 +219,62 @@ pub(crate) fn finish_passage(
     Ok(passage)
 }
 
-/// Gives a living passage by id.
+/// The condition that picks a passage by hash, id and namespace if its document still has it.
+const IS_LIVING: &str = "id_hash = ? AND passages.id = ? AND documents.namespace = ?
+    AND passages.row - (documents.namespace << 32) - documents.first_passage
+        BETWEEN 0 AND documents.n_passages - 1";
+
+/// Gives the row of a living passage by id.
 pub(crate) fn living_row(
     connection: &Connection,
     namespace: u32,
     id: &PassageId,
 ) -> Result<Option<i64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT passages.row FROM passages JOIN documents ON documents.row = passages.document
-         WHERE id_hash = ? AND passages.id = ? AND documents.namespace = ?
-         AND passages.row - (documents.namespace << 32) - documents.first_passage
-             BETWEEN 0 AND documents.n_passages - 1",
-    )?;
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT passages.row FROM {STORED_PASSAGE} {IS_LIVING}"))?;
     let hash = id_hash(namespace, id.as_str());
     Ok(statement.query_row(params![hash, id.as_str(), namespace], |row| row.get(0)).optional()?)
 }
 
+/// A passage with its document, up to the condition that picks it.
+const STORED_PASSAGE: &str = "passages JOIN documents ON documents.row = passages.document WHERE";
+
 /// Gives a passage with its document by row.
 pub(crate) fn stored_passage(connection: &Connection, row: i64) -> Result<Option<StoredPassage>> {
+    let condition = "passages.row = ?";
+    read_stored(connection, condition, params![row])
+}
+
+/// Gives a living passage with its document by id.
+pub(crate) fn living_passage(
+    connection: &Connection,
+    namespace: u32,
+    id: &PassageId,
+) -> Result<Option<StoredPassage>> {
+    let hash = id_hash(namespace, id.as_str());
+    read_stored(connection, IS_LIVING, params![hash, id.as_str(), namespace])
+}
+
+fn read_stored(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Option<StoredPassage>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {PASSAGE}, documents.id, documents.title
-         FROM passages JOIN documents ON documents.row = passages.document
-         WHERE passages.row = ?"
+        "SELECT {PASSAGE}, documents.id, documents.title, documents.language
+         FROM {STORED_PASSAGE} {condition}"
     ))?;
     let found = statement
-        .query_row([row], |row| {
-            Ok((read_passage(row)?, row.get::<_, String>(7)?, row.get::<_, String>(8)?))
+        .query_row(values, |row| {
+            let document = DocumentId::new(row.get::<_, String>(7)?);
+            Ok((read_passage(row)?, document, row.get(8)?, row.get_ref(9)?.as_str()?.parse()))
         })
         .optional()?;
-    let Some((passage, document, title)) = found else { return Ok(None) };
+    let Some((passage, document, title, language)) = found else { return Ok(None) };
     Ok(Some(StoredPassage {
-        document: DocumentId::new(document),
+        document,
         title,
+        language: language.unwrap_or(Language::Unknown),
         passage: finish_passage(passage)?,
     }))
 }

@@ -107,11 +107,7 @@ impl Database {
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>> {
         self.read_in(namespace, |connection, number| {
-            let one = |id: &PassageId| match rows::living_row(connection, number, id)? {
-                Some(row) => rows::stored_passage(connection, row),
-                None => Ok(None),
-            };
-            passages.iter().map(one).collect()
+            passages.iter().map(|id| rows::living_passage(connection, number, id)).collect()
         })
     }
 

@@ -6,8 +6,12 @@ use crate::analyze::compound;
 use crate::fold;
 use crate::language::{Language, push_stem, script_of_word, stemming_language};
 
-/// Words remembered before the memory is emptied; bounds it at a few megabytes.
-const MAX_REMEMBERED: usize = 1 << 15;
+/// Words remembered of one language before they are forgotten; bounds the memory of all
+/// languages together at a few megabytes.
+const MAX_REMEMBERED: usize = 1 << 14;
+
+/// Languages whose words are remembered side by side, since texts of several may alternate.
+const MAX_LANGUAGES: usize = 3;
 
 /// The spellings of one word, end to end in one allocation; equal ones are kept once.
 #[derive(Debug, Clone, Default)]
@@ -82,21 +86,32 @@ pub(crate) struct Buffers {
     pub(crate) stem: String,
 }
 
-/// The words seen lately, with their spellings in one language.
+/// The words seen lately, with their spellings in each language.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    language: Option<Language>,
+    /// The language at work stands first, the one used longest ago last.
+    languages: Vec<Remembered>,
+    buffers: Buffers,
+}
+
+/// The words seen lately in one language.
+#[derive(Debug)]
+struct Remembered {
+    language: Language,
     by_word: HashMap<Box<str>, u32, ahash::RandomState>,
     forms: Vec<Forms>,
-    buffers: Buffers,
 }
 
 impl Memory {
     /// Prepares for a text; another language has other stems.
     pub(crate) fn start(&mut self, language: Language) {
-        if self.language != Some(language) {
-            self.forget();
-            self.language = Some(language);
+        match self.languages.iter().position(|known| known.language == language) {
+            Some(0) => {}
+            Some(idx) => self.languages[..=idx].rotate_right(1),
+            None => {
+                self.languages.truncate(MAX_LANGUAGES - 1);
+                self.languages.insert(0, Remembered::new(language));
+            }
         }
     }
 
@@ -112,23 +127,29 @@ impl Memory {
 
     // A stretch of text is always a word or always a compound, so both share one map.
     fn recall(&mut self, word: &str, spell: fn(&str, Language, &mut Buffers) -> Forms) -> &Forms {
-        let known = self.by_word.get(word).copied();
+        if self.languages.is_empty() {
+            self.start(Language::Unknown);
+        }
+        let Memory { languages, buffers } = self;
+        let Remembered { language, by_word, forms } = &mut languages[0];
+        let known = by_word.get(word).copied();
         let forms_idx = known.unwrap_or_else(|| {
-            if self.forms.len() >= MAX_REMEMBERED {
-                self.forget();
+            if forms.len() >= MAX_REMEMBERED {
+                by_word.clear();
+                forms.clear();
             }
-            let language = self.language.unwrap_or(Language::Unknown);
-            let forms_idx = u32::try_from(self.forms.len()).unwrap_or(u32::MAX);
-            self.forms.push(spell(word, language, &mut self.buffers));
-            self.by_word.insert(word.into(), forms_idx);
+            let forms_idx = u32::try_from(forms.len()).unwrap_or(u32::MAX);
+            forms.push(spell(word, *language, buffers));
+            by_word.insert(word.into(), forms_idx);
             forms_idx
         });
-        self.forms.get(forms_idx as usize).expect("the map holds only positions in the list")
+        forms.get(forms_idx as usize).expect("the map holds only positions in the list")
     }
+}
 
-    fn forget(&mut self) {
-        self.by_word.clear();
-        self.forms.clear();
+impl Remembered {
+    fn new(language: Language) -> Self {
+        Remembered { language, by_word: HashMap::default(), forms: Vec::new() }
     }
 }
 
