@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::{Config, Error, FORMAT, Result, failpoint};
@@ -218,6 +219,9 @@ fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
     connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "secure_delete", "FAST")?;
+    // Otherwise a statement is compiled again whenever another value is bound to it, to see whether
+    // that value has a better plan: every question here has one good plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     Ok(())
 }
