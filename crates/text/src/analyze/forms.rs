@@ -7,8 +7,8 @@ use crate::fold;
 use crate::language::{Language, push_stem, script_of_word, stemming_language};
 
 /// Words remembered of one language before they are forgotten; bounds the memory of all
-/// languages together at a few megabytes.
-const MAX_REMEMBERED: usize = 1 << 14;
+/// languages together at about ten megabytes.
+const MAX_REMEMBERED: usize = 1 << 15;
 
 /// Languages whose words are remembered side by side, since texts of several may alternate.
 const MAX_LANGUAGES: usize = 3;
