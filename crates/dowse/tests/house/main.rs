@@ -9,6 +9,7 @@ mod chat;
 mod check;
 mod connections;
 mod contexts;
+mod contract;
 mod demo;
 mod engines;
 mod everywhere;
