@@ -10,6 +10,7 @@ mod check;
 mod connections;
 mod contexts;
 mod contract;
+mod cross_encoder;
 mod demo;
 mod engines;
 mod everywhere;
