@@ -17,11 +17,28 @@ pub enum Error {
         /// What was asked for, as it was given.
         path: String,
     },
-    /// A path or pointer that cannot be one.
-    #[error("{problem}")]
-    BadRequest {
-        /// What is wrong with it.
-        problem: String,
+    /// A path that cannot be the one that is needed.
+    #[error("`{path}` {problem}")]
+    BadPath {
+        /// What was asked for, as it was given.
+        path: String,
+        /// What is wrong with it, as the end of a sentence.
+        problem: &'static str,
+    },
+    /// A pointer that is none.
+    #[error(transparent)]
+    BadPointer(#[from] model::BadPointer),
+    /// A pointer to a place that the file does not have.
+    #[error("`{path}` has no `{pointer}`, its places are {}", places(.first, .last))]
+    NoPlace {
+        /// The file as it was given.
+        path: String,
+        /// The pointer that was asked for.
+        pointer: String,
+        /// The file's first place.
+        first: String,
+        /// The file's last place.
+        last: String,
     },
     /// The root is being indexed in another way.
     #[error("`{root}` is being indexed with `full: {running_full}`")]
@@ -58,6 +75,10 @@ pub enum Error {
     /// The job queue failed.
     #[error("the job queue failed")]
     Ingest(#[from] ingest::Error),
+}
+
+fn places(first: &str, last: &str) -> String {
+    if first == last { format!("`{first}`") } else { format!("`{first}` to `{last}`") }
 }
 
 /// What a call of this family gives.

@@ -2,13 +2,17 @@
 
 use std::path::Path;
 
-use model::{Caller, Passage, Pointer};
+use model::{Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
 use crate::{Error, Indexer, Result};
 
 /// The longest preview, in characters.
 pub const MAX_PREVIEW_CHARS: usize = 2_000;
+
+/// What is said of a file whose text is not in the index.
+const NO_TEXT: &str = "no text of this file is in the index: it holds none, could not be read, or \
+                       has not been indexed since it came; `indexFolder` takes it in";
 
 /// What a file says at a place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,6 +25,9 @@ pub struct Preview {
     pub preview: String,
     /// Whether the file says more than this.
     pub truncated: bool,
+    /// Why there is nothing to see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 /// Opens a preview.
@@ -32,6 +39,9 @@ pub(crate) fn preview(
     around: (usize, usize),
 ) -> Result<Preview> {
     let (root, resolved) = indexer.roots().locate(caller, path)?;
+    if resolved.is_dir() {
+        return Err(Error::BadPath { path: path.to_owned(), problem: "is a folder, not a file" });
+    }
     let missing = || Error::NotFound { path: path.to_owned() };
     let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
     // The index may be older than the disk: a file that cannot be opened beneath its root now
@@ -44,19 +54,18 @@ pub(crate) fn preview(
             pointer: pointer.unwrap_or("whole").to_owned(),
             preview: String::new(),
             truncated: false,
+            warnings: vec![Warning::new("no_text", NO_TEXT)],
         });
     }
     let place = match pointer {
         None => None,
-        Some(text) => Some(
-            text.parse::<Pointer>()
-                .map_err(|error| Error::BadRequest { problem: error.to_string() })?,
-        ),
+        Some(text) => Some(text.parse::<Pointer>()?),
     };
     let first = match &place {
         None => 0,
-        Some(place) => position(&passages, place)
-            .ok_or_else(|| Error::BadRequest { problem: format!("`{path}` has no `{place}`") })?,
+        Some(place) => {
+            position(&passages, place).ok_or_else(|| no_place(path, place, &passages))?
+        }
     };
     Ok(cut(path, &passages, first, place.as_ref(), around))
 }
@@ -82,6 +91,18 @@ fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
     let Some(path) = path.to_str() else { return Ok(Vec::new()) };
     let document = model::DocumentId::new(path);
     Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
+}
+
+fn no_place(path: &str, place: &Pointer, passages: &[Passage]) -> Error {
+    let shown = |passage: Option<&Passage>| {
+        passage.map(|passage| passage.pointer.to_string()).unwrap_or_default()
+    };
+    Error::NoPlace {
+        path: path.to_owned(),
+        pointer: place.to_string(),
+        first: shown(passages.first()),
+        last: shown(passages.last()),
+    }
 }
 
 /// Finds the passage that a pointer names: the same place, or the last one before a line.
@@ -131,6 +152,7 @@ fn cut(
         pointer: passages[first].pointer.to_string(),
         preview,
         truncated: start > 0 || end < text.chars.len(),
+        warnings: Vec::new(),
     }
 }
 

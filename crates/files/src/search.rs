@@ -202,9 +202,7 @@ fn searched_roots(
             if resolved == root.path {
                 Ok(root.name.clone())
             } else {
-                Err(Error::BadRequest {
-                    problem: format!("`{given}` is not a root: `listRoots` names them"),
-                })
+                Err(Error::BadPath { path: given.clone(), problem: "is not a root" })
             }
         })
         .collect()

@@ -94,7 +94,7 @@ impl Service {
     ) -> Result<IndexAnswer> {
         let (root, resolved) = self.0.indexer.roots().locate(caller, folder)?;
         if !resolved.is_dir() {
-            return Err(Error::BadRequest { problem: format!("`{folder}` is not a folder") });
+            return Err(Error::BadPath { path: folder.to_owned(), problem: "is not a folder" });
         }
         let subject = resolved.to_string_lossy().into_owned();
         let job = match self.0.queue.active(INDEX_JOB, &subject)? {

@@ -60,11 +60,21 @@ pub fn open_local_embedder(model: &str, models_dir: &Path) -> Result<Arc<dyn Emb
 
 /// Opens a re-ranker.
 ///
-/// Fails as [`open_local_embedder`] does, or when a provider's address cannot be used.
+/// Fails as [`open_local_embedder`] does, with [`Error::BadModelFile`] for a folder without a
+/// model, or when a provider's address cannot be used.
 pub fn open_reranker(choice: &RerankerChoice) -> Result<Arc<dyn Reranker>> {
     match choice {
         RerankerChoice::Local { model, models_dir } => {
-            let (folder, id) = locate(model, models_dir)?;
+            let located = locate(model, models_dir).map_err(|error| {
+                let folder = Path::new(model);
+                if !folder.is_dir() {
+                    return error;
+                }
+                // Nobody can pull a folder of one's own.
+                let problem = "it is not there".to_owned();
+                Error::BadModelFile { path: folder.join(GRAPH_FILE), problem }
+            });
+            let (folder, id) = located?;
             Ok(Arc::new(CrossEncoder::open(&folder, id)?))
         }
         RerankerChoice::Http(config) => Ok(Arc::new(HttpReranker::open(config.clone())?)),

@@ -75,19 +75,25 @@ pub(crate) fn rerank(
         judged.score = Score::new(relevance(&judged.features));
     }
     sort(&mut judged);
-    let skipped = match retriever.reranker.as_deref().filter(|_| request.pipeline.model_rerank) {
+    let read = match retriever.reranker.as_deref().filter(|_| request.pipeline.model_rerank) {
         Some(reranker) => {
             cross_encoder(retriever, reranker, request, question, &mut judged, warnings)
         }
-        None => skipped,
+        None => skipped.map_or(Ok(judged.len()), Err),
+    };
+    let (n_read, skipped) = match read {
+        Ok(n_read) => (n_read, None),
+        Err(why) => (0, Some(why)),
     };
     let scores: Vec<f64> = judged.iter().map(|judged| judged.score.get()).collect();
     for (rank, (judged, score)) in (1..).zip(judged.iter_mut().zip(falling(&scores))) {
-        // What the stage itself says of the passage; the order's own figures mean nothing outside
-        // of one result.
+        // What the stage itself says of a passage that it has read; the order's own figures mean
+        // nothing outside of one result.
         let last = StageScore { stage: Stage::CrossEncoder, rank, score: judged.score.get() };
         judged.score = score;
-        judged.explanation.stages.push(last);
+        if rank as usize <= n_read {
+            judged.explanation.stages.push(last);
+        }
     }
     timings.push(StageTiming { stage: "cross_encoder", took: begun.elapsed(), skipped });
     Ok(judged)
@@ -234,7 +240,8 @@ fn late_interaction(
     None
 }
 
-/// Lets a cross-encoder judge the best candidates; the order before stands when it cannot.
+/// Lets a cross-encoder judge the best candidates, which then stand first, and tells how many it
+/// has read; the order before stands when it cannot, and the reason is the error.
 fn cross_encoder(
     retriever: &Retriever,
     reranker: &dyn Reranker,
@@ -242,11 +249,11 @@ fn cross_encoder(
     question: &Question,
     judged: &mut [Judged],
     warnings: &mut Vec<Warning>,
-) -> Option<String> {
+) -> std::result::Result<usize, String> {
     if !retriever.reranker_breaker.may_try(Instant::now()) {
         let message = "the re-ranker is left out for a while: it failed repeatedly";
         warnings.push(Warning::new("circuit_open", message));
-        return Some("the circuit is open".to_owned());
+        return Err("the circuit is open".to_owned());
     }
     let n_read = request.pipeline.n_model.min(judged.len());
     let texts: Vec<&str> =
@@ -261,7 +268,7 @@ fn cross_encoder(
             };
             let message = format!("the re-ranker was skipped, the order before stands: {why}");
             warnings.push(Warning::new("rerank_skipped", message));
-            return Some(why);
+            return Err(why);
         }
     };
     retriever.reranker_breaker.record(Outcome::Worked, Instant::now());
@@ -277,7 +284,7 @@ fn cross_encoder(
         judged.score = Score::new(judged.score.get().min(least));
         judged.order = judged.score.get();
     }
-    None
+    Ok(n_read)
 }
 
 /// Best first; equals stand in the order of scope and passage id.

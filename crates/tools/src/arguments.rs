@@ -152,9 +152,14 @@ fn unknown(
     if let Some(nearest) = nearest {
         error = error.with_detail("did_you_mean", nearest);
     }
-    error.with_hint(match &place.spec.advice {
-        Some(advice) => advice.clone(),
-        None => format!("call `{}` again without `{}`", place.spec.name, inner.path),
+    let tool = &place.spec.name;
+    error.with_hint(match (&place.spec.advice, nearest) {
+        (Some(advice), _) => advice.clone(),
+        (None, Some(nearest)) => {
+            let wanted = place.member(nearest).path;
+            format!("call `{tool}` again with `{wanted}` in place of `{}`", inner.path)
+        }
+        (None, None) => format!("call `{tool}` again without `{}`", inner.path),
     })
 }
 
@@ -181,7 +186,7 @@ fn check_type(
     }
     let expected = describe(&Value::Object(schema.clone()));
     Err(place
-        .refuse("type", format!("`{}` must be {expected}", place.path), value)
+        .refuse("type", format!("`{}` must be {expected}, not {}", place.path, kind(value)), value)
         .with_detail("allowed", expected))
 }
 
@@ -246,25 +251,21 @@ fn check_string(
 ) -> Result<(), ToolError> {
     let limit = |name: &str| schema.get(name).and_then(Value::as_u64);
     let received = Value::String(text.to_owned());
-    if let Some(minimum) = limit("minLength")
-        && (text.chars().count() as u64) < minimum
-    {
-        let plain = format!("`{}` must have at least {minimum} characters", place.path);
-        return Err(place.refuse("minLength", plain, &received));
-    }
-    if let Some(maximum) = limit("maxLength") {
-        let n_chars = text.chars().count() as u64;
-        if n_chars > maximum {
-            let plain = format!(
-                "`{}` must have at most {maximum} characters and has {n_chars}",
-                place.path
-            );
-            return Err(place.refuse("maxLength", plain, &received));
+    let n_chars = text.chars().count() as u64;
+    let length = Length { n: n_chars, least: limit("minLength"), most: limit("maxLength") };
+    if let Some(refusal) = length.refusal("character", ["minLength", "maxLength"]) {
+        let mut plain = format!("`{}` must have {}", place.path, refusal.allowed);
+        // A text that is cut where it is quoted does not show how long it was.
+        if refusal.rule == "maxLength" {
+            plain.push_str(&format!(" and has {n_chars}"));
         }
+        let error = place.refuse(refusal.rule, plain, &received);
+        return Err(error.with_detail("allowed", refusal.allowed));
     }
     if schema.get("format").and_then(Value::as_str) == Some("uuid") && !is_uuid(text) {
         let plain = format!("`{}` must be a UUID", place.path);
-        return Err(place.refuse("format", plain, &received));
+        let allowed = "a UUID, such as `123e4567-e89b-12d3-a456-426614174000`";
+        return Err(place.refuse("format", plain, &received).with_detail("allowed", allowed));
     }
     Ok(())
 }
@@ -276,18 +277,12 @@ fn check_array(
 ) -> Result<(), ToolError> {
     let limit = |name: &str| schema.get(name).and_then(Value::as_u64);
     let n_elements = elements.len() as u64;
-    let received = Value::String(format!("{n_elements} elements"));
-    if let Some(minimum) = limit("minItems")
-        && n_elements < minimum
-    {
-        let plain = format!("`{}` must have at least {minimum} elements", place.path);
-        return Err(place.refuse("minItems", plain, &received));
-    }
-    if let Some(maximum) = limit("maxItems")
-        && n_elements > maximum
-    {
-        let plain = format!("`{}` must have at most {maximum} elements", place.path);
-        return Err(place.refuse("maxItems", plain, &received));
+    let length = Length { n: n_elements, least: limit("minItems"), most: limit("maxItems") };
+    if let Some(refusal) = length.refusal("element", ["minItems", "maxItems"]) {
+        let plain = format!("`{}` must have {}", place.path, refusal.allowed);
+        let received = Value::String(counted(n_elements, "element"));
+        let error = place.refuse(refusal.rule, plain, &received);
+        return Err(error.with_detail("allowed", refusal.allowed));
     }
     if let Some(items) = schema.get("items") {
         for (element_idx, element) in elements.iter().enumerate() {
@@ -295,6 +290,42 @@ fn check_array(
         }
     }
     Ok(())
+}
+
+/// How long a text or list is, and may be.
+struct Length {
+    n: u64,
+    least: Option<u64>,
+    most: Option<u64>,
+}
+
+/// Which rule a length breaks, and what would be right.
+struct Refusal {
+    rule: &'static str,
+    allowed: String,
+}
+
+impl Length {
+    /// Compares the length with its limits; `rules` are the names of the lower and the upper.
+    fn refusal(&self, unit: &str, rules: [&'static str; 2]) -> Option<Refusal> {
+        let rule = if self.least.is_some_and(|least| self.n < least) {
+            rules[0]
+        } else if self.most.is_some_and(|most| self.n > most) {
+            rules[1]
+        } else {
+            return None;
+        };
+        let allowed = match (self.least, self.most) {
+            (Some(least), Some(most)) => format!("from {least} to {}", counted(most, unit)),
+            (Some(least), None) => format!("at least {}", counted(least, unit)),
+            (None, most) => format!("at most {}", counted(most.unwrap_or_default(), unit)),
+        };
+        Some(Refusal { rule, allowed })
+    }
+}
+
+fn counted(n: u64, unit: &str) -> String {
+    if n == 1 { format!("1 {unit}") } else { format!("{n} {unit}s") }
 }
 
 /// Says in words what a schema accepts.
@@ -312,12 +343,33 @@ fn describe(schema: &Value) -> String {
                 Some(items) => format!("an array, each element {}", describe(items)),
                 None => "an array".to_owned(),
             },
-            "object" => "an object".to_owned(),
+            "object" => {
+                let members: Vec<String> = strings(schema.get("required"))
+                    .into_iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect();
+                match members.as_slice() {
+                    [] => "an object".to_owned(),
+                    members => format!("an object with {}", members.join(", ")),
+                }
+            }
             "null" => "null".to_owned(),
             other => format!("a {other}"),
         })
         .collect();
     if words.is_empty() { "a value".to_owned() } else { words.join(" or ") }
+}
+
+/// Says in words what kind of value was received: `"10"` and `10` look alike when quoted.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }
 
 fn strings(value: Option<&Value>) -> Vec<&str> {

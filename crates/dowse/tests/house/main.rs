@@ -9,6 +9,8 @@ mod chat;
 mod check;
 mod connections;
 mod contexts;
+mod contract;
+mod cross_encoder;
 mod demo;
 mod engines;
 mod everywhere;

@@ -13,6 +13,9 @@ use crate::{Error, Result, RootConfig};
 /// Longer paths are refused before anything is asked of the disk.
 const MAX_PATH_BYTES: usize = 4096;
 
+/// What is said of a text that cannot be a path.
+const NO_PATH: &str = "is not a path: one has 1 to 4096 bytes and no NUL";
+
 /// One folder that may be searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
@@ -69,15 +72,11 @@ impl Roots {
     pub fn locate(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
         let forbidden = || Error::Forbidden { path: shown(given) };
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
-            return Err(Error::BadRequest {
-                problem: format!("a path has 1 to {MAX_PATH_BYTES} bytes and no NUL"),
-            });
+            return Err(Error::BadPath { path: shown(given), problem: NO_PATH });
         }
         let path = Path::new(given);
         if !path.is_absolute() {
-            return Err(Error::BadRequest {
-                problem: format!("`{}` is not an absolute path", shown(given)),
-            });
+            return Err(Error::BadPath { path: shown(given), problem: "is not an absolute path" });
         }
         let resolved = match fs_err::canonicalize(path) {
             Ok(resolved) => resolved,

@@ -5,14 +5,24 @@ use serde_json::{Value, json};
 
 use crate::{Code, ToolError};
 
+/// How much of a pointer an error gives back.
+const MAX_SHOWN_CHARS: usize = 200;
+
 /// Writes an error of the family with the codes of the house.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 pub fn error(error: Error) -> ToolError {
     let message = error.to_string();
     match error {
-        Error::NotFound { .. } => ToolError::new(Code::NotFound, message),
-        Error::NoNode { .. } => ToolError::new(Code::NotFound, message)
-            .with_hint("take `json_path` from a search, or read the node above it first"),
+        Error::NotFound { .. } => ToolError::new(Code::NotFound, message).with_hint(
+            "it was deleted or was never there; a tool that is gone leaves `tools/list`",
+        ),
+        Error::NoNode { pointer } => {
+            // A pointer may be as long as a page; the caller knows what they wrote.
+            let shown: String = pointer.chars().take(MAX_SHOWN_CHARS).collect();
+            ToolError::new(Code::NotFound, format!("nothing stands at `{shown}`"))
+                .with_detail("argument", "json_path")
+                .with_detail("received", shown)
+                .with_hint("take `json_path` from a search, or read the node above it first")
+        }
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
         Error::BadRequest { .. } => ToolError::bad_request(message),

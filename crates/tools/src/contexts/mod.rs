@@ -20,3 +20,6 @@ pub fn tool(service: &Service, tool: &contexts::Tool) -> Arc<dyn crate::Tool> {
         ToolKind::Get => Arc::new(GetNode::new(service.clone(), tool)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ impl SearchChunks {
     }
 }
 
-pub(super) fn spec(name: &str, description: &str) -> Spec {
+fn spec(name: &str, description: &str) -> Spec {
     let description = if description.is_empty() { DESCRIPTION } else { description };
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer" });
@@ -123,42 +123,5 @@ impl Tool for SearchChunks {
         let n_results = results.len();
         let value = json!({ "query": found.query, "results": results });
         Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::Caller;
-
-    use super::*;
-    use crate::contract::page;
-
-    /// The description alone, for the rules that hold for all tools.
-    struct Described(Arc<Spec>);
-
-    impl Tool for Described {
-        fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
-            Some(Arc::clone(&self.0))
-        }
-
-        fn call(&self, _call: &Call<'_>) -> Result<Answer, ToolError> {
-            Err(ToolError::internal("nobody calls it"))
-        }
-    }
-
-    #[test]
-    fn schema_and_errors() {
-        let wrong = [
-            json!({}),
-            json!({ "query": "" }),
-            json!({ "query": "x", "top_k": 21 }),
-            json!({ "query": "x", "top_k": 0 }),
-            json!({ "query": "x", "topk": 5 }),
-            json!({ "query": "x".repeat(2_001) }),
-        ];
-        let tool = Described(Arc::new(spec("search_manual", "Search the manual of the crane.")));
-        insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
-        let tool = Described(Arc::new(spec("search_manual", "")));
-        assert!(page(&tool, &Caller::local_admin(), &[]).contains(DESCRIPTION));
     }
 }

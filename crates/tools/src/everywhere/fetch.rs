@@ -55,7 +55,9 @@ impl Fetch {
 pub fn error(error: Error) -> ToolError {
     let message = error.to_string();
     match error {
-        Error::NotFound { .. } => ToolError::new(Code::NotFound, message)
+        Error::NotFound { id } => ToolError::new(Code::NotFound, message)
+            .with_detail("argument", "id")
+            .with_detail("received", id)
             .with_hint("call `search` and pass one of its ids"),
         Error::Failed { cause, .. } => {
             // The sentence of the family itself, where it has one for a store that is away.

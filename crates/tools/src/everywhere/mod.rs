@@ -7,3 +7,6 @@ mod search;
 pub use fetch::{Fetch, error};
 pub use resources::Things;
 pub use search::Search;
+
+#[cfg(test)]
+mod tests;

@@ -8,17 +8,33 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Code, Spec, ToolError};
 
-/// Writes an error of the family with the codes of the house.
-pub(super) fn error(error: Error) -> ToolError {
+/// Writes errors of the family with the codes of the house, for the argument that named the
+/// file or folder.
+pub(super) fn error_of(argument: &'static str) -> impl Fn(Error) -> ToolError {
+    move |error| coded(error, argument)
+}
+
+fn coded(error: Error, argument: &'static str) -> ToolError {
     let message = error.to_string();
     match error {
-        Error::Forbidden { .. } => ToolError::new(Code::Forbidden, message)
+        Error::Forbidden { path } => about(Code::Forbidden, message, argument, path)
             .with_hint("call `listRoots` to see the allowed folders"),
-        Error::NotFound { .. } => ToolError::new(Code::NotFound, message)
-            .with_hint("call `searchFiles` to find files that exist"),
-        Error::BadRequest { .. } => ToolError::bad_request(message),
-        Error::Busy { .. } => ToolError::new(Code::Conflict, message)
-            .with_hint("wait until it has ended, or ask for the same `full`"),
+        Error::NotFound { path } => about(Code::NotFound, message, argument, path)
+            .with_hint("call `searchFiles` for files that exist, or `listRoots` for folders"),
+        Error::BadPath { path, .. } => about(Code::BadRequest, message, argument, path)
+            .with_hint("call `listRoots` for folders, or take a path from `searchFiles`"),
+        Error::BadPointer(pointer) => {
+            about(Code::BadRequest, message, "pointer", pointer.received).with_hint(POINTER_HINT)
+        }
+        Error::NoPlace { pointer, first, last, .. } => {
+            let mut allowed = vec![first, last];
+            allowed.dedup();
+            about(Code::BadRequest, message, "pointer", pointer)
+                .with_detail("allowed", allowed)
+                .with_hint(POINTER_HINT)
+        }
+        Error::Busy { root, .. } => about(Code::Conflict, message, argument, root)
+            .with_hint("call again when that has ended, or with the same `full` to join it"),
         Error::Llm(cause) => {
             tracing_cause(&cause);
             ToolError::new(Code::LlmUpstream, message)
@@ -31,6 +47,17 @@ pub(super) fn error(error: Error) -> ToolError {
         | Error::Ingest(_) => ToolError::internal(chain(&error)),
     }
 }
+
+/// Begins an error about what an argument names.
+fn about(code: Code, message: String, argument: &str, received: String) -> ToolError {
+    ToolError::new(code, message)
+        .with_detail("argument", argument)
+        .with_detail("received", received)
+}
+
+/// What to do about a pointer that leads nowhere.
+const POINTER_HINT: &str =
+    "take `pointer` from a result of `searchFiles`, or leave it out for the start of the file";
 
 /// A provider's error may quote its own address; it belongs to the log, not to the caller.
 fn tracing_cause(cause: &dyn std::error::Error) {

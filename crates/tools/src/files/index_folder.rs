@@ -8,7 +8,7 @@ use model::Caller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{error, version_schema, versioned, visible};
+use super::answer::{error_of, version_schema, versioned, visible};
 use crate::{Answer, Call, Effect, Progress, Spec, Tool, ToolError};
 
 /// The tool.
@@ -81,7 +81,7 @@ impl Tool for IndexFolder {
         let answer = self
             .service
             .index(call.caller, &root, full, priority, call.deadline, &on_progress)
-            .map_err(error)?;
+            .map_err(error_of("root"))?;
         Ok(versioned(written(answer)))
     }
 }

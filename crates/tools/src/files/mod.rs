@@ -17,3 +17,6 @@ pub use resources::FilePlaces;
 pub use rewrite_query::RewriteQuery;
 pub use search_files::SearchFiles;
 pub use summarize_results::SummarizeResults;
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use files::{MAX_PREVIEW_CHARS, Service};
+use files::Service;
 use model::Caller;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer::{error, version_schema, versioned, visible};
+use super::answer::{error_of, version_schema, versioned, visible};
 use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The most characters that may be asked for around a place. Far more than a preview holds: the
+/// server cuts what is given, and only nonsense is refused.
+const MAX_AROUND: usize = 1_000_000;
 
 /// The tool.
 pub struct OpenFile {
@@ -40,8 +44,8 @@ impl OpenFile {
             "properties": {
                 "path": { "type": "string", "description": "absolute path inside an allowed root" },
                 "pointer": { "type": "string", "description": "page 3, slide 7, sheet 'Q2', line 120" },
-                "before": { "type": "integer", "minimum": 0, "maximum": MAX_PREVIEW_CHARS, "default": 0 },
-                "after": { "type": "integer", "minimum": 0, "maximum": MAX_PREVIEW_CHARS, "default": 0 },
+                "before": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
+                "after": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
             },
             "required": ["path"],
         }))
@@ -52,6 +56,7 @@ impl OpenFile {
                 "pointer": { "type": "string" },
                 "preview": { "type": "string" },
                 "truncated": { "type": "boolean" },
+                "warnings": { "type": "array", "items": { "type": "string" } },
                 "mcp_version": version_schema(),
             },
             "required": ["path", "pointer", "preview", "truncated", "mcp_version"],
@@ -71,7 +76,11 @@ impl Tool for OpenFile {
         let preview = self
             .service
             .preview(call.caller, &path, pointer.as_deref(), (before, after))
-            .map_err(error)?;
-        Ok(versioned(json!(preview)))
+            .map_err(error_of("path"))?;
+        let mut value = json!(preview);
+        if let Value::Object(members) = &mut value {
+            members.remove("warnings");
+        }
+        Ok(versioned(value).with_warnings(&preview.warnings))
     }
 }

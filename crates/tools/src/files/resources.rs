@@ -6,7 +6,7 @@ use files::{Error, Service};
 use model::{Caller, Deadline};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::answer::error;
+use super::answer::error_of;
 use crate::{
     Link, ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError,
 };
@@ -64,7 +64,7 @@ impl Resources for FilePlaces {
                 body: ResourceBody::SourceText(preview.preview),
             })),
             Err(Error::NotFound { .. } | Error::Forbidden { .. }) => Ok(None),
-            Err(other) => Err(error(other)),
+            Err(other) => Err(error_of("uri")(other)),
         }
     }
 }

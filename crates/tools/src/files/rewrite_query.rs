@@ -7,7 +7,7 @@ use model::Caller;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{error, version_schema, versioned, visible};
+use super::answer::{error_of, version_schema, versioned, visible};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -63,7 +63,7 @@ impl Tool for RewriteQuery {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query } = call.parse()?;
-        let rewritten = self.service.rewrite(&query, call.deadline).map_err(error)?;
+        let rewritten = self.service.rewrite(&query, call.deadline).map_err(error_of("query"))?;
         Ok(versioned(json!(rewritten)))
     }
 }

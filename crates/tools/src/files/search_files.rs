@@ -7,7 +7,7 @@ use model::Caller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{error, version_schema, versioned, visible};
+use super::answer::{error_of, version_schema, versioned, visible};
 use super::resources::link;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -113,7 +113,8 @@ impl Tool for SearchFiles {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, k, offset, exts, years, roots, explain } = call.parse()?;
         let request = SearchRequest { query, k, offset, exts, years, roots };
-        let found = self.service.search(call.caller, &request, call.deadline).map_err(error)?;
+        let found =
+            self.service.search(call.caller, &request, call.deadline).map_err(error_of("roots"))?;
         let items: Vec<Value> = found
             .items
             .iter()

@@ -6,7 +6,7 @@ use files::{Service, SummaryRequest};
 use model::Caller;
 use serde_json::json;
 
-use super::answer::{error, version_schema, versioned, visible};
+use super::answer::{error_of, version_schema, versioned, visible};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The most snippets in one call.
@@ -81,7 +81,8 @@ impl Tool for SummarizeResults {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let request: SummaryRequest = call.parse()?;
-        let summary = self.service.summarise(&request, call.deadline).map_err(error)?;
+        let summary =
+            self.service.summarise(&request, call.deadline).map_err(error_of("results"))?;
         Ok(versioned(json!({
             "summary": summary.summary,
             "tokens_used": {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use filters::Error;
 use filters::charts::{Charts, MAX_FILTER_VALUES, MAX_SERIES};
 use model::Caller;
 use serde_json::{Map, Value, json};
@@ -30,7 +31,7 @@ impl Tool for GenerateChartData {
         let arguments = Value::Object(call.arguments.clone());
         let value = self.charts.call(call.caller, &arguments, call.deadline).map_err(|error| {
             let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
-            ToolError::new(code, error.to_string())
+            ToolError::new(code, error.to_string()).with_hint(hint(&error))
         })?;
         let link = value["chart_url"].as_str().map(|url| Link {
             uri: url.to_owned(),
@@ -44,6 +45,15 @@ impl Tool for GenerateChartData {
             None => answer,
         })
     }
+}
+
+/// What to do about a filter that does not fit; the sentence names the place and what is right.
+fn hint(error: &Error) -> String {
+    if let Error::NotAvailable { name, .. } = error {
+        return format!("call `generate_chart_data` again without `{name}`");
+    }
+    "correct it and call `generate_chart_data` again; ids and codes come from `search_filters`"
+        .to_owned()
 }
 
 fn spec() -> Spec {

@@ -1,6 +1,7 @@
 //! Errors of the family with the codes of the house.
 
-use knowledge::Error;
+use knowledge::{Error, Service};
+use model::Caller;
 
 use crate::{Code, ToolError};
 
@@ -39,6 +40,37 @@ pub fn error(error: Error) -> ToolError {
         Error::Queue(_) | Error::Upload(_) => ToolError::internal(chain(&error)),
     }
 }
+
+/// Writes an error of a tool that was given the id of a knowledge base. The caller is told the
+/// ids that would have been right: over MCP nothing else lists them.
+pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &str) -> ToolError {
+    let is_about_the_base = matches!(error, Error::BaseNotFound | Error::Denied);
+    let coded = self::error(error);
+    if !is_about_the_base {
+        return coded;
+    }
+    let bases = service.list_bases(caller).unwrap_or_default();
+    let n_bases = bases.len();
+    let ids: Vec<String> = bases.into_iter().take(MAX_SHOWN_BASES).map(|base| base.id).collect();
+    let hint = match (ids.len(), n_bases) {
+        (0, _) => "there is no knowledge base that you may read; ask its owner".to_owned(),
+        (n_ids, n_bases) if n_ids < n_bases => format!(
+            "pass one of `allowed`, the first {n_ids} of {n_bases}; `get_knowledge_base_summary` \
+             says what one is about"
+        ),
+        _ => {
+            "pass one of `allowed`; `get_knowledge_base_summary` says what one is about".to_owned()
+        }
+    };
+    coded
+        .with_detail("argument", "knowledge_base_id")
+        .with_detail("received", base)
+        .with_detail("allowed", ids)
+        .with_hint(hint)
+}
+
+/// How many ids an error lists.
+const MAX_SHOWN_BASES: usize = 20;
 
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

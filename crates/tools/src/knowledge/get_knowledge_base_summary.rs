@@ -7,7 +7,7 @@ use model::Caller;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::error;
+use super::answer::error_of;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -71,7 +71,10 @@ impl Tool for GetKnowledgeBaseSummary {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { knowledge_base_id } = call.parse()?;
-        let found = self.service.summary(call.caller, &knowledge_base_id).map_err(error)?;
+        let found = self
+            .service
+            .summary(call.caller, &knowledge_base_id)
+            .map_err(|error| error_of(error, &self.service, call.caller, &knowledge_base_id))?;
         let value = json!({
             "knowledge_base_id": knowledge_base_id,
             "summary": found.summary,

@@ -10,3 +10,6 @@ pub use answer::error;
 pub use get_knowledge_base_summary::GetKnowledgeBaseSummary;
 pub use normalize_ocr_text::NormalizeOcrText;
 pub use search_documents::{SearchDocuments, chunk_json};
+
+#[cfg(test)]
+mod tests;

@@ -96,23 +96,3 @@ impl Tool for NormalizeOcrText {
         Ok(Answer::new(value).with_warnings(&warnings))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use model::Caller;
-
-    use super::*;
-    use crate::contract::page;
-
-    #[test]
-    fn schema_and_errors() {
-        let wrong = [
-            json!({}),
-            json!({ "text": 5 }),
-            json!({ "txt": "a" }),
-            json!({ "text": "長".repeat(10_001) }),
-        ];
-        let tool = NormalizeOcrText::by_rules();
-        insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
-    }
-}

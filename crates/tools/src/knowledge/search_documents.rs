@@ -8,7 +8,7 @@ use model::{Caller, Stage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::error;
+use super::answer::error_of;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -145,7 +145,9 @@ impl Tool for SearchDocuments {
         let Arguments { query, knowledge_base_id, threshold, max_results, explain } =
             call.parse()?;
         let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
-        let found = self.service.search(call.caller, &request, call.deadline).map_err(error)?;
+        let found = self.service.search(call.caller, &request, call.deadline).map_err(|error| {
+            error_of(error, &self.service, call.caller, &request.knowledge_base_id)
+        })?;
         let results: Vec<Value> = found
             .results
             .iter()

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use model::Deadline;
+use testkit::onnx::TinyOnnx;
 
 use super::*;
 use crate::local::tiny_graph::{self, Head, row};
@@ -90,7 +91,7 @@ fn long_texts_are_cut_where_the_configuration_says() {
 #[test]
 fn a_folder_becomes_a_cross_encoder() {
     let folder = tempfile::tempdir().unwrap();
-    tiny_graph::write(folder.path(), Head::Score, 1);
+    tiny_graph::write(folder.path(), Head::Mean, 1);
     let encoder = CrossEncoder::open(folder.path(), EmbedderId::new("rank", "1")).unwrap();
     let scores = encoder.score("hello", &["world", "river"], &soon()).unwrap();
     let expected = |ids: &[usize]| {
@@ -98,6 +99,11 @@ fn a_folder_becomes_a_cross_encoder() {
         sigmoid(total / ids.len() as f32)
     };
     check_close(&scores, &[expected(&[2, 4, 3, 5, 3]), expected(&[2, 4, 3, 8, 3])]);
+    // Shorter pairs of a batch are padded, and padding weighs nothing in a sum.
+    TinyOnnx::weighing(&[("hello", 0.5), ("river", 2.0)]).write(folder.path());
+    let encoder = CrossEncoder::open(folder.path(), EmbedderId::new("rank", "1")).unwrap();
+    let scores = encoder.score("hello", &["unheard", "hello hello river"], &soon()).unwrap();
+    check_close(&scores, &[sigmoid(0.5), sigmoid(3.5)]);
     let over = soon();
     over.cancel();
     assert!(matches!(encoder.score("a", &["b"], &over), Err(Error::OutOfTime { .. })));

@@ -1,10 +1,13 @@
-//! What every tool is held to. The tests of a tool's own file call [`page`] and keep what it
-//! gives as a snapshot: the whole description and an error for each kind of wrong argument.
+//! The page of a tool: its whole description and its errors, held to the rules for all tools.
+//!
+//! Tests call [`page`] and keep what it gives as a snapshot. Arguments that pass the check of the
+//! schema go on to the tool itself, which must refuse them.
 
 use model::Caller;
 use serde_json::{Map, Value, json};
 
-use crate::{Tool, check};
+use super::world::soon;
+use crate::{Call, Code, Spec, Tool, ToolError, check};
 
 /// What `arguments.rs` checks.
 const CHECKED: &[&str] = &[
@@ -53,7 +56,11 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         .iter()
         .map(|arguments| {
             let given = arguments.as_object().expect("arguments are an object");
-            let error = check(&spec, given).expect_err("these arguments are wrong");
+            let error = refusal(tool, &spec, caller, given);
+            if error.code != Code::InternalError {
+                let told = error.to_json(spec.errors).to_string();
+                assert!(told.contains("hint"), "the agent is not told what to do next: {told}");
+            }
             json!({ "arguments": shown(arguments), "error": error.to_json(spec.errors) })
         })
         .collect();
@@ -69,6 +76,24 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         "errors": errors,
     });
     serde_json::to_string_pretty(&page).expect("JSON can be written")
+}
+
+/// Gives the error for arguments: of the schema, or else of the tool.
+#[track_caller]
+fn refusal(
+    tool: &dyn Tool,
+    spec: &Spec,
+    caller: &Caller,
+    arguments: &Map<String, Value>,
+) -> ToolError {
+    if let Err(error) = check(spec, arguments) {
+        return error;
+    }
+    let call = Call { caller, arguments, deadline: &soon(), progress: &|_| {} };
+    match tool.call(&call) {
+        Ok(answer) => panic!("`{}` took {arguments:?} and gave {}", spec.name, answer.value),
+        Err(error) => error,
+    }
 }
 
 /// Holds that nothing of a source stands in a tool's description of itself.

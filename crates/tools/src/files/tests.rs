@@ -1,0 +1,162 @@
+//! The descriptions and errors of this family, over a real folder.
+
+use std::sync::Arc;
+
+use model::Caller;
+use serde_json::json;
+
+use super::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
+use crate::contract::{Away, World, assert_holds_none_of, page};
+use crate::{Call, Tool};
+
+#[track_caller]
+fn answer(tool: &dyn Tool, arguments: &serde_json::Value) -> serde_json::Value {
+    let call = Call {
+        caller: &Caller::local_admin(),
+        arguments: arguments.as_object().unwrap(),
+        deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+        progress: &|_| {},
+    };
+    tool.call(&call).unwrap().value
+}
+
+#[test]
+fn list_roots_schema_and_errors() {
+    let world = World::new();
+    let wrong = [json!({ "root": "/srv" })];
+    let tool = ListRoots::new(world.files.clone());
+    insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
+
+#[test]
+fn index_folder_schema_and_errors() {
+    let world = World::new();
+    let root = world.path("shelf");
+    let tool = IndexFolder::new(world.files.clone());
+    // Nobody works, so this one waits, and the same folder cannot be rebuilt meanwhile.
+    assert_eq!(answer(&tool, &json!({ "root": root }))["status"], "running");
+    let wrong = [
+        json!({}),
+        json!({ "root": 5 }),
+        json!({ "root": root, "full": "yes" }),
+        json!({ "root": root, "priority": "hihg" }),
+        json!({ "root": root, "priority": 1 }),
+        json!({ "folder": root }),
+        json!({ "root": "" }),
+        json!({ "root": "shelf" }),
+        json!({ "root": world.path("shelf/notes.txt") }),
+        json!({ "root": world.path("shelf/absent") }),
+        json!({ "root": world.path("elsewhere") }),
+        json!({ "root": world.path("shelf/../elsewhere") }),
+        json!({ "root": root, "full": true }),
+    ];
+    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+}
+
+#[test]
+fn search_files_schema_and_errors() {
+    let world = World::new();
+    let wrong = [
+        json!({}),
+        json!({ "query": 5 }),
+        json!({ "query": "" }),
+        json!({ "query": "x".repeat(2_001) }),
+        json!({ "query": "x", "k": 0 }),
+        json!({ "query": "x", "k": 101 }),
+        json!({ "query": "x", "k": "10" }),
+        json!({ "query": "x", "offset": -1 }),
+        json!({ "query": "x", "offset": 10_001 }),
+        json!({ "query": "x", "exts": ".pdf" }),
+        json!({ "query": "x", "exts": [5] }),
+        json!({ "query": "x", "years": [2021] }),
+        json!({ "query": "x", "roots": "/srv" }),
+        json!({ "query": "x", "explain": "yes" }),
+        json!({ "query": "x", "ext": [".pdf"] }),
+        json!({ "query": "x", "roots": [world.path("elsewhere")] }),
+        json!({ "query": "x", "roots": [world.path("shelf/absent")] }),
+        json!({ "query": "x", "roots": [world.path("shelf/notes.txt")] }),
+        json!({ "query": "x", "roots": ["shelf"] }),
+    ];
+    let tool = SearchFiles::new(world.files.clone());
+    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+}
+
+#[test]
+fn open_file_schema_and_errors() {
+    let mut world = World::new();
+    world.files.index_all().unwrap();
+    world.work();
+    let notes = world.path("shelf/notes.txt");
+    let wrong = [
+        json!({}),
+        json!({ "path": ["a"] }),
+        json!({ "path": notes, "pointer": 3 }),
+        json!({ "path": notes, "before": -1 }),
+        json!({ "path": notes, "after": "200" }),
+        json!({ "path": notes, "after": 1_000_001 }),
+        json!({ "path": notes, "pointr": "line 1" }),
+        json!({ "path": "notes.txt" }),
+        json!({ "path": world.path("shelf/absent.txt") }),
+        json!({ "path": world.path("shelf") }),
+        json!({ "path": world.path("elsewhere/secret.txt") }),
+        json!({ "path": world.path("elsewhere/absent.txt") }),
+        json!({ "path": notes, "pointer": "third page" }),
+        json!({ "path": notes, "pointer": "page 3" }),
+    ];
+    let tool = OpenFile::new(world.files.clone());
+    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+    assert_holds_none_of(&tool, &Caller::local_admin(), &["lighthouse"]);
+    // The contract lets the server cut what is asked for around a place.
+    let wide = answer(&tool, &json!({ "path": notes, "before": 5_000, "after": 200.0 }));
+    assert!(wide["preview"].as_str().unwrap().contains("lighthouse"), "{wide}");
+}
+
+#[test]
+fn a_file_without_text_in_the_index_says_so() {
+    let world = World::new();
+    let tool = OpenFile::new(world.files.clone());
+    let empty = answer(&tool, &json!({ "path": world.path("shelf/notes.txt") }));
+    assert_eq!(empty["preview"], "");
+    assert!(empty["warnings"][0].as_str().unwrap().contains("indexFolder"), "{empty}");
+}
+
+#[test]
+fn summarize_results_schema_and_errors() {
+    let world = World::with_model(Some(Arc::new(Away)));
+    let result = json!({ "path": "/a", "snippet": "Vendor X agrees." });
+    let many = vec![result.clone(); 51];
+    let wrong = [
+        json!({}),
+        json!({ "query": "x" }),
+        json!({ "query": 5, "results": [result] }),
+        json!({ "query": "x", "results": result }),
+        json!({ "query": "x", "results": [] }),
+        json!({ "query": "x", "results": many }),
+        json!({ "query": "x", "results": [{ "path": "/a" }] }),
+        json!({ "query": "x", "results": [{ "path": "/a", "snippet": "x".repeat(4_001) }] }),
+        json!({ "query": "x", "results": ["/a"] }),
+        json!({ "query": "x", "results": [result], "style": "bulets" }),
+        json!({ "query": "x", "results": [result], "style": "poem" }),
+        json!({ "query": "x", "results": [result], "max_tokens": 15 }),
+        json!({ "query": "x", "results": [result], "max_tokens": 4_001 }),
+        json!({ "query": "x", "results": [result], "max_token": 100 }),
+        json!({ "query": "x", "results": [result] }),
+    ];
+    let tool = SummarizeResults::new(world.files.clone());
+    insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
+
+#[test]
+fn rewrite_query_schema_and_errors() {
+    let world = World::with_model(Some(Arc::new(Away)));
+    let wrong = [
+        json!({}),
+        json!({ "query": null }),
+        json!({ "query": "" }),
+        json!({ "query": "x".repeat(2_001) }),
+        json!({ "qeury": "x" }),
+        json!({ "query": "contracts from 2021 in docx" }),
+    ];
+    let tool = RewriteQuery::new(world.files.clone());
+    insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
