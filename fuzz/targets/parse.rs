@@ -1,19 +1,23 @@
 //! Any bytes under the name of one format: the end is text or a named warning, never a panic.
 //!
-//! Every parser has a program of its own made from this file; the format is in its name.
+//! One program serves every parser: the variable `DOWSE_FUZZ_FORMAT` names the format.
 #![no_main]
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use extract::{Caps, extract};
 use libfuzzer_sys::fuzz_target;
 
-/// The extension under which the bytes are read.
-const EXTENSION: &str = env!("CARGO_BIN_NAME").split_at("parse_".len()).1;
+/// The name under which the bytes are read.
+static NAME: LazyLock<String> = LazyLock::new(|| {
+    let format = std::env::var("DOWSE_FUZZ_FORMAT");
+    format!("file.{}", format.expect("DOWSE_FUZZ_FORMAT names a format, such as pdf"))
+});
 
 fuzz_target!(|bytes: &[u8]| {
     let caps = Caps { time: Duration::from_secs(10), output_bytes: 1 << 20, ..Caps::standard() };
-    let (document, warnings) = extract(bytes, &format!("file.{EXTENSION}"), &caps);
+    let (document, warnings) = extract(bytes, &NAME, &caps);
     let panic = warnings.iter().find(|warning| warning.code == "parser_panicked");
     assert!(panic.is_none(), "{panic:?}");
     assert!(!document.blocks.is_empty() || !warnings.is_empty(), "neither text nor a warning");

@@ -40,6 +40,13 @@ const MAX_SEED_BYTES: u64 = 64 * 1024;
 /// Seeds of one target.
 const MAX_SEEDS: usize = 50;
 
+/// The formats whose parsers are targets, by extension; the analyser is the target `text`.
+const FORMATS: [&str; 30] = [
+    "pdf", "docx", "pptx", "xlsx", "xlsb", "odt", "odp", "ods", "doc", "ppt", "xls", "rtf", "epub",
+    "eml", "mbox", "msg", "html", "xml", "md", "txt", "tex", "json", "jsonl", "ipynb", "yaml",
+    "csv", "tsv", "zip", "tar", "gz",
+];
+
 /// Runs the targets: `[SECONDS [TARGET…]]`, all of them unless some are named.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let (seconds, wanted) = match arguments {
@@ -54,34 +61,27 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     build.args(["build", "--release", "--bins", "--target", TRIPLE]).current_dir(&folder);
     build.env("RUSTFLAGS", COVERAGE).env("CARGO_TARGET_DIR", &built);
     process::run(build, BUILD)?;
-    for target in targets(&folder)? {
-        if !wanted.is_empty() && !wanted.contains(&target.as_str()) {
+    for target in std::iter::once("text").chain(FORMATS) {
+        if !wanted.is_empty() && !wanted.contains(&target) {
             continue;
         }
-        let corpus = built.join("corpus").join(&target);
+        let corpus = built.join("corpus").join(target);
         fs_err::create_dir_all(&corpus)?;
         if let Some(seeds) = std::env::var_os(SEEDS) {
-            let extension = target.strip_prefix("parse_").unwrap_or("txt");
+            let extension = if target == "text" { "txt" } else { target };
             let mut n_left = MAX_SEEDS;
             sow(Path::new(&seeds), extension, &corpus, &mut n_left)?;
         }
-        let mut fuzz = Command::new(built.join(TRIPLE).join("release").join(&target));
+        let program = if target == "text" { "text" } else { "parse" };
+        let mut fuzz = Command::new(built.join(TRIPLE).join("release").join(program));
+        fuzz.env("DOWSE_FUZZ_FORMAT", target);
         fuzz.arg(&corpus).arg(format!("-max_total_time={seconds}"));
         fuzz.args(["-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0"]);
-        fuzz.arg(format!("-artifact_prefix={}/", built.display()));
+        fuzz.arg(format!("-artifact_prefix={}/{target}-", built.display()));
         eprintln!("fuzz: {target} for {seconds} s");
         process::run(fuzz, RUN)?;
     }
     Ok(())
-}
-
-/// Names the programs of the manifest.
-fn targets(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let manifest = fs_err::read_to_string(folder.join("Cargo.toml"))?;
-    let programs = manifest.split("[[bin]]").skip(1);
-    let name =
-        |program: &str| Some(program.split_once("name = \"")?.1.split_once('"')?.0.to_owned());
-    Ok(programs.filter_map(name).collect())
 }
 
 fn sow(folder: &Path, extension: &str, corpus: &Path, n_left: &mut usize) -> anyhow::Result<()> {
