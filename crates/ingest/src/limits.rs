@@ -2,12 +2,12 @@
 
 /// Documents that wait between two stages of the pipeline.
 pub const MAX_WAITING_DOCUMENTS: usize = 16;
-/// Passages that are written to the store in one commit.
-pub const PASSAGES_PER_COMMIT: usize = 2_000;
+/// Passages that are written to the store in one commit; fewer when nothing else waits.
+pub const PASSAGES_PER_COMMIT: usize = 16_000;
 /// Text that is written to the store in one commit, in bytes.
-pub const TEXT_BYTES_PER_COMMIT: usize = 8 << 20;
+pub const TEXT_BYTES_PER_COMMIT: usize = 16 << 20;
 /// Documents that are written to the store in one commit.
-pub const DOCUMENTS_PER_COMMIT: usize = 500;
+pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
 /// Passages that are embedded and written in one step.
 pub const PASSAGES_PER_EMBEDDING: usize = 64;
 /// Warnings that a job keeps; more are counted.

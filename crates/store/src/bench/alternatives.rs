@@ -26,7 +26,7 @@ pub(super) fn fts5(
     let mut connection = Connection::open(folder.join("fts5.sqlite"))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.execute_batch("CREATE VIRTUAL TABLE texts USING fts5 (text)")?;
-    // As for the store, making the text is not counted, and a commit holds 5,000 passages.
+    // As for the store, making the text is not counted, and a commit holds as many passages.
     let n_documents = n_passages / PASSAGES_PER_DOCUMENT;
     let mut wall = 0.0;
     for first in (0..n_documents).step_by(DOCUMENTS_PER_BATCH) {

@@ -15,7 +15,7 @@ use crate::{Document, Result};
 /// Passages of one document.
 pub(super) const PASSAGES_PER_DOCUMENT: usize = 20;
 /// Documents written in one commit.
-pub(super) const DOCUMENTS_PER_BATCH: usize = 250;
+pub(super) const DOCUMENTS_PER_BATCH: usize = 800;
 /// Dimensions of the vectors.
 pub(super) const DIMENSIONS: usize = 384;
 /// The attribute that one document in a hundred shares with a given other.

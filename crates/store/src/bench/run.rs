@@ -74,7 +74,7 @@ fn measure(
         wall += begun.elapsed().as_secs_f64();
         cpu += cpu_seconds() - cpu_before;
     }
-    let note = format!("{}; words only, commits of 5,000", material.description());
+    let note = format!("{}; words only, commits of 16,000", material.description());
     report.add_noted(at("ingest words"), n_passages as f64 / wall, "passages/s", note);
     report.add_noted(
         at("ingest words on one core"),
