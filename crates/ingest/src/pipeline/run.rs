@@ -2,14 +2,24 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
 use model::{Block, NamespaceId, Warning};
 use store::{Document, PassageStore};
 
 use super::Cut;
 use crate::{Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
+
+/// How long the first document of a batch waits for company, at least.
+const SHORTEST_WAIT: Duration = Duration::from_millis(20);
+
+/// How long it waits at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// How often the last commit would fit into the wait for the next.
+const COMMITS_PER_WAIT: u32 = 4;
 
 /// The write path into one namespace.
 #[derive(Clone)]
@@ -227,20 +237,33 @@ impl Pipeline {
     fn write_all(&self, writing: Receiver<Document>, progress: &Progress) -> Result<IngestReport> {
         let mut report = IngestReport::default();
         let mut batch = Batch::default();
-        for document in &writing {
-            if progress.is_cancelled() {
-                continue;
-            }
-            batch.push(document);
-            // A batch also ends when nothing else waits, so that a slow source is searchable.
-            if batch.is_full() || writing.is_empty() {
+        // A batch also ends when its first document has waited, so that a slow source is
+        // searchable. It waits longer than commits take, which else would take all the time.
+        let mut wait = SHORTEST_WAIT;
+        loop {
+            let due = batch.begun.map(|begun| begun + wait);
+            let is_over = match due.map_or_else(
+                || writing.recv().map_err(Into::into),
+                |due| writing.recv_deadline(due),
+            ) {
+                Ok(_) if progress.is_cancelled() => continue,
+                Ok(document) => {
+                    batch.push(document);
+                    false
+                }
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => true,
+            };
+            let is_due = due.is_some_and(|due| Instant::now() >= due);
+            if (is_over || is_due || batch.is_full()) && !progress.is_cancelled() {
+                let begun = Instant::now();
                 self.write(&mut batch, &mut report, progress)?;
+                wait = (begun.elapsed() * COMMITS_PER_WAIT).clamp(SHORTEST_WAIT, LONGEST_WAIT);
+            }
+            if is_over {
+                return Ok(report);
             }
         }
-        if !progress.is_cancelled() {
-            self.write(&mut batch, &mut report, progress)?;
-        }
-        Ok(report)
     }
 
     fn write(
@@ -303,6 +326,7 @@ impl Pipeline {
 
 #[derive(Default)]
 struct Batch {
+    begun: Option<Instant>,
     documents: Vec<Document>,
     n_passages: usize,
     n_bytes: usize,
@@ -310,6 +334,7 @@ struct Batch {
 
 impl Batch {
     fn push(&mut self, document: Document) {
+        self.begun.get_or_insert_with(Instant::now);
         self.n_passages += document.passages.len();
         self.n_bytes += document.passages.iter().map(|passage| passage.text.len()).sum::<usize>();
         self.documents.push(document);
