@@ -125,6 +125,7 @@ impl Service {
         if tools.is_empty() {
             let removed = self.drop_chunks(&table.namespace())?;
             self.forget_former(&table)?;
+            self.0.store.forget_erased(&[])?;
             return Ok(json!({ "nodes": 0, "kept": 0, "added": 0, "removed": removed }));
         }
         for tool in &tools {
@@ -165,6 +166,9 @@ impl Service {
             })?;
         }
         self.forget_former(&table)?;
+        if changes.removed > 0 || !table.former.is_empty() {
+            self.0.store.forget_erased(&[table.namespace()])?;
+        }
         if Table::load(self.catalogue(), &table.id)?.is_none() {
             // Deleted meanwhile: its own job may have run before the chunks were written.
             self.drop_chunks(&table.namespace())?;
@@ -233,6 +237,7 @@ impl Service {
             self.catalogue().apply(&changes)?;
             self.0.locks.asked().remove(table);
         }
+        self.0.store.forget_erased(&[])?;
         Ok(json!({ "removed": n_erased }))
     }
 

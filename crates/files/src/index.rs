@@ -40,6 +40,15 @@ pub(crate) mod attribute {
     pub(crate) const YEARS: &str = "years";
 }
 
+/// The namespace that files live in.
+const NAMESPACE: &str = "files";
+
+/// Erases all that was ever indexed, for a server that has no roots any more; tells whether there
+/// was anything.
+pub fn forget_all(store: &dyn PassageStore) -> Result<bool> {
+    Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
+}
+
 /// What an indexer works with.
 pub struct IndexerConfig {
     /// Where passages go.
@@ -91,7 +100,7 @@ pub(crate) struct IndexArguments {
 impl Indexer {
     /// Prepares an indexer, and the namespace that files live in.
     pub fn new(config: IndexerConfig) -> Result<Self> {
-        let namespace = NamespaceId::new("files");
+        let namespace = NamespaceId::new(NAMESPACE);
         config.store.create_namespace(&namespace, &Manifest::current(None))?;
         Ok(Indexer { config, namespace, reach: Reach::of_disk() })
     }
@@ -112,14 +121,14 @@ impl Indexer {
         roots.filter(|root| !self.reach.was_there(Path::new(root))).collect()
     }
 
-    /// Takes out of the index what belongs to no root any more, and tells how many files that
-    /// were.
+    /// Takes out of the index, and off the disk, what belongs to no root any more, and tells how
+    /// many files that were.
     pub fn forget_other_roots(&self) -> Result<usize> {
         let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
         let mut n_removed = 0;
         loop {
             let documents = self.config.store.documents(&self.namespace, &page)?;
-            let Some(last) = documents.last() else { return Ok(n_removed) };
+            let Some(last) = documents.last() else { break };
             page.after = Some(last.id.clone());
             let is_known = |document: &DocumentId| {
                 let path = Path::new(document.as_str());
@@ -134,6 +143,10 @@ impl Indexer {
                 n_removed += self.config.store.delete(&self.namespace, &gone)?;
             }
         }
+        if n_removed > 0 {
+            self.config.store.forget_erased(std::slice::from_ref(&self.namespace))?;
+        }
+        Ok(n_removed)
     }
 
     /// Gives what it works with.

@@ -31,7 +31,7 @@ mod time;
 
 pub use config::{FilesConfig, RootConfig};
 pub use error::{Error, Result};
-pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB};
+pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};
 pub use preview::{MAX_PREVIEW_CHARS, Preview};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};

@@ -21,6 +21,9 @@ use crate::{
 /// How often a call that waits for indexing says how far it is.
 const PROGRESS_STEP: Duration = Duration::from_millis(500);
 
+/// How long a job that must stop is waited for.
+const STOP_WAIT: Duration = Duration::from_secs(10);
+
 /// What the service works with.
 pub struct ServiceConfig {
     /// What knows the roots and the index.
@@ -145,8 +148,18 @@ impl Service {
         Ok(())
     }
 
-    /// Takes out of the index what belongs to folders that are no longer configured.
+    /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
+    /// still take such a folder in are stopped first.
     pub fn forget_other_roots(&self) -> Result<usize> {
+        let roots = self.0.indexer.roots().all();
+        for job in self.0.queue.list()? {
+            let root = job.arguments["root"].as_str();
+            let is_known = roots.iter().any(|known| Some(known.name.as_str()) == root);
+            if job.kind == INDEX_JOB && !job.state.is_final() && !is_known {
+                self.0.queue.cancel(&job.id)?;
+                self.0.queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
+            }
+        }
         self.0.indexer.forget_other_roots()
     }
 

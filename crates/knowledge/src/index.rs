@@ -229,8 +229,12 @@ impl Service {
         if let Some(collection) = &purge.collection
             && let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)?
         {
+            self.forget_summary(&collection)?;
             self.follow_up(&collection)?;
         }
+        let namespaces: Vec<NamespaceId> =
+            purge.namespace.iter().map(|namespace| NamespaceId::new(namespace.as_str())).collect();
+        self.0.store.forget_erased(&namespaces)?;
         Ok(json!({ "erased": n_erased }))
     }
 

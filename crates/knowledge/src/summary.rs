@@ -59,6 +59,10 @@ pub(crate) struct KeptSummary {
     #[serde(default)]
     pub(crate) meaning: Option<Direction>,
     pub(crate) earlier: Vec<SummaryVersion>,
+    /// How often something was deleted from the collection. A summary that was begun before a
+    /// deletion may repeat what was deleted, and is not kept.
+    #[serde(default)]
+    pub(crate) n_purges: u64,
 }
 
 /// One version of a collection's summary.
@@ -196,6 +200,22 @@ impl Service {
         Ok(kept)
     }
 
+    /// Forgets what summaries of a collection say, in all their versions: they may repeat what was
+    /// deleted. The next one is made from what is left.
+    pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
+        let _writing = self.1.lock();
+        let Some((kept, _)) = KeptSummary::load(&*self.0.catalogue, &collection.id)? else {
+            return Ok(());
+        };
+        let emptied = KeptSummary {
+            version: kept.version,
+            n_purges: kept.n_purges + 1,
+            ..KeptSummary::empty(collection, kept.generated_at)
+        };
+        emptied.save(&*self.0.catalogue)?;
+        Ok(())
+    }
+
     /// Makes the summary of a collection anew.
     pub(crate) fn run_summary(&self, of: &OfCollection, progress: &Progress) -> Result<Value> {
         let Some((collection, _)) = store::TypedObject::load(&*self.0.catalogue, &of.collection)?
@@ -203,6 +223,12 @@ impl Service {
             return Ok(Value::Null);
         };
         let collection: Collection = collection;
+        let kept = |service: &Service| -> Result<Option<KeptSummary>> {
+            let kept = KeptSummary::load(&*service.0.catalogue, &collection.id)?;
+            Ok(kept.map(|(kept, _)| kept))
+        };
+        let n_purges = |kept: &Option<KeptSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);
+        let n_purges_before = n_purges(&kept(self)?);
         let passages = self.sample(&collection)?;
         let found = digest(passages.iter().map(String::as_str));
         let mut text = found.sentences.join(" ");
@@ -222,14 +248,22 @@ impl Service {
                 }
             }
         }
-        let before = KeptSummary::load(&*self.0.catalogue, &collection.id)?.map(|(kept, _)| kept);
+        let meaning = self.meaning_of(&collection, &text);
+        let _writing = self.1.lock();
+        let before = kept(self)?;
+        if n_purges(&before) != n_purges_before {
+            // Whoever deleted something has asked for another summary.
+            return Ok(json!({ "superseded": true }));
+        }
         let mut earlier = vec![];
         let mut version = 1;
         if let Some(mut before) = before {
             version = before.version + 1;
             let last = before.as_version();
             earlier.append(&mut before.earlier);
-            earlier.push(last);
+            if !last.text.is_empty() {
+                earlier.push(last);
+            }
             let n_over = earlier.len().saturating_sub(limits::MAX_SUMMARY_VERSIONS);
             earlier.drain(..n_over);
         }
@@ -239,12 +273,13 @@ impl Service {
         let kept = KeptSummary {
             version,
             engine,
-            meaning: self.meaning_of(&collection, &text),
+            meaning,
             text,
             sentences: found.sentences,
             keywords: found.keywords,
             terms: terms.into_iter().collect(),
             earlier,
+            n_purges: n_purges_before,
             ..KeptSummary::empty(&collection, self.0.clock.now())
         };
         kept.save(&*self.0.catalogue)?;
@@ -303,6 +338,7 @@ impl KeptSummary {
             terms: vec![],
             meaning: None,
             earlier: vec![],
+            n_purges: 0,
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (app, families) = app(&config, &lasting)?;
-        families.start_indexing()?;
+        families.start_indexing(&lasting)?;
         let shared = Shared::new(app);
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())

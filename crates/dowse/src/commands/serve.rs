@@ -12,7 +12,7 @@ use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Lasting, app, watch_folders};
+use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
 use crate::{open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -36,11 +36,12 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let address = config.server.listen;
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
-        families.start_indexing()?;
+        families.start_indexing(&lasting)?;
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
         watch_folders(lasting.clone(), shutdown.clone());
+        keep_in_shape(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
             reload::watch(file, stamp, shared.clone(), shutdown.clone(), move || {
@@ -48,7 +49,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
                 let (app, families) = app(&config, &lasting)?;
-                families.start_indexing()?;
+                families.start_indexing(&lasting)?;
                 Ok(app)
             })?;
         }

@@ -83,8 +83,12 @@ impl Families {
         Ok(Families { filters, tables, files, across, charts, knowledge, contexts })
     }
 
-    /// Starts to index what is configured; searches by words work while it goes on.
-    pub(crate) fn start_indexing(&self) -> anyhow::Result<()> {
+    /// Starts to index what is configured, and erases what is not any more; searches by words
+    /// work while it goes on.
+    pub(crate) fn start_indexing(&self, lasting: &Lasting) -> anyhow::Result<()> {
+        if self.files.is_none() && files::forget_all(&*lasting.kept()?.store)? {
+            tracing::info!("no folders are configured any more: their index was erased");
+        }
         if let Some(files) = &self.files {
             let n_forgotten = files.forget_other_roots()?;
             if n_forgotten > 0 {
@@ -183,6 +187,7 @@ fn charts_service(
 
 fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
     if config.files.roots.is_empty() {
+        lasting.indexer.store(None);
         return Ok(None);
     }
     let kept = lasting.kept()?;

@@ -4,6 +4,7 @@ mod families;
 mod keeper;
 mod lasting;
 mod models;
+mod upkeep;
 mod watch;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio::sync::Semaphore;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
+pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 
 use crate::config::Config;

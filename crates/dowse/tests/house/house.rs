@@ -29,11 +29,18 @@ impl House {
     #[track_caller]
     pub(crate) fn start_with(config: &str, variables: &[(&str, &str)]) -> House {
         let folder = Folder::new();
-        let config = folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
-        let mut command = dowse("serve");
-        command.arg("--config").arg(config).args(["--listen", "127.0.0.1:0"]);
+        folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
+        let mut command = serve(&folder);
         command.envs(variables.iter().copied());
         House { server: Server::start_command(command), folder }
+    }
+
+    /// Ends the binary and starts it again over the same folder.
+    #[track_caller]
+    pub(crate) fn restarted(self) -> House {
+        let House { server, folder } = self;
+        server.stop();
+        House { server: Server::start_command(serve(&folder)), folder }
     }
 
     pub(crate) fn http(&self) -> &Http {
@@ -72,6 +79,13 @@ impl House {
 pub(crate) fn repair(mcp: &Mcp) -> String {
     let answer = mcp.call("normalize_ocr_text", &json!({ "text": "ab" })).success();
     answer["normalized_text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Prepares to serve the configuration of a folder.
+fn serve(folder: &Folder) -> Command {
+    let mut command = dowse("serve");
+    command.arg("--config").arg(folder.join("dowse.toml")).args(["--listen", "127.0.0.1:0"]);
+    command
 }
 
 /// Prepares a command of the binary, without any setting of the developer's.

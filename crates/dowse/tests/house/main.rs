@@ -13,6 +13,7 @@ mod contract;
 mod cross_encoder;
 mod demo;
 mod engines;
+mod erasure;
 mod everywhere;
 mod files;
 mod identity;

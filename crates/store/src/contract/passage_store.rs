@@ -78,6 +78,20 @@ pub trait PassageStore: Send + Sync {
     /// Erases documents and gives how many there were; unknown ids are passed over.
     fn delete(&self, namespace: &NamespaceId, documents: &[DocumentId]) -> Result<usize>;
 
+    /// Gets rid of what erased documents have left in the files of these namespaces, and what
+    /// erased documents and objects have left in the catalogue's: words and vectors that no search
+    /// finds any more, free pages, logs.
+    ///
+    /// What was erased is gone for every call already; this takes it off the disk. A search that
+    /// runs beside this call keeps what it reads until the next call or [`Self::maintain`]. A
+    /// namespace that does not exist is passed over. It may take as long as writing the indexes
+    /// of the namespaces anew, so it belongs to the deletion of a source, not to every change.
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()>;
+
+    /// Keeps everything in shape: merges indexes, forgets what was erased, gives free space back,
+    /// and catches up with an engine that was away. Calls go on meanwhile.
+    fn maintain(&self) -> Result<()>;
+
     /// Lists documents in the order of their ids.
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>>;
 

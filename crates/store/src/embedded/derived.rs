@@ -158,6 +158,12 @@ impl Derived {
         failpoint::reach("removed purged")
     }
 
+    /// Writes the indexes anew where they hold something that was erased.
+    pub(super) fn forget_erased(&mut self) -> Result<()> {
+        self.words.drop_deleted()?;
+        self.vectors.as_mut().map_or(Ok(()), VectorFile::drop_dead)
+    }
+
     /// Merges and tidies the indexes.
     pub(super) fn maintain(&mut self) -> Result<()> {
         self.words.merge()?;
@@ -170,7 +176,7 @@ impl Derived {
         {
             vectors.commit(self.vectors_seen)?;
         }
-        Ok(())
+        self.vectors.as_mut().map_or(Ok(()), VectorFile::drop_dead)
     }
 
     /// Lets go of the writer's memory.

@@ -51,6 +51,14 @@ impl PassageStore for EmbeddedStore {
         self.delete_documents(namespace, documents)
     }
 
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        self.take_off_disk(namespaces)
+    }
+
+    fn maintain(&self) -> Result<()> {
+        self.keep_in_shape()
+    }
+
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>> {
         self.database.documents(namespace, page)
     }

@@ -2,8 +2,9 @@
 
 use model::NamespaceId;
 
+use super::derived::Derived;
 use super::following::remove_folder;
-use super::namespace::folder_of;
+use super::namespace::{Namespace, folder_of};
 use super::store::EmbeddedStore;
 use crate::{Error, PassageStore, Result};
 
@@ -31,20 +32,43 @@ pub struct Finding {
 }
 
 impl EmbeddedStore {
-    /// Merges the indexes of the open namespaces, gives free space back and folds the log of the
-    /// catalogue. Searches go on meanwhile; a namespace that is being written is passed over.
+    /// Merges the indexes of the open namespaces, forgets what was erased, gives free space back
+    /// and folds the log of the catalogue. Searches go on meanwhile; a namespace that is being
+    /// written is passed over.
     ///
     /// # Errors
     ///
     /// When a file cannot be written; nothing is lost then.
-    pub fn maintain(&self) -> Result<()> {
+    pub(super) fn keep_in_shape(&self) -> Result<()> {
         for namespace in self.open_namespaces() {
             let Some(mut derived) = namespace.derived.try_lock() else { continue };
             derived.maintain()?;
-            namespace.publish(&mut derived, &self.database)?;
-            derived.rest()?;
+            self.let_go_of_files(&namespace, &mut derived)?;
         }
         self.database.maintain(PAGES_PER_ROUND)
+    }
+
+    /// Writes the indexes of these namespaces anew where they hold something erased, and empties
+    /// the free pages and the log of the catalogue.
+    pub(super) fn take_off_disk(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        for id in namespaces {
+            let namespace = match self.namespace_of(id) {
+                Err(Error::UnknownNamespace { .. }) => continue,
+                namespace => namespace?,
+            };
+            let mut derived = namespace.derived.lock();
+            derived.forget_erased()?;
+            self.let_go_of_files(&namespace, &mut derived)?;
+        }
+        self.database.forget_erased()
+    }
+
+    /// Lets searches see the new files, and only then removes the old ones: an index keeps every
+    /// file that a snapshot still reads.
+    fn let_go_of_files(&self, namespace: &Namespace, derived: &mut Derived) -> Result<()> {
+        namespace.publish(derived, &self.database)?;
+        derived.words().remove_unused_files()?;
+        derived.rest()
     }
 
     /// Checks the catalogue and every index against its checksums and against the catalogue.

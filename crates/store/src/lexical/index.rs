@@ -167,6 +167,30 @@ impl LexicalIndex {
         self.writer.is_some()
     }
 
+    /// Writes anew the segments that hold passages that were removed: until then their words are
+    /// still in the files.
+    pub(crate) fn drop_deleted(&mut self) -> Result<()> {
+        // A segment that the engine is merging on its own cannot be merged by us.
+        self.rest()?;
+        let segments = self.index.searchable_segment_metas()?;
+        let with_deletes: Vec<_> = segments
+            .iter()
+            .filter(|segment| segment.num_deleted_docs() > 0)
+            .map(|segment| segment.id())
+            .collect();
+        if !with_deletes.is_empty() {
+            self.writer()?.merge(&with_deletes).wait()?;
+        }
+        self.reader.reload()?;
+        Ok(())
+    }
+
+    /// Removes the files that neither the index nor a snapshot of it reads any more.
+    pub(crate) fn remove_unused_files(&mut self) -> Result<()> {
+        self.writer()?.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
     /// Merges all segments into one and drops the files that nothing needs any more.
     pub(crate) fn merge(&mut self) -> Result<()> {
         let segments = self.index.searchable_segment_metas()?;

@@ -171,7 +171,7 @@ impl Database {
     pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
         let connection = self.writer.lock();
         connection.execute_batch(&format!("PRAGMA incremental_vacuum({max_free_pages})"))?;
-        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         connection.execute_batch("PRAGMA optimize")?;
         Ok(())
     }
@@ -218,10 +218,12 @@ fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
     connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
     connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    connection.pragma_update(None, "secure_delete", "FAST")?;
     // Otherwise a statement is compiled again whenever another value is bound to it, to see whether
     // that value has a better plan: every question here has one good plan.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // What is deleted is overwritten, in free pages too: the cheaper `FAST` leaves those as they
+    // are, and a large text that takes one of them over does not fill it to its end.
+    connection.pragma_update(None, "secure_delete", "ON")?;
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     Ok(())
 }

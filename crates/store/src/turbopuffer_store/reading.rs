@@ -47,6 +47,24 @@ impl PassageStore for TurbopufferStore {
         self.delete_documents(namespace, documents)
     }
 
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        // The engine's own rows went with the deletion; what it could not take then goes now.
+        for id in namespaces {
+            let namespace = match self.namespace_of(id) {
+                Err(Error::UnknownNamespace { .. }) => continue,
+                namespace => namespace?,
+            };
+            let mut following = namespace.following.lock();
+            self.follower().catch_up(&namespace, &mut following)?;
+            self.database.purge(namespace.number, following.seen())?;
+        }
+        self.database.forget_erased()
+    }
+
+    fn maintain(&self) -> Result<()> {
+        self.keep_in_shape()
+    }
+
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>> {
         self.database.documents(namespace, page)
     }

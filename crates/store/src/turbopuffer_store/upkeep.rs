@@ -21,7 +21,7 @@ impl TurbopufferStore {
     ///
     /// When the catalogue cannot be written. An engine that cannot be reached is met again the
     /// next time.
-    pub fn maintain(&self) -> Result<()> {
+    pub(super) fn keep_in_shape(&self) -> Result<()> {
         for info in self.namespaces()? {
             let Ok(namespace) = self.namespace_of(&info.id) else { continue };
             let Some(mut following) = namespace.following.try_lock() else { continue };

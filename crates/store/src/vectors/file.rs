@@ -155,6 +155,16 @@ impl VectorFile {
         remove_other_generations(&self.folder, self.head.generation)
     }
 
+    /// Writes the living vectors anew where there are dead ones, which stay on disk until then.
+    pub(crate) fn drop_dead(&mut self) -> Result<()> {
+        if self.head.dead.is_empty() {
+            return Ok(());
+        }
+        let sequence = self.head.sequence;
+        self.write_anew(sequence)?;
+        self.commit(sequence)
+    }
+
     /// Gives the present state to search in; later commits do not change it.
     pub(crate) fn view(&mut self) -> Result<VectorView> {
         let bits = match &mut self.bits {

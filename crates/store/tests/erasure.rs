@@ -1,0 +1,105 @@
+//! What was erased leaves the disk: after [`PassageStore::forget_erased`] and after
+//! [`PassageStore::maintain`] no file holds a word or a vector of it, byte by byte, and what stays
+//! is still found.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::{holding, namespace, near, open};
+use model::{DocumentId, PassageId};
+use store::conformance::{document, vector};
+use store::{Change, EmbeddedStore, Object, ObjectKey, PassageStore};
+
+/// A word of what is erased.
+const WORD: &str = "qzxuvorak";
+
+/// Counts the places under a folder where bytes stand.
+fn n_places(folder: &Path, bytes: &[u8]) -> usize {
+    let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| {
+            if path.is_dir() {
+                return n_places(&path, bytes);
+            }
+            let content = fs_err::read(&path).unwrap_or_default();
+            content.windows(bytes.len()).filter(|window| *window == bytes).count()
+        })
+        .sum()
+}
+
+/// A vector of what is erased.
+const VECTOR: [f32; 8] = [1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
+
+/// The eight bits for each dimension that the vector file keeps of it.
+const CODES: [i8; 8] = [127, -127, 127, 127, -127, 127, -127, -127];
+
+fn filled(folder: &Path) -> EmbeddedStore {
+    let store = open(folder);
+    common::make(&store);
+    let long = format!("common {WORD} sentence ").repeat(300);
+    let documents = [document("stays", &["common stays"]), document("goes", &[&long, WORD])];
+    store.upsert(&namespace(), &documents).unwrap();
+    let vectors =
+        [(PassageId::new("stays#0"), vector(2, 0.0)), (PassageId::new("goes#0"), VECTOR.to_vec())];
+    store.set_vectors(&namespace(), &vectors).unwrap();
+    assert!(
+        n_places(folder, WORD.as_bytes()) > 2
+            && n_places(folder, &CODES.map(|code| code as u8)) > 0
+    );
+    store
+}
+
+#[track_caller]
+fn check_gone(folder: &Path, store: &EmbeddedStore) {
+    assert_eq!(n_places(folder, WORD.as_bytes()), 0);
+    assert_eq!(n_places(folder, &CODES.map(|code| code as u8)), 0);
+    assert_eq!(holding(store, "common"), BTreeSet::from(["stays#0".to_owned()]));
+    assert_eq!(near(store), ["stays#0"]);
+}
+
+#[test]
+fn an_erased_document_leaves_the_disk_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path());
+    store.delete(&namespace(), &[DocumentId::new("goes")]).unwrap();
+    store.forget_erased(&[namespace()]).unwrap();
+    check_gone(folder.path(), &store);
+    drop(store);
+    check_gone(folder.path(), &open(folder.path()));
+}
+
+#[test]
+fn a_round_of_maintenance_does_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path());
+    store.delete(&namespace(), &[DocumentId::new("goes")]).unwrap();
+    store.maintain().unwrap();
+    check_gone(folder.path(), &store);
+}
+
+#[test]
+fn an_erased_object_leaves_the_disk_though_others_take_its_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let catalogue = store.catalogue();
+    let put = |id: &str, text: &str| {
+        let object = Object {
+            key: ObjectKey::new("note", id),
+            tenant: model::TenantId::new("acme"),
+            parent: None,
+            body: serde_json::json!({ "text": text }),
+            lookups: vec![],
+            version: 0,
+        };
+        catalogue.apply(&[Change::Put(object)]).unwrap();
+    };
+    put("goes", &format!("{WORD} ").repeat(40_000));
+    catalogue.apply(&[Change::Delete(ObjectKey::new("note", "goes"))]).unwrap();
+    // Shorter texts take pages of the erased one over and do not fill their last page.
+    (0..20).for_each(|at| put(&format!("stays-{at}"), &"other ".repeat(900)));
+    store.forget_erased(&[]).unwrap();
+    assert_eq!(n_places(folder.path(), WORD.as_bytes()), 0);
+}
