@@ -19,7 +19,7 @@ pub(crate) struct Weights {
 
 /// The weights of the default order.
 pub(crate) const WEIGHTS: Weights =
-    Weights { bm25: 0.35, cosine: 0.20, late: 0.45, proximity: 0.02, coverage: 0.02, title: 0.0 };
+    Weights { bm25: 0.25, cosine: 0.15, late: 0.60, proximity: 0.02, coverage: 0.02, title: 0.0 };
 
 /// Picks one feature; nothing where its stage did not run.
 type Feature = dyn Fn(&Features) -> Option<f64>;
