@@ -170,6 +170,10 @@ impl store::Catalogue for Counting {
     fn apply(&self, changes: &[store::Change]) -> store::Result<Vec<u64>> {
         self.inner.apply(changes)
     }
+
+    fn forget_erased(&self) -> store::Result<()> {
+        self.inner.forget_erased()
+    }
 }
 
 #[test]

@@ -68,6 +68,10 @@ impl Catalogue for Breakable {
     fn apply(&self, changes: &[Change]) -> store::Result<Vec<u64>> {
         self.reach()?.apply(changes)
     }
+
+    fn forget_erased(&self) -> store::Result<()> {
+        self.reach()?.forget_erased()
+    }
 }
 
 impl World {

@@ -48,6 +48,10 @@ impl Catalogue for Away {
     fn apply(&self, _: &[Change]) -> store::Result<Vec<u64>> {
         refused()
     }
+
+    fn forget_erased(&self) -> store::Result<()> {
+        refused()
+    }
 }
 
 fn service(folder: &Folder) -> (Service, Arc<JobQueue>) {

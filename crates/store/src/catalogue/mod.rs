@@ -35,4 +35,8 @@ pub trait Catalogue: Send + Sync {
     ///
     /// [`crate::Error::Conflict`] when a row does not have the version that the change expects.
     fn apply(&self, changes: &[Change]) -> Result<Vec<u64>>;
+
+    /// Gives the room of deleted rows back, so that nothing of them is left on disk. Worth its
+    /// time after much was deleted.
+    fn forget_erased(&self) -> Result<()>;
 }

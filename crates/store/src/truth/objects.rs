@@ -84,6 +84,10 @@ impl Catalogue for Database {
             Ok(versions)
         })
     }
+
+    fn forget_erased(&self) -> Result<()> {
+        self.give_back_erased()
+    }
 }
 
 fn read_object(row: &Row<'_>) -> rusqlite::Result<(Object, String)> {
