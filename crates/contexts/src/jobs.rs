@@ -130,7 +130,8 @@ impl Service {
         for tool in &tools {
             self.note(tool, |tool| tool.status = IndexStatus::Indexing)?;
         }
-        let indexed = self.index(&table, &tools, progress);
+        let indexed = document::mark_kept(&self.0.catalogue, &table.document)
+            .and_then(|()| self.index(&table, &tools, progress));
         let (changes, covered) = match indexed {
             Ok(indexed) => indexed,
             Err(error) => {
@@ -225,6 +226,7 @@ impl Service {
             for document in self.documents_of(table)? {
                 document::forget(self.catalogue(), &document.id)?;
             }
+            self.catalogue().forget_erased()?;
             let tools = self.tools_of_table(table)?;
             let changes: Vec<Change> = tools
                 .iter()
@@ -251,6 +253,7 @@ impl Service {
             document::forget(self.catalogue(), document)?;
         }
         if !table.former.is_empty() {
+            self.catalogue().forget_erased()?;
             self.change::<Table>(&table.id, |current| {
                 current.former.retain(|document| !table.former.contains(document));
                 Ok(())
