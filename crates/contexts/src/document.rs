@@ -1,5 +1,5 @@
 //! Documents as the catalogue keeps them: their bytes in parts, so that a backup holds them and
-//! every server reads them, and so that neither writing nor reading holds more than one part.
+//! every server reads them, and so that writing holds a few parts and reading one.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use store::{Catalogue, Change, ObjectKey, TypedObject};
 
 use crate::ids::hex;
-use crate::json::{self, Summary};
+use crate::json::{self, Marks, Summary};
+use crate::marks::{self, Directory};
+use crate::reader::Reader;
 use crate::service::new_id;
 use crate::{Error, Result, limits};
 
@@ -25,6 +27,9 @@ pub(crate) struct Document {
     pub(crate) sha256: String,
     /// Where each part begins; empty until all of them are kept.
     pub(crate) starts: Vec<u64>,
+    /// Where a walk can begin; nothing for a document that an earlier program kept.
+    #[serde(default)]
+    pub(crate) marks: Option<Directory>,
     pub(crate) created_at: Timestamp,
 }
 
@@ -44,12 +49,13 @@ impl TypedObject for Document {
     }
 }
 
+/// A piece of a document, cut between characters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Part {
+pub(crate) struct Part {
     document: String,
     part_idx: usize,
     tenant: TenantId,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl TypedObject for Part {
@@ -68,7 +74,7 @@ impl TypedObject for Part {
     }
 }
 
-fn part_id(document: &str, part_idx: usize) -> String {
+pub(crate) fn part_id(document: &str, part_idx: usize) -> String {
     format!("{document}/{part_idx:08}")
 }
 
@@ -94,7 +100,7 @@ pub(crate) fn keep(
         return Err(Error::TooLarge { what, received, allowed });
     }
     let open = || Ok(InTime { reader: fs_err::File::open(file)?, deadline });
-    let summary = json::check(open).map_err(in_time)?;
+    let (summary, marks) = json::check(open).map_err(in_time)?;
     let mut document = Document {
         id: new_id(),
         table_id: owner.table.to_owned(),
@@ -102,6 +108,7 @@ pub(crate) fn keep(
         n_bytes: 0,
         sha256: String::new(),
         starts: vec![],
+        marks: None,
         created_at: now,
     };
     // Kept before its parts: whatever happens to this process, the parts have a parent that can
@@ -110,7 +117,7 @@ pub(crate) fn keep(
     let kept = open()
         .map_err(Error::Document)
         .and_then(|reader| copy(catalogue, &mut document, reader))
-        .and_then(|()| Ok(document.save(catalogue)?));
+        .and_then(|()| mark(catalogue, &mut document, &marks));
     match kept {
         Ok(_) => Ok((document, summary)),
         Err(error) => {
@@ -121,16 +128,37 @@ pub(crate) fn keep(
     }
 }
 
+/// Keeps the marks of a document, and the document with what it knows about them.
+pub(crate) fn mark(
+    catalogue: &dyn Catalogue,
+    document: &mut Document,
+    marks: &Marks,
+) -> Result<()> {
+    document.marks = Some(marks::keep(catalogue, document, marks)?);
+    document.save(catalogue)?;
+    Ok(())
+}
+
+/// Marks a document that an earlier program kept without marks.
+pub(crate) fn mark_kept(catalogue: &Arc<dyn Catalogue>, document: &str) -> Result<()> {
+    let Some((mut document, _)) = Document::load(&**catalogue, document)? else { return Ok(()) };
+    if document.marks.is_some() {
+        return Ok(());
+    }
+    let read = Arc::new(document.clone());
+    let (_, marks) = json::check(|| Ok(Reader::new(catalogue, &read, 0, None))).map_err(in_time)?;
+    mark(&**catalogue, &mut document, &marks)
+}
+
 /// Removes a document with its parts, a few at a time.
 pub(crate) fn forget(catalogue: &dyn Catalogue, document: &str) -> Result<()> {
     let key = ObjectKey::new(Document::KIND, document);
-    let n_parts = match Document::load(catalogue, document)? {
-        Some((document, _)) => document.starts.len(),
-        None => return Ok(()),
-    };
-    for part_idx in 0..n_parts {
-        let key = ObjectKey::new(Part::KIND, part_id(document, part_idx));
-        catalogue.apply(&[Change::Delete(key)])?;
+    let Some((kept, _)) = Document::load(catalogue, document)? else { return Ok(()) };
+    let parts = (0..kept.starts.len())
+        .map(|part_idx| ObjectKey::new(Part::KIND, part_id(document, part_idx)));
+    let changes: Vec<Change> = parts.chain(marks::rows(&kept)).map(Change::Delete).collect();
+    for few in changes.chunks(limits::PARTS_PER_COMMIT) {
+        catalogue.apply(few)?;
     }
     catalogue.apply(&[Change::DeleteChildren(key.clone()), Change::Delete(key)])?;
     Ok(())
@@ -141,6 +169,7 @@ fn copy(catalogue: &dyn Catalogue, document: &mut Document, mut reader: impl Rea
     let mut buffer = vec![0; limits::PART_BYTES];
     let mut filled = 0;
     let mut starts = vec![];
+    let mut waiting = vec![];
     loop {
         let n_read = reader.read(&mut buffer[filled..]).map_err(io_in_time)?;
         filled += n_read;
@@ -167,69 +196,20 @@ fn copy(catalogue: &dyn Catalogue, document: &mut Document, mut reader: impl Rea
         };
         let n_text = text.len();
         digest.update(&buffer[..n_text]);
-        part.save(catalogue)?;
+        waiting.push(Change::Put(part.to_object(0)?));
+        if waiting.len() == limits::PARTS_PER_COMMIT {
+            catalogue.apply(&waiting)?;
+            waiting.clear();
+        }
         starts.push(document.n_bytes);
         document.n_bytes += n_text as u64;
         buffer.copy_within(n_text..filled, 0);
         filled -= n_text;
     }
+    catalogue.apply(&waiting)?;
     document.sha256 = hex(&digest.finalize());
     document.starts = starts;
     Ok(())
-}
-
-/// Reads a document from any byte on.
-pub(crate) struct Reader {
-    catalogue: Arc<dyn Catalogue>,
-    document: Document,
-    deadline: Option<Deadline>,
-    at: u64,
-    part: Option<(usize, String)>,
-}
-
-impl Reader {
-    /// Opens a document at a byte; nothing when it is gone.
-    pub(crate) fn open(
-        catalogue: &Arc<dyn Catalogue>,
-        document: &str,
-        at: u64,
-        deadline: Option<&Deadline>,
-    ) -> Result<Option<Self>> {
-        let found = Document::load(&**catalogue, document)?;
-        Ok(found.map(|(document, _)| Reader {
-            catalogue: Arc::clone(catalogue),
-            document,
-            deadline: deadline.cloned(),
-            at,
-            part: None,
-        }))
-    }
-}
-
-impl Read for Reader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.document.n_bytes {
-            return Ok(0);
-        }
-        if self.deadline.as_ref().is_some_and(Deadline::is_over) {
-            return Err(time_over());
-        }
-        let part_idx = self.document.starts.partition_point(|start| *start <= self.at) - 1;
-        if self.part.as_ref().is_none_or(|(kept_idx, _)| *kept_idx != part_idx) {
-            let id = part_id(&self.document.id, part_idx);
-            let found = Part::load(&*self.catalogue, &id).map_err(io::Error::other)?;
-            let gone = || io::Error::new(io::ErrorKind::NotFound, "the document was replaced");
-            let (part, _) = found.ok_or_else(gone)?;
-            self.part = Some((part_idx, part.text));
-        }
-        let Some((_, text)) = &self.part else { return Ok(0) };
-        let offset = (self.at - self.document.starts[part_idx]) as usize;
-        let rest = text.as_bytes().get(offset..).unwrap_or_default();
-        let n_bytes = rest.len().min(into.len());
-        into[..n_bytes].copy_from_slice(&rest[..n_bytes]);
-        self.at += n_bytes as u64;
-        Ok(n_bytes)
-    }
 }
 
 /// A reader that ends with its deadline.
@@ -247,7 +227,7 @@ impl<R: Read> Read for InTime<'_, R> {
     }
 }
 
-fn time_over() -> io::Error {
+pub(crate) fn time_over() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the time for this call is over")
 }
 

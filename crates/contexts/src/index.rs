@@ -11,15 +11,19 @@ use serde::Serialize;
 use serde_json::json;
 use store::{DocumentPage, Manifest};
 
-use crate::document::Reader;
 use crate::ids::{node_id, sha256};
 use crate::json::{Event, Kind, Walk, pointer};
 use crate::objects::{Table, Tool};
+use crate::reader::Reader;
 use crate::scopes::Scopes;
+use crate::seek::{Found, OpenDocument};
 use crate::{Error, Result, Service, limits};
 
 /// Characters of a title: the end of a string's path.
 const TITLE_CHARS: usize = 200;
+
+/// Going to a node costs as much as walking over so many bytes.
+const BYTES_PER_SEEK: u64 = 256 * 1024;
 
 /// What a run did to the chunks of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -57,10 +61,9 @@ impl Service {
     ) -> Result<(Changes, Vec<Covered>)> {
         let namespace = table.namespace();
         self.make_namespace(&namespace)?;
-        let gone = || Error::NotFound { what: "Document" };
-        let reader = Reader::open(&self.0.catalogue, &table.document, 0, None)?.ok_or_else(gone)?;
-        let mut walk = Walk::new(reader);
-        walk.keep_text(0..self.0.settings.max_node_chars);
+        let kept = 0..self.0.settings.max_node_chars;
+        let opened = OpenDocument::open(&self.0.catalogue, &table.document, None, kept)?;
+        let document = opened.ok_or(Error::NotFound { what: "Document" })?;
         let mut run = Run {
             service: self,
             table,
@@ -73,20 +76,9 @@ impl Service {
             batch: Batch::default(),
         };
         progress.begin(Stage::Writing, None);
-        while let Some(event) = walk.next()? {
-            if matches!(event, Event::End(_)) {
-                continue;
-            }
-            for tool_idx in run.scopes.at(walk.pointer()) {
-                run.covered[*tool_idx].is_there = true;
-            }
-            let is_long = walk.n_chars() >= self.0.settings.chunk_threshold_chars;
-            if event == Event::Leaf(Kind::String) && is_long {
-                if progress.is_cancelled() {
-                    return Err(Error::Queue(ingest::Error::Cancelled));
-                }
-                run.string(walk.pointer(), walk.text(), walk.n_chars())?;
-                progress.advance(Stage::Writing, 1);
+        for path in run.places(document.document.n_bytes) {
+            if let Some(found) = document.find(&path)? {
+                run.subtree(found, &path, progress)?;
             }
         }
         run.write()?;
@@ -143,6 +135,49 @@ struct Batch {
 }
 
 impl Run<'_> {
+    /// Gives the nodes to walk: those that the tools cover where they are few for the document,
+    /// or the whole of it.
+    fn places(&self, n_bytes: u64) -> Vec<String> {
+        let outermost = self.scopes.outermost();
+        if outermost.len() as u64 * BYTES_PER_SEEK > n_bytes {
+            return vec![String::new()];
+        }
+        outermost.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Sees to every long string of a node.
+    fn subtree(&mut self, found: Found, path: &str, progress: &Progress) -> Result<()> {
+        let Found { event, mut walk } = found;
+        let mut next = Some(event);
+        while let Some(event) = next {
+            if !matches!(event, Event::End(_)) {
+                self.node(event, &walk, progress)?;
+            }
+            // What follows the node is not looked at.
+            if !matches!(event, Event::Begin(_)) && walk.pointer() == path {
+                return Ok(());
+            }
+            next = walk.next()?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, event: Event, walk: &Walk<Reader>, progress: &Progress) -> Result<()> {
+        for tool_idx in self.scopes.at(walk.pointer()) {
+            self.covered[*tool_idx].is_there = true;
+        }
+        let is_long = walk.n_chars() >= self.service.0.settings.chunk_threshold_chars;
+        if event != Event::Leaf(Kind::String) || !is_long {
+            return Ok(());
+        }
+        if progress.is_cancelled() {
+            return Err(Error::Queue(ingest::Error::Cancelled));
+        }
+        self.string(walk.pointer(), walk.text(), walk.n_chars())?;
+        progress.advance(Stage::Writing, 1);
+        Ok(())
+    }
+
     /// Sees to one long string.
     fn string(&mut self, pointer: &str, text: &str, n_chars: usize) -> Result<()> {
         let tools = self.scopes.covering(pointer);

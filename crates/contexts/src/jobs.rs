@@ -131,7 +131,8 @@ impl Service {
         for tool in &tools {
             self.note(tool, |tool| tool.status = IndexStatus::Indexing)?;
         }
-        let indexed = self.index(&table, &tools, progress);
+        let indexed = document::mark_kept(&self.0.catalogue, &table.document)
+            .and_then(|()| self.index(&table, &tools, progress));
         let (changes, covered) = match indexed {
             Ok(indexed) => indexed,
             Err(error) => {

@@ -5,10 +5,11 @@ use serde::Serialize;
 use store::TypedObject;
 
 use crate::access::Right;
-use crate::document::{Reader, in_time};
-use crate::json::{Event, Kind, Walk, pointer};
+use crate::json::{Event, Kind, Walk};
 use crate::objects::Table;
 use crate::outline::Outline;
+use crate::reader::Reader;
+use crate::seek::{Found, OpenDocument};
 use crate::tools::json_path;
 use crate::{Error, Result, Service, limits};
 
@@ -84,24 +85,12 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Node> {
         let wanted = format!("{scope}{}", json_path(&request.json_path)?);
-        let gone = || Error::Busy;
-        let reader = Reader::open(&self.0.catalogue, &table.document, 0, Some(deadline))?;
-        let mut walk = Walk::new(reader.ok_or_else(gone)?);
         let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
-        walk.keep_text(request.offset..request.offset.saturating_add(max_chars));
-        let event = loop {
-            match walk.next().map_err(in_time)? {
-                None => return Err(Error::NoNode { pointer: request.json_path.clone() }),
-                Some(Event::End(_)) => {
-                    // The wanted node would have stood in the container that ended.
-                    if pointer::relative(walk.pointer(), &wanted).is_some() {
-                        return Err(Error::NoNode { pointer: request.json_path.clone() });
-                    }
-                }
-                Some(event) if walk.pointer() == wanted => break event,
-                Some(_) => {}
-            }
-        };
+        let kept = request.offset..request.offset.saturating_add(max_chars);
+        let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
+        let missing = || Error::NoNode { pointer: request.json_path.clone() };
+        let Found { event, mut walk } =
+            opened.ok_or(Error::Busy)?.find(&wanted)?.ok_or_else(missing)?;
         let mut node = Node {
             table_id: table.id.clone(),
             json_path: request.json_path.clone(),

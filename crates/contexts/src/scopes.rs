@@ -21,6 +21,18 @@ impl Scopes {
         Scopes { by_path, lengths, longest }
     }
 
+    /// Gives the paths that no other path covers, in order.
+    pub(crate) fn outermost(&self) -> Vec<&str> {
+        let is_inside = |path: &str| {
+            let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+            above.into_iter().any(|above| self.by_path.contains_key(above))
+        };
+        let mut paths: Vec<&str> =
+            self.by_path.keys().map(String::as_str).filter(|path| !is_inside(path)).collect();
+        paths.sort_unstable();
+        paths
+    }
+
     /// Gives the tools whose path is exactly this place.
     pub(crate) fn at(&self, pointer: &str) -> &[usize] {
         if !self.lengths.contains(&pointer.len()) {
@@ -60,6 +72,17 @@ mod tests {
             let plain: Vec<usize> =
                 (0..paths.len()).filter(|tool_idx| covers(&paths[*tool_idx], &pointer)).collect();
             prop_assert_eq!(scopes.covering(&pointer), plain);
+        }
+
+        #[test]
+        fn outermost_paths_cover_every_path_once(
+            paths in prop::collection::vec("(/[ab]{0,2}){0,3}", 0..8),
+        ) {
+            let scopes = Scopes::new(paths.iter().map(String::as_str));
+            for path in &paths {
+                let outermost = scopes.outermost();
+                prop_assert_eq!(outermost.iter().filter(|above| covers(above, path)).count(), 1);
+            }
         }
     }
 }

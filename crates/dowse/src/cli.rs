@@ -309,7 +309,7 @@ pub(crate) enum BenchCommand {
     /// Lookups of names and codes over a folder of registers, beside pg_trgm where it is there
     Lookup(LookupBenchArgs),
     /// Search tools over a folder of JSON documents
-    Contexts(FolderArgs),
+    Contexts(ContextsBenchArgs),
     /// Tables over a folder of data sets, beside DuckDB and polars where they are there
     Tables(TablesBenchArgs),
     /// Knowledge bases through a real server: ingest, quality, latency, many clients at once
@@ -327,6 +327,15 @@ pub(crate) struct LookupBenchArgs {
     /// names is made there and dropped
     #[arg(long, value_name = "URL", env = "DOWSE_BENCH_POSTGRES")]
     pub(crate) postgres: Option<String>,
+}
+
+/// Flags of `dowse bench contexts`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ContextsBenchArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The folder
+    pub(crate) folder: PathBuf,
 }
 
 /// Flags of `dowse bench tables`.

@@ -8,6 +8,7 @@
 
 mod error;
 mod input;
+mod marks;
 mod strings;
 mod walk;
 
@@ -17,4 +18,7 @@ pub mod pointer;
 mod tests;
 
 pub use error::{JsonError, Position, Problem};
-pub use walk::{Event, Kind, Summary, Walk, check};
+pub use walk::{Event, Kind, Summary, Walk};
+
+pub(crate) use marks::{Mark, Marks, SPACING, key_of};
+pub(crate) use walk::check;

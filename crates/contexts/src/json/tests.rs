@@ -238,7 +238,7 @@ fn a_mark_before_the_document_is_passed_over() {
 #[test]
 fn nesting_is_deep_before_it_is_refused() {
     let deep = format!("{}{}", "[".repeat(limits::MAX_DEPTH), "]".repeat(limits::MAX_DEPTH));
-    let summary = check(|| Ok(deep.as_bytes())).unwrap();
+    let (summary, _) = check(|| Ok(deep.as_bytes())).unwrap();
     assert_eq!((summary.depth, summary.n_nodes), (limits::MAX_DEPTH, limits::MAX_DEPTH as u64));
     let error = check(|| Ok(Endless)).unwrap_err();
     let expected = format!(
@@ -266,8 +266,10 @@ fn a_million_keys_are_told_apart() {
         text.push_str(&format!("\"{key}\":0,"));
     }
     text.push_str("\"last\":1}");
-    let summary = check(|| Ok(text.as_bytes())).unwrap();
+    let (summary, marks) = check(|| Ok(text.as_bytes())).unwrap();
     assert_eq!(summary.n_nodes, 1_000_002);
+    // All but those of the first stretch have a mark.
+    assert!((990_000..1_000_001).contains(&marks.marks.len()), "{}", marks.marks.len());
     let twice = text.replace("\"last\"", "\"500000\"");
     let error = check(|| Ok(twice.as_bytes())).unwrap_err();
     assert!(error.to_string().starts_with("the key `500000` stands twice"), "{error}");

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::error::{JsonError, Problem};
 use super::input::Input;
+use super::marks::{Marker, Marks};
 use super::pointer::push_key;
 use crate::limits;
 
@@ -69,10 +70,12 @@ pub struct Summary {
     pub depth: usize,
 }
 
-/// Reads a document to its end and tells what is in it.
+/// Reads a document to its end and tells what is in it, and where a walk can begin.
 ///
 /// A document that is no JSON, or cannot be taken exactly, is refused with the position.
-pub fn check<R: Read>(open: impl Fn() -> std::io::Result<R>) -> Result<Summary, JsonError> {
+pub(crate) fn check<R: Read>(
+    open: impl Fn() -> std::io::Result<R>,
+) -> Result<(Summary, Marks), JsonError> {
     match summarise(Walk::new(open()?)) {
         // Keys are told apart by a hash. Two different ones with the same hash come up once in a
         // million of the largest documents, and not again under another hash.
@@ -83,10 +86,12 @@ pub fn check<R: Read>(open: impl Fn() -> std::io::Result<R>) -> Result<Summary, 
     }
 }
 
-fn summarise<R: Read>(mut walk: Walk<R>) -> Result<Summary, JsonError> {
+fn summarise<R: Read>(mut walk: Walk<R>) -> Result<(Summary, Marks), JsonError> {
     walk.keep_text(0..0);
     let mut summary = Summary::default();
+    let mut marker = Marker::default();
     while let Some(event) = walk.next()? {
+        marker.see(event, &walk);
         match event {
             Event::End(_) => continue,
             Event::Begin(_) => summary.depth = summary.depth.max(walk.depth()),
@@ -94,15 +99,19 @@ fn summarise<R: Read>(mut walk: Walk<R>) -> Result<Summary, JsonError> {
         }
         summary.n_nodes += 1;
     }
-    Ok(summary)
+    Ok((summary, marker.into_marks()))
 }
 
 /// A walk over a document. After each event, the getters tell about its node.
 pub struct Walk<R> {
     pub(super) input: Input<R>,
     is_begun: bool,
+    /// Whether the next child is the first that this walk sees, though others stand before it.
+    is_resumed: bool,
     stack: Vec<Frame>,
     pointer: String,
+    /// Where the member of the last event begins, its key included.
+    place: u64,
     /// Where the node of the last event begins.
     start: u64,
     pub(super) text: String,
@@ -142,8 +151,10 @@ impl<R: Read> Walk<R> {
         Walk {
             input: Input::new(reader, before),
             is_begun: false,
+            is_resumed: false,
             stack: vec![],
             pointer: pointer.to_owned(),
+            place: before,
             start: before,
             text: String::new(),
             n_chars: 0,
@@ -152,6 +163,28 @@ impl<R: Read> Walk<R> {
             hashes: vec![],
             n_keys: 0,
         }
+    }
+
+    /// Walks the rest of a container that the pointer names: the reader stands `before` bytes
+    /// into the document, at a child with `n_children` others before it. What follows the
+    /// container is not looked at.
+    pub(crate) fn inside(
+        reader: R,
+        before: u64,
+        pointer: &str,
+        kind: Kind,
+        n_children: u64,
+    ) -> Self {
+        let mut walk = Walk::from(reader, before, pointer);
+        (walk.is_begun, walk.is_resumed) = (true, true);
+        walk.stack.push(Frame {
+            kind,
+            n_children,
+            pointer_len: pointer.len(),
+            hashes_start: 0,
+            many: None,
+        });
+        walk
     }
 
     /// Says which characters of a string are kept; the others are only counted.
@@ -184,6 +217,11 @@ impl<R: Read> Walk<R> {
         self.start
     }
 
+    /// Gives the bytes before the member that the node is: before its key in an object.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
+    }
+
     /// Gives the bytes before what follows the event.
     pub fn offset(&self) -> u64 {
         self.input.offset()
@@ -196,6 +234,7 @@ impl<R: Read> Walk<R> {
             self.is_begun = true;
             self.input.skip_mark()?;
             self.input.skip_space()?;
+            self.place = self.input.offset();
             return self.value().map(Some);
         }
         let Some(frame) = self.stack.last_mut() else {
@@ -208,6 +247,7 @@ impl<R: Read> Walk<R> {
         self.pointer.truncate(frame.pointer_len);
         let (kind, n_children) = (frame.kind, frame.n_children);
         frame.n_children += 1;
+        let is_first = std::mem::take(&mut self.is_resumed) || n_children == 0;
         let (close, comma_or_end, first_or_end) = if kind == Kind::Object {
             (b'}', "`,` or `}`", "a key or `}`")
         } else {
@@ -219,16 +259,17 @@ impl<R: Read> Walk<R> {
                 self.input.take(1);
                 return Ok(Some(self.end(kind)));
             }
-            Some(b',') if n_children > 0 => {
+            Some(b',') if !is_first => {
                 self.input.take(1);
                 self.input.skip_space()?;
             }
-            Some(_) if n_children == 0 => {}
-            None if n_children == 0 => {
+            Some(_) if is_first => {}
+            None if is_first => {
                 return Err(self.invalid(Problem::Ended { expected: first_or_end }));
             }
             Some(_) | None => return Err(self.unexpected(comma_or_end)?),
         }
+        self.place = self.input.offset();
         if kind == Kind::Object {
             self.key()?;
         } else {

@@ -218,7 +218,13 @@ fn deleting_leaves_nothing_behind() {
     world.settle();
     assert!(world.store_is_empty());
     assert_eq!(
-        world.n_objects(&["context_table", "context_tool", "context_document", "context_part"]),
+        world.n_objects(&[
+            "context_table",
+            "context_tool",
+            "context_document",
+            "context_part",
+            "context_marks",
+        ]),
         0
     );
 }

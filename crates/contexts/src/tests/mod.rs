@@ -4,6 +4,7 @@ mod endpoints;
 mod indexing;
 mod isolation;
 mod nodes;
+mod seeking;
 
 use std::collections::HashMap;
 use std::sync::Arc;

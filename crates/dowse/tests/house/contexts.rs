@@ -326,6 +326,24 @@ fn documents_come_in_three_forms_and_bad_ones_are_refused_with_their_place() {
 }
 
 #[test]
+fn a_document_over_a_limit_is_refused_with_the_setting_to_raise() {
+    let check = |settings: &str, setting: &str| {
+        let desk = Desk(House::start(&format!("[embedder]\nprovider = \"none\"\n{settings}")));
+        let project = id_of(&desk.make(None, "/v1/projects", &json!({ "name": "Docs" })));
+        let path = format!("/v1/projects/{project}/tables?name=large");
+        for size in [1_500, 100_000] {
+            let refused = desk.post(None, &path, &json!("x".repeat(size)));
+            assert_eq!(refused.status, 413, "{}", refused.text());
+            let error = &refused.json()["error"];
+            assert_eq!(error["code"], "TOO_LARGE");
+            assert!(error["details"]["hint"].as_str().unwrap().contains(setting), "{error}");
+        }
+    };
+    check("[contexts]\nmax_document_bytes = 1000\n", "`contexts.max_document_bytes`");
+    check("[limits]\nupload_bytes = 1000\n", "`limits.upload_bytes`");
+}
+
+#[test]
 fn the_command_line_does_the_same_and_a_backup_holds_it() {
     let folder = testkit::Folder::new();
     folder.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));

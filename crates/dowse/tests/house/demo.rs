@@ -134,6 +134,35 @@ fn the_commands_of_the_tables_contract_work_as_written() {
 }
 
 #[test]
+fn every_family_is_played() {
+    let demo = Demo::start();
+    let said = demo.server.stderr();
+    for family in ["documents  ", "tables     ", "names      ", "knowledge  ", "contexts   "] {
+        assert!(said.lines().any(|line| line.starts_with(family)), "{family}: {said}");
+    }
+    let mcp = Mcp::new(demo.server.http(), "/mcp");
+    let line = said.lines().find(|line| line.starts_with("knowledge  ")).unwrap();
+    let (_, base) = line.rsplit_once(' ').unwrap();
+    let question = "how often is a sensor on a three shift line calibrated?";
+    let arguments = json!({ "query": question, "knowledge_base_id": base });
+    let found = mcp.call("search_documents", &arguments).success();
+    assert!(found["results"][0].to_string().contains("every six months"), "{found}");
+
+    let line = said.lines().find(|line| line.starts_with("contexts   ")).unwrap();
+    let (tools, place) = line["contexts   ".len()..].split_once(" at ").unwrap();
+    assert_eq!(tools, "read_manual, search_manual");
+    let (url, key) = place.split_once(" with the key ").unwrap();
+    let path = url.strip_prefix(&demo.server.url("")).unwrap();
+    let agent =
+        Mcp::new(demo.server.http(), path).header("Authorization", &format!("Bearer {key}"));
+    let question = json!({ "query": "two sensors with the same node number", "top_k": 1 });
+    let found = agent.call("search_manual", &question).success();
+    assert_eq!(found["results"][0]["json_path"], "/errors/E204/text", "{found}");
+    let node = agent.call("read_manual", &json!({ "json_path": "/errors/E204/short" })).success();
+    assert_eq!(node["text"], "bus address taken");
+}
+
+#[test]
 fn an_agent_goes_from_a_question_to_a_chart() {
     let demo = Demo::start();
     let made = demo.chart("line");

@@ -4,6 +4,7 @@
 //! `data` in `{name, data}`. Whatever the form, it goes to a file as it arrives and is read from
 //! there, so that its size costs disk and no memory.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
@@ -18,7 +19,7 @@ use tools::contexts::error;
 use super::contexts::{not_served, with, with_job};
 use super::contexts_json::table_json;
 use super::rest::{REST_RATE, Reply, Rest};
-use super::staging;
+use super::staging::{self, SizeLimit};
 use crate::guarded;
 use crate::http::coded;
 
@@ -90,7 +91,7 @@ async fn stage(
     request: Request,
 ) -> Result<(Staged, Option<String>), ToolError> {
     let service: Service = rest.app.contexts.clone().ok_or_else(not_served)?;
-    let limit = service.settings().max_document_bytes.min(rest.app.limits.upload_bytes as u64);
+    let limit = size_limit(service.settings().max_document_bytes, rest.app.limits.upload_bytes);
     let (ticket, _gone) = rest.ticket(REST_RATE);
     let caller = Arc::clone(&rest.caller);
     let staged = guarded::run(&rest.app, &ticket, move |_| {
@@ -103,6 +104,20 @@ async fn stage(
     .await?;
     let arrived = staging::receive(request, staged.path(), limit).await?;
     Ok((staged, arrived.name))
+}
+
+/// Gives the smaller of two limits, and names what stands in the way of a larger document.
+fn size_limit(document_bytes: u64, upload_bytes: usize) -> SizeLimit {
+    let upload_bytes = upload_bytes as u64;
+    let hint = match document_bytes.cmp(&upload_bytes) {
+        Ordering::Less => "raise `contexts.max_document_bytes` for documents of this size",
+        Ordering::Greater => "raise `limits.upload_bytes` for documents of this size",
+        Ordering::Equal => {
+            "raise `limits.upload_bytes` and `contexts.max_document_bytes` for documents of this \
+             size"
+        }
+    };
+    SizeLimit { n_bytes: document_bytes.min(upload_bytes), hint }
 }
 
 fn is_form(request: &Request) -> bool {

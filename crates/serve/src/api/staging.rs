@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tools::ToolError;
@@ -23,8 +23,26 @@ const PIECE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A body that has not arrived after so long is given up, however steadily it trickles.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1_800);
 
+/// What a form may hold around its document, in bytes.
+const MAX_AROUND_BYTES: u64 = 65_536;
+
 /// The longest part of a form that is no document, in bytes.
 const MAX_FIELD_BYTES: usize = 4_096;
+
+/// How large a document may be, and who says so.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SizeLimit {
+    /// Bytes of the document.
+    pub(super) n_bytes: u64,
+    /// What a larger one needs, as a hint.
+    pub(super) hint: &'static str,
+}
+
+impl SizeLimit {
+    fn exceeded(&self) -> ToolError {
+        too_large(usize::try_from(self.n_bytes).unwrap_or(usize::MAX)).with_hint(self.hint)
+    }
+}
 
 /// What arrived beside the document.
 #[derive(Debug, Default)]
@@ -37,15 +55,21 @@ pub(super) struct Arrived {
 pub(super) async fn receive(
     request: Request,
     file: &Path,
-    limit: u64,
+    limit: SizeLimit,
 ) -> Result<Arrived, ToolError> {
+    // Refused before it is sent, where the client says how much it will be.
+    let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let announced: u64 = announced.and_then(|length| length.parse().ok()).unwrap_or(0);
+    if announced > limit.n_bytes + MAX_AROUND_BYTES {
+        return Err(limit.exceeded());
+    }
     match tokio::time::timeout(BODY_TIMEOUT, read(request, file, limit)).await {
         Ok(arrived) => arrived,
         Err(_) => Err(ToolError::bad_request("the body takes too long to arrive")),
     }
 }
 
-async fn read(request: Request, file: &Path, limit: u64) -> Result<Arrived, ToolError> {
+async fn read(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived, ToolError> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
         return form(request, file, limit).await;
@@ -67,7 +91,7 @@ async fn read(request: Request, file: &Path, limit: u64) -> Result<Arrived, Tool
     Ok(Arrived::default())
 }
 
-async fn form(request: Request, file: &Path, limit: u64) -> Result<Arrived, ToolError> {
+async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived, ToolError> {
     let broken =
         |wrong: axum::extract::multipart::MultipartError| ToolError::bad_request(wrong.body_text());
     let mut parts = Multipart::from_request(request, &())
@@ -114,11 +138,11 @@ struct Writing {
     pieces: Sender<Bytes>,
     ended: tokio::task::JoinHandle<std::io::Result<()>>,
     n_bytes: u64,
-    limit: u64,
+    limit: SizeLimit,
 }
 
 impl Writing {
-    fn begin(file: PathBuf, limit: u64) -> Self {
+    fn begin(file: PathBuf, limit: SizeLimit) -> Self {
         let (pieces, waiting) = channel(MAX_WAITING_PIECES);
         let ended = tokio::task::spawn_blocking(move || write(&file, waiting));
         Writing { pieces, ended, n_bytes: 0, limit }
@@ -126,8 +150,8 @@ impl Writing {
 
     async fn add(&mut self, piece: Bytes) -> Result<(), ToolError> {
         self.n_bytes += piece.len() as u64;
-        if self.n_bytes > self.limit {
-            return Err(too_large(usize::try_from(self.limit).unwrap_or(usize::MAX)));
+        if self.n_bytes > self.limit.n_bytes {
+            return Err(self.limit.exceeded());
         }
         // A thread that gave up says why at the end.
         let _ = self.pieces.send(piece).await;

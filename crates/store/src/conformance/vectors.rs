@@ -100,6 +100,8 @@ pub(super) fn check_filters(find: &dyn Fn(&Filter) -> Vec<String>) {
     check(Filter::range("year.of-it", -10..=2020), &pdf);
     let open = Filter::Range { attribute: "year.of-it".to_owned(), from: Some(2021), to: None };
     check(open, &all[2..4]);
+    let open = Filter::Range { attribute: "year.of-it".to_owned(), from: None, to: Some(2020) };
+    check(open, &pdf);
     check(Filter::range("year", 0..=9999), &[]);
     check(Filter::Documents(vec![DocumentId::new("a/2"), DocumentId::new("zz")]), &all[2..4]);
     check(Filter::DocumentPrefix("b/".to_owned()), &all[4..]);

@@ -60,7 +60,7 @@ impl EmbeddedStore {
             derived.forget_erased()?;
             self.let_go_of_files(&namespace, &mut derived)?;
         }
-        self.database.forget_erased()
+        self.database.give_back_erased()
     }
 
     /// Lets searches see the new files, and only then removes the old ones: an index keeps every

@@ -46,7 +46,7 @@ impl EmbeddedStore {
         drop(derived);
         erase_dropped(self)?;
         // The freed pages and the log still hold what was erased until they are given back.
-        self.database.forget_erased()?;
+        self.database.give_back_erased()?;
         Ok(true)
     }
 

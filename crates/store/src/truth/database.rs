@@ -12,6 +12,8 @@ use crate::{Config, Error, FORMAT, Result, failpoint};
 const MAX_CACHED_STATEMENTS: usize = 64;
 /// A write-ahead log longer than this many pages is folded back into the file.
 const CHECKPOINT_PAGES: u32 = 4_000;
+/// Free pages given back while other writers wait.
+const PAGES_PER_ROUND: u32 = 4_096;
 
 /// Passages and documents have rows of `namespace << 32 | number`, so that a namespace lies
 /// together and a passage is found by its number without another index.
@@ -170,19 +172,30 @@ impl Database {
     /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
     pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
         let connection = self.writer.lock();
-        connection.execute_batch(&format!("PRAGMA incremental_vacuum({max_free_pages})"))?;
+        give_back(&connection, max_free_pages)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         connection.execute_batch("PRAGMA optimize")?;
         Ok(())
     }
 
     /// Gives all free pages to the disk and empties the write-ahead log, so that nothing erased
-    /// is left in either. A reader that is in the way keeps the log for the next time.
-    pub(crate) fn forget_erased(&self) -> Result<()> {
+    /// is left in either. Other writers come in between two rounds. A reader that is in the way
+    /// keeps the log for the next time.
+    pub(crate) fn give_back_erased(&self) -> Result<()> {
+        // As many rounds as the pages need that are free now: what others free meanwhile is
+        // theirs to give back.
+        for _ in 0..self.n_free_pages()?.div_ceil(PAGES_PER_ROUND) {
+            give_back(&self.writer.lock(), PAGES_PER_ROUND)?;
+        }
         let connection = self.writer.lock();
-        connection.execute_batch("PRAGMA incremental_vacuum")?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+
+    /// Counts the pages of the file that hold nothing.
+    pub(crate) fn n_free_pages(&self) -> Result<u32> {
+        let connection = self.writer.lock();
+        Ok(connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?)
     }
 
     /// Checks the whole file.
@@ -212,6 +225,15 @@ impl Database {
             Ok(())
         })
     }
+}
+
+/// Takes free pages off the end of the file.
+fn give_back(connection: &Connection, max_pages: u32) -> Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({max_pages})"))?;
+    // Every row that is asked for gives one page back; a statement that is run once gives one.
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {

@@ -114,7 +114,11 @@ fn range(attribute: String, from: Option<i64>, to: Option<i64>) -> EngineFilter 
     match (from, to) {
         (None, None) => EngineFilter::not_eq(attribute, Value::Null),
         (Some(from), None) => EngineFilter::gte(attribute, from),
-        (None, Some(to)) => EngineFilter::lte(attribute, to),
+        // A row without the attribute is before every value for the engine.
+        (None, Some(to)) => EngineFilter::and([
+            EngineFilter::not_eq(attribute.clone(), Value::Null),
+            EngineFilter::lte(attribute, to),
+        ]),
         (Some(from), Some(to)) => EngineFilter::and([
             EngineFilter::gte(attribute.clone(), from),
             EngineFilter::lte(attribute, to),

@@ -58,7 +58,7 @@ impl PassageStore for TurbopufferStore {
             self.follower().catch_up(&namespace, &mut following)?;
             self.database.purge(namespace.number, following.seen())?;
         }
-        self.database.forget_erased()
+        self.database.give_back_erased()
     }
 
     fn maintain(&self) -> Result<()> {

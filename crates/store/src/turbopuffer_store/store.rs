@@ -122,7 +122,7 @@ impl TurbopufferStore {
         drop(following);
         self.erase_dropped()?;
         // The freed pages and the log still hold what was erased until they are given back.
-        self.database.forget_erased()?;
+        self.database.give_back_erased()?;
         match ledger::erasures(&self.database)?.first() {
             None => Ok(true),
             Some(name) => self.engine.erase(name).map(|()| true),

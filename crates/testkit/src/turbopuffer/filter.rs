@@ -8,7 +8,7 @@ use super::error::{Outcome, Refusal, array, kind, object};
 use super::schema::Schema;
 use super::state::Namespace;
 use super::tokens;
-use super::value::{Id, compare};
+use super::value::{Id, Kind, compare};
 
 /// How deep filters may nest.
 const MAX_DEPTH: usize = 64;
@@ -98,6 +98,8 @@ impl Test {
             Test::ContainsAny(wanted) => {
                 items().iter().any(|item| wanted.iter().any(|wanted| is_same(item, wanted)))
             }
+            // A row without the attribute stands before every value.
+            Test::Order(is_right, _) if value.is_null() => is_right(Ordering::Less),
             Test::Order(is_right, wanted) => compare(value, wanted).is_some_and(is_right),
             Test::AnyOrder(is_right, wanted) => {
                 items().iter().any(|item| compare(item, wanted).is_some_and(is_right))
@@ -149,10 +151,15 @@ fn read_test(schema: &Schema, name: &str, operator: &str, rest: &[Value]) -> Out
 }
 
 fn read_plain(schema: &Schema, name: &str, operator: &str, value: &Value) -> Outcome<Test> {
-    let is_array = match name {
-        "id" => false,
-        _ => schema.filterable(name)?.kind.name().starts_with("[]"),
+    if matches!(operator, "Glob" | "IGlob") {
+        return read_glob(schema, name, operator, value);
+    }
+    let kind_of_rows = match name {
+        "id" => None,
+        _ => Some(&schema.filterable(name)?.kind),
     };
+    let is_array = matches!(kind_of_rows, Some(Kind::Array(_)));
+    check_operands(name, kind_of_rows, operator, value)?;
     let needs_array = |test: Test| match is_array {
         true => Ok(test),
         false => Err(Refusal::bad_request(format!("{operator} needs an array, `{name}` is none"))),
@@ -180,20 +187,41 @@ fn read_plain(schema: &Schema, name: &str, operator: &str, value: &Value) -> Out
         "AnyLte" => needs_array(Test::AnyOrder(Ordering::is_le, comparable()?))?,
         "AnyGt" => needs_array(Test::AnyOrder(Ordering::is_gt, comparable()?))?,
         "AnyGte" => needs_array(Test::AnyOrder(Ordering::is_ge, comparable()?))?,
-        "Glob" | "IGlob" => {
-            if name == "id" || !schema.known(name)?.is_glob {
-                return Err(Refusal::bad_request(format!("attribute `{name}` has no glob index")));
-            }
-            let ignores_case = operator == "IGlob";
-            let pattern = value.as_str().unwrap_or_default();
-            let pattern = if ignores_case { pattern.to_lowercase() } else { pattern.to_owned() };
-            Test::Glob { pattern, ignores_case }
-        }
         "Regex" | "Fuzzy" => return Err(Refusal::unsupported(&format!("filter {operator}"))),
         _ => {
             return Err(Refusal::bad_request(format!("unknown filter operator {operator:?}")));
         }
     })
+}
+
+/// Checks that operands have the type of the attribute, or of its elements.
+fn check_operands(name: &str, kind: Option<&Kind>, operator: &str, value: &Value) -> Outcome<()> {
+    let takes_many = matches!(operator, "In" | "ContainsAny");
+    let values = match value.as_array() {
+        Some(values) if takes_many => values.as_slice(),
+        Some(_) | None => std::slice::from_ref(value),
+    };
+    for value in values.iter().filter(|value| !value.is_null()) {
+        match kind {
+            None => drop(Id::read(value)?),
+            Some(Kind::Array(element)) if !value.is_array() => drop(element.check(name, value)?),
+            Some(kind) => drop(kind.check(name, value)?),
+        }
+    }
+    Ok(())
+}
+
+fn read_glob(schema: &Schema, name: &str, operator: &str, value: &Value) -> Outcome<Test> {
+    let attribute = schema.known(name)?;
+    if !attribute.is_glob && !attribute.is_filterable {
+        return Err(Refusal::bad_request(format!("attribute `{name}` has no glob index")));
+    }
+    let Some(pattern) = value.as_str() else {
+        return Err(Refusal::bad_request(format!("{operator} on `{name}` needs a string")));
+    };
+    let ignores_case = operator == "IGlob";
+    let pattern = if ignores_case { pattern.to_lowercase() } else { pattern.to_owned() };
+    Ok(Test::Glob { pattern, ignores_case })
 }
 
 fn read_tokens(

@@ -17,11 +17,10 @@ const MAX_LIMIT: u64 = 10_000;
 /// Queries of one request.
 const MAX_QUERIES: usize = 16;
 
-const QUERY_FIELDS: [&str; 13] = [
+const QUERY_FIELDS: [&str; 12] = [
     "rank_by",
     "top_k",
     "limit",
-    "offset",
     "filters",
     "include_attributes",
     "exclude_attributes",
@@ -135,22 +134,17 @@ fn ranked(
     ids: Vec<Id>,
     in_base64: bool,
 ) -> Outcome<Value> {
-    let limit = match (query.get("top_k"), query.get("limit")) {
-        (Some(_), Some(_)) => {
-            return Err(Refusal::bad_request("top_k and limit cannot be set together"));
-        }
-        (Some(value), None) | (None, Some(value)) => read_limit(value)?,
-        (None, None) => return Err(Refusal::bad_request("limit is required with rank_by")),
+    let Some(limit) = limit_of(query)? else {
+        return Err(Refusal::bad_request("limit is required with rank_by"));
     };
-    let offset = query.get("offset").map_or(Some(0), Value::as_u64).ok_or_else(|| {
-        Refusal::unprocessable("offset: invalid type, expected an unsigned integer")
-    })?;
     let rank = Rank::read(&namespace.schema, rank_by)?;
+    if rank_by.get(1).and_then(Value::as_str) == Some("kNN") && !query.contains_key("filters") {
+        return Err(Refusal::bad_request("kNN requires filters"));
+    }
     let shown = read_shown(namespace, query)?;
     let rows: Vec<Value> = rank
         .order(namespace, ids)
         .into_iter()
-        .skip(offset as usize)
         .take(limit as usize)
         .map(|(id, distance)| {
             let mut row = show(&id, &namespace.rows[&id], &shown);
@@ -164,6 +158,15 @@ fn ranked(
         })
         .collect();
     Ok(json!({"rows": rows}))
+}
+
+/// Gives how many rows or groups are wanted, under either of the two names.
+fn limit_of(query: &Map<String, Value>) -> Outcome<Option<u64>> {
+    match (query.get("top_k"), query.get("limit")) {
+        (Some(_), Some(_)) => Err(Refusal::bad_request("top_k and limit cannot be set together")),
+        (Some(value), None) | (None, Some(value)) => read_limit(value).map(Some),
+        (None, None) => Ok(None),
+    }
 }
 
 fn read_limit(value: &Value) -> Outcome<u64> {
@@ -196,18 +199,9 @@ type IsShown = Box<dyn Fn(&str) -> bool>;
 
 fn read_shown(namespace: &Namespace, query: &Map<String, Value>) -> Outcome<IsShown> {
     let names = |value: &Value, what: &str| -> Outcome<Vec<String>> {
-        array(value, what)?
-            .iter()
-            .map(|name| {
-                let name = name.as_str().ok_or_else(|| {
-                    Refusal::unprocessable(format!("{what}: expected an array of strings"))
-                })?;
-                if name != "id" {
-                    namespace.schema.known(name)?;
-                }
-                Ok(name.to_owned())
-            })
-            .collect()
+        let wrong = || Refusal::unprocessable(format!("{what}: expected an array of strings"));
+        let names = array(value, what)?.iter();
+        names.map(|name| name.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     };
     match (query.get("include_attributes"), query.get("exclude_attributes")) {
         (Some(_), Some(_)) => Err(Refusal::bad_request(
@@ -217,6 +211,9 @@ fn read_shown(namespace: &Namespace, query: &Map<String, Value>) -> Outcome<IsSh
         (Some(Value::Bool(true)), None) => Ok(Box::new(|_| true)),
         (Some(wanted), None) => {
             let wanted = names(wanted, "include_attributes")?;
+            for name in wanted.iter().filter(|name| *name != "id") {
+                namespace.schema.known(name)?;
+            }
             Ok(Box::new(move |name| wanted.iter().any(|wanted| wanted == name)))
         }
         (None, Some(unwanted)) => {
@@ -243,6 +240,11 @@ fn aggregated(
     aggregate_by: &Value,
     ids: &[Id],
 ) -> Outcome<Value> {
+    if query.contains_key("include_attributes") {
+        return Err(Refusal::bad_request(
+            "aggregate_by and include_attributes cannot be set together",
+        ));
+    }
     let aggregates = aggregate_by.as_object().ok_or_else(|| {
         Refusal::unprocessable(format!("invalid type: {}, expected a map", kind(aggregate_by)))
     })?;
@@ -269,7 +271,8 @@ fn aggregated(
         group.1.push(id.clone());
     }
     let mut shown = vec![];
-    for (key, ids) in groups.into_values() {
+    let limit = limit_of(query)?.unwrap_or(MAX_LIMIT) as usize;
+    for (key, ids) in groups.into_values().take(limit) {
         let mut group = figures(&ids)?;
         for (name, value) in names.iter().zip(key) {
             group.insert((*name).to_owned(), value);
@@ -282,6 +285,9 @@ fn aggregated(
 fn aggregate(namespace: &Namespace, function: &Value, ids: &[Id]) -> Outcome<Value> {
     match array(function, "aggregate_by")?.as_slice() {
         [Value::String(name)] if name == "Count" => Ok(ids.len().into()),
+        [Value::String(name), Value::String(_)] if name == "Count" => {
+            Err(Refusal::unsupported("Count of an attribute"))
+        }
         [Value::String(name), Value::String(attribute)] if name == "Sum" => {
             let kind = namespace.schema.known(attribute)?.kind.name();
             if !["int", "uint", "float"].contains(&kind.as_str()) {

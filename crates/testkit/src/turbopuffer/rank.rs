@@ -12,6 +12,11 @@ use super::state::Namespace;
 use super::tokens;
 use super::value::{Id, Kind, compare, vector};
 
+/// The longest question by words, in characters.
+const MAX_QUESTION_CHARS: usize = 8_192;
+/// What a word that begins with the last token of a question is worth.
+const PREFIX_SCORE: f64 = 1.0;
+
 /// An order.
 #[derive(Debug, Clone)]
 pub(super) enum Rank {
@@ -150,6 +155,9 @@ impl Score {
                     (None, Some(weight)) => (weight, one),
                     _ => return Err(wrong()),
                 };
+                if weight < 0.0 {
+                    return Err(Refusal::bad_request(format!("a weight is negative: {weight}")));
+                }
                 Ok(Score::Product(weight, Box::new(below(part)?)))
             }
             [Value::String(name), ..]
@@ -190,7 +198,9 @@ impl Score {
                         false => *word == token,
                     };
                     let frequency = held.iter().filter(is_token).count() as f64;
-                    if frequency > 0.0 {
+                    if frequency > 0.0 && is_prefix {
+                        score += PREFIX_SCORE;
+                    } else if frequency > 0.0 {
                         let n_holding =
                             words.values().filter(|held| held.iter().any(|w| is_token(&w))).count()
                                 as f64;
@@ -223,6 +233,16 @@ fn read_bm25(
             kind(value)
         )));
     }
+    let n_chars = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
+    let n_chars = match value.as_array() {
+        Some(tokens) => tokens.iter().map(n_chars).sum(),
+        None => n_chars(value),
+    };
+    if n_chars > MAX_QUESTION_CHARS {
+        return Err(Refusal::bad_request(format!(
+            "a full-text query has at most {MAX_QUESTION_CHARS} characters, got {n_chars}"
+        )));
+    }
     let last_is_prefix = match params {
         None => false,
         Some(params) => {
@@ -239,8 +259,8 @@ fn read_order(schema: &Schema, value: &Value) -> Outcome<(String, Direction)> {
     let [Value::String(name), Value::String(way)] = items.as_slice() else {
         return Err(Refusal::bad_request(format!("invalid rank_by {value}")));
     };
-    if name != "id" {
-        schema.filterable(name)?;
+    if name != "id" && matches!(schema.filterable(name)?.kind, Kind::Array(_)) {
+        return Err(Refusal::bad_request(format!("`{name}` is an array and gives no order")));
     }
     match way.as_str() {
         "asc" => Ok((name.clone(), Direction::Ascending)),
@@ -249,6 +269,7 @@ fn read_order(schema: &Schema, value: &Value) -> Outcome<(String, Direction)> {
     }
 }
 
+/// Rows without a value come first in ascending order and last in descending.
 fn compare_nullable(one: &Value, other: &Value) -> Ordering {
-    one.is_null().cmp(&other.is_null()).then_with(|| compare(one, other).unwrap_or(Ordering::Equal))
+    other.is_null().cmp(&one.is_null()).then_with(|| compare(one, other).unwrap_or(Ordering::Equal))
 }

@@ -10,7 +10,7 @@ use crate::loopback::{Reply, Seen};
 /// The longest name of a namespace.
 const MAX_NAME: usize = 128;
 /// The largest body, in bytes.
-const MAX_BODY_BYTES: usize = 512 << 20;
+const MAX_BODY_BYTES: usize = 512_000_000;
 /// Namespaces of one page of a list, at most and unless asked otherwise.
 const MAX_PAGE: usize = 1_000;
 

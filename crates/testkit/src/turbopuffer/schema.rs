@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::error::{Outcome, Refusal, boolean, kind, object};
-use super::value::{Kind, MAX_FILTERABLE_BYTES, MAX_VALUE_BYTES, longest_text};
+use super::value::{Kind, MAX_FILTERABLE_BYTES, MAX_VALUE_BYTES, longest_text, total_text};
 
 /// The longest name of an attribute, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 /// Attributes of one namespace.
 const MAX_ATTRIBUTES: usize = 1_024;
 /// Vector columns of one namespace.
-const MAX_VECTORS: usize = 2;
+const MAX_VECTORS: usize = 8;
 /// The longest token unless the schema says otherwise, in bytes.
 const MAX_TOKEN_BYTES: u64 = 39;
 
@@ -27,9 +27,10 @@ const CONFIG_FIELDS: [&str; 9] = [
     "sparse_knn",
     "embed",
 ];
-const TEXT_FIELDS: [&str; 9] = [
+const TEXT_FIELDS: [&str; 10] = [
     "k1",
     "b",
+    "k3",
     "language",
     "stemming",
     "remove_stopwords",
@@ -162,6 +163,7 @@ impl Schema {
                 "attribute `{name}` is filterable and has a value of {n_bytes} bytes, the limit is {MAX_FILTERABLE_BYTES}"
             )));
         }
+        let n_bytes = total_text(value);
         if n_bytes > MAX_VALUE_BYTES {
             return Err(Refusal::bad_request(format!(
                 "attribute `{name}` has a value of {n_bytes} bytes, the limit is {MAX_VALUE_BYTES}"
@@ -287,8 +289,9 @@ fn read_attribute(name: &str, value: &Value, metric: Option<Metric>) -> Outcome<
             kind.name()
         )));
     }
-    let is_filterable = flag("filterable")?.unwrap_or(text.is_none() && !is_vector);
-    Ok(Attribute { kind, is_filterable, is_glob: flag("glob")?.unwrap_or(false), text, metric })
+    let is_glob = flag("glob")?.unwrap_or(false);
+    let is_filterable = flag("filterable")?.unwrap_or(text.is_none() && !is_vector && !is_glob);
+    Ok(Attribute { kind, is_filterable, is_glob, text, metric })
 }
 
 fn read_text(name: &str, kind: &Kind, value: &Value) -> Outcome<TextConfig> {
@@ -331,10 +334,16 @@ fn read_text(name: &str, kind: &Kind, value: &Value) -> Outcome<TextConfig> {
     if !(1..=254).contains(&max_token_bytes) {
         return Err(Refusal::bad_request("max_token_length has to be between 1 and 254"));
     }
+    let (k1, b, k3) = (number("k1", 1.2)?, number("b", 0.75)?, number("k3", 8.0)?);
+    if k1 <= 0.0 || k3 <= 0.0 || !(0.0..=1.0).contains(&b) {
+        return Err(Refusal::bad_request(format!(
+            "k1 and k3 have to be greater than 0 and b from 0 to 1, got {k1}, {k3} and {b}"
+        )));
+    }
     Ok(TextConfig {
         tokenizer: tokenizer.to_owned(),
-        k1: number("k1", 1.2)?,
-        b: number("b", 0.75)?,
+        k1,
+        b,
         is_case_sensitive: flag("case_sensitive", false)?,
         removes_stopwords: flag("remove_stopwords", true)?,
         max_token_bytes: max_token_bytes as usize,

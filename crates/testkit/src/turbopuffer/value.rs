@@ -131,11 +131,17 @@ impl Kind {
             Value::Null => None,
             Value::Bool(_) => Some(Kind::Bool),
             Value::String(_) => Some(Kind::String),
-            Value::Number(number) if number.is_f64() => Some(Kind::Float),
+            Value::Number(number) if number.is_f64() => {
+                return Err(Refusal::bad_request(format!(
+                    "the type of attribute `{name}` cannot be inferred from {number}; \
+                     name it in the schema"
+                )));
+            }
             Value::Number(_) => Some(Kind::Int),
             Value::Array(items) => match items.first() {
                 None => None,
-                Some(first) => Kind::infer("", first)?.map(|kind| Kind::Array(Box::new(kind))),
+                Some(first) => Kind::infer(&format!("{name}[]"), first)?
+                    .map(|kind| Kind::Array(Box::new(kind))),
             },
             Value::Object(_) => {
                 return Err(Refusal::bad_request(format!(
@@ -156,7 +162,8 @@ impl Kind {
         };
         let fits = match self {
             _ if value.is_null() => true,
-            Kind::String | Kind::Datetime => value.is_string(),
+            Kind::String => value.is_string(),
+            Kind::Datetime => value.as_str().is_some_and(begins_with_date),
             Kind::Int => value.is_i64(),
             Kind::Uint => value.is_u64(),
             Kind::Float => value.is_number(),
@@ -236,6 +243,25 @@ pub(super) fn longest_text(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(longest_text).max().unwrap_or(0),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => 0,
     }
+}
+
+/// Counts the bytes of all texts in a value.
+pub(super) fn total_text(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(total_text).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => 0,
+    }
+}
+
+/// Tells whether a text begins with a day as ISO 8601 writes it; the rest is taken as it is.
+fn begins_with_date(text: &str) -> bool {
+    let day = text.as_bytes().get(..10).unwrap_or_default();
+    let is_right = |(at, byte): (usize, &u8)| match at {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    day.len() == 10 && day.iter().enumerate().all(is_right)
 }
 
 fn is_uuid(text: &str) -> bool {

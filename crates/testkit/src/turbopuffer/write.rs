@@ -12,6 +12,10 @@ use super::value::Id;
 
 /// The largest row, in bytes.
 const MAX_ROW_BYTES: usize = 64 << 20;
+/// Rows that one patch by filter changes.
+const MAX_PATCHED_BY_FILTER: usize = 50_000;
+/// Rows that one delete by filter erases.
+const MAX_DELETED_BY_FILTER: usize = 5_000_000;
 
 const FIELDS: [&str; 20] = [
     "upsert_rows",
@@ -31,15 +35,16 @@ const FIELDS: [&str; 20] = [
     "return_affected_ids",
     "disable_backpressure",
     "encryption",
-    "create_namespace",
+    "sharding",
     "copy_from_namespace",
     "branch_from_namespace",
 ];
-const UNSUPPORTED: [&str; 6] = [
+const UNSUPPORTED: [&str; 7] = [
     "upsert_condition",
     "patch_condition",
     "delete_condition",
     "encryption",
+    "sharding",
     "copy_from_namespace",
     "branch_from_namespace",
 ];
@@ -50,6 +55,8 @@ struct Done {
     upserted: Vec<Id>,
     patched: Vec<Id>,
     deleted: Vec<Id>,
+    /// Whether a filter fits more rows than one request changes.
+    is_partial: bool,
 }
 
 /// Applies the body of a write.
@@ -61,6 +68,7 @@ pub(super) fn apply(state: &mut State, name: &str, body: &Value) -> Outcome<Valu
         }
     }
     let (mut draft, exists) = state.draft(name);
+    let n_vectors = draft.schema.vectors().count();
     if let Some(metric) = request.get("distance_metric") {
         let metric = Metric::parse(metric)?;
         if draft.schema.metric.is_some_and(|known| known != metric) {
@@ -78,13 +86,14 @@ pub(super) fn apply(state: &mut State, name: &str, body: &Value) -> Outcome<Valu
     let mut done = Done::default();
     if let Some(filter) = request.get("delete_by_filter") {
         let filter = Filter::read(&draft.schema, filter)?;
-        let ids: Vec<Id> =
-            draft.rows.keys().filter(|id| filter.fits(&draft, id)).cloned().collect();
+        let allows_partial = flag(request, "delete_by_filter_allow_partial")?;
+        let ids = fitting(&draft, &filter, MAX_DELETED_BY_FILTER, allows_partial, &mut done)?;
         ids.iter().for_each(|id| drop(draft.rows.remove(id)));
         done.deleted.extend(ids);
     }
     if let Some(patch) = request.get("patch_by_filter") {
-        patch_by_filter(&mut draft, patch, &mut done)?;
+        let allows_partial = flag(request, "patch_by_filter_allow_partial")?;
+        patch_by_filter(&mut draft, patch, allows_partial, &mut done)?;
     }
     let mut named = BTreeSet::new();
     for (id, row) in read_rows(request, "upsert")? {
@@ -108,18 +117,45 @@ pub(super) fn apply(state: &mut State, name: &str, body: &Value) -> Outcome<Valu
             }
         }
     }
+    if exists && draft.schema.vectors().count() != n_vectors {
+        return Err(Refusal::bad_request("vector columns are fixed when a namespace is created"));
+    }
     let is_making = !done.upserted.is_empty() || request.contains_key("schema");
     if !exists && !is_making {
         return Err(Refusal::not_found(format!("namespace `{name}` was not found")));
     }
     state.put(name, draft);
-    let wants_ids = request
-        .get("return_affected_ids")
-        .map_or(Ok(false), |v| boolean(v, "return_affected_ids"))?;
-    Ok(report(&done, wants_ids))
+    let wants_ids = flag(request, "return_affected_ids")?;
+    Ok(report(request, &done, wants_ids))
 }
 
-fn report(done: &Done, wants_ids: bool) -> Value {
+fn flag(request: &Map<String, Value>, name: &str) -> Outcome<bool> {
+    request.get(name).map_or(Ok(false), |value| boolean(value, name))
+}
+
+/// Gives the rows that a filter fits, as many as one request may change.
+fn fitting(
+    draft: &Namespace,
+    filter: &Filter,
+    allowed: usize,
+    allows_partial: bool,
+    done: &mut Done,
+) -> Outcome<Vec<Id>> {
+    let mut ids: Vec<Id> = draft.rows.keys().filter(|id| filter.fits(draft, id)).cloned().collect();
+    if ids.len() > allowed {
+        if !allows_partial {
+            return Err(Refusal::bad_request(format!(
+                "the filter fits {} documents, one request changes {allowed}",
+                ids.len()
+            )));
+        }
+        ids.truncate(allowed);
+        done.is_partial = true;
+    }
+    Ok(ids)
+}
+
+fn report(request: &Map<String, Value>, done: &Done, wants_ids: bool) -> Value {
     let mut answer = json!({
         "status": "OK",
         "message": "documents written",
@@ -127,15 +163,21 @@ fn report(done: &Done, wants_ids: bool) -> Value {
         "billing": {"billable_logical_bytes_written": 0},
         "performance": {"server_total_ms": 1},
     });
-    for (name, ids) in
-        [("upserted", &done.upserted), ("patched", &done.patched), ("deleted", &done.deleted)]
-    {
-        if !ids.is_empty() {
+    let parts: [(&str, &[Id], &[&str]); 3] = [
+        ("upserted", &done.upserted, &["upsert_rows", "upsert_columns"]),
+        ("patched", &done.patched, &["patch_rows", "patch_columns", "patch_by_filter"]),
+        ("deleted", &done.deleted, &["deletes", "delete_by_filter"]),
+    ];
+    for (name, ids, fields) in parts {
+        if fields.iter().any(|field| request.contains_key(*field)) {
             answer[format!("rows_{name}")] = ids.len().into();
-            if wants_ids {
-                answer[format!("{name}_ids")] = ids.iter().map(Id::to_json).collect();
-            }
         }
+        if wants_ids && !ids.is_empty() {
+            answer[format!("{name}_ids")] = ids.iter().map(Id::to_json).collect();
+        }
+    }
+    if done.is_partial {
+        answer["rows_remaining"] = true.into();
     }
     answer
 }
@@ -231,7 +273,12 @@ fn patch(draft: &mut Namespace, id: &Id, row: &Row) -> Outcome<()> {
     Ok(())
 }
 
-fn patch_by_filter(draft: &mut Namespace, value: &Value, done: &mut Done) -> Outcome<()> {
+fn patch_by_filter(
+    draft: &mut Namespace,
+    value: &Value,
+    allows_partial: bool,
+    done: &mut Done,
+) -> Outcome<()> {
     let request = object(value, "PatchByFilter", &["filters", "patch"])?;
     let (Some(filters), Some(Value::Object(given))) =
         (request.get("filters"), request.get("patch"))
@@ -240,8 +287,7 @@ fn patch_by_filter(draft: &mut Namespace, value: &Value, done: &mut Done) -> Out
     };
     let filter = Filter::read(&draft.schema, filters)?;
     let row: Row = given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let ids: Vec<Id> = draft.rows.keys().filter(|id| filter.fits(draft, id)).cloned().collect();
-    for id in ids {
+    for id in fitting(draft, &filter, MAX_PATCHED_BY_FILTER, allows_partial, done)? {
         patch(draft, &id, &row)?;
         done.patched.push(id);
     }

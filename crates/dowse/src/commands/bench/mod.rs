@@ -15,7 +15,7 @@ use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
-use crate::cli::{BenchCommand, LookupBenchArgs, StoreBenchArgs};
+use crate::cli::{BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -64,7 +64,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
             None => show(&columns::bench::run(&args.folder)?),
         },
         BenchCommand::Knowledge(args) => knowledge::run(args)?,
-        BenchCommand::Contexts(args) => contexts(&args.folder)?,
+        BenchCommand::Contexts(args) => contexts(args)?,
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");
@@ -131,10 +131,12 @@ fn real_vectors(args: &StoreBenchArgs, corpus: &Path) -> anyhow::Result<Vec<Vec<
     Ok(embedder.embed_passages(&texts, &Deadline::after(EMBED_WAIT))?)
 }
 
-fn contexts(folder: &Path) -> anyhow::Result<()> {
+fn contexts(args: &ContextsBenchArgs) -> anyhow::Result<()> {
+    let config = load(args.config.config.as_deref(), &variable)?.config;
     let work = std::env::temp_dir().join(format!("dowse-bench-contexts-{}", std::process::id()));
     fs_err::create_dir_all(&work)?;
-    let measured = ::contexts::bench::run(folder, &work, crate::clock::system());
+    let measured =
+        ::contexts::bench::run(&args.folder, &work, &crate::clock::system(), &embedder(&config)?);
     fs_err::remove_dir_all(&work)?;
     show(&measured?);
     Ok(())

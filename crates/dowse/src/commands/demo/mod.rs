@@ -1,5 +1,6 @@
 //! `dowse demo`: a small world to try, in one command.
 
+mod objects;
 mod world;
 
 use std::path::Path;
@@ -43,8 +44,9 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             .map(|listed| listed.spec.name.clone())
             .collect();
         let served = {
-            let world = world.clone();
-            tokio::task::spawn_blocking(move || indexed(&families, &world)).await??
+            let (world, lasting, base) = (world.clone(), lasting.clone(), base.clone());
+            tokio::task::spawn_blocking(move || served(&families, &lasting, &world, &base))
+                .await??
         };
         watch_folders(lasting.clone(), shutdown.clone());
         print::note(served);
@@ -69,8 +71,13 @@ fn pull_model(config: &Config) {
     }
 }
 
-/// Indexes the documents and says what is served.
-fn indexed(families: &Families, world: &Path) -> anyhow::Result<String> {
+/// Indexes what there is and says what is served, a line for each family.
+fn served(
+    families: &Families,
+    lasting: &Lasting,
+    world: &Path,
+    links: &str,
+) -> anyhow::Result<String> {
     let caller = Caller::local_admin();
     let mut lines = Vec::new();
     if let Some(files) = &families.files {
@@ -97,6 +104,9 @@ fn indexed(families: &Families, world: &Path) -> anyhow::Result<String> {
     if let Some(filters) = &families.filters {
         lines.push(format!("names      {}", filters.categories(&caller).join(", ")));
     }
+    let queue = &lasting.kept()?.queue;
+    lines.push(objects::knowledge(&families.knowledge, queue, world)?);
+    lines.push(objects::contexts(&families.contexts, queue, world, links)?);
     lines.push(format!("world      {}", world.display()));
     Ok(lines.join("\n"))
 }

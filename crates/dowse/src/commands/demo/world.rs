@@ -14,6 +14,12 @@ pub(super) const REQUESTS: &str = "requests.csv";
 /// The configuration's file.
 pub(super) const CONFIG: &str = "dowse.toml";
 
+/// The document behind the search tools.
+pub(super) const MANUAL: &str = "contexts/t200-manual.json";
+
+/// The folder of the knowledge base; its folders are the collections.
+const KNOWLEDGE: &str = "knowledge/";
+
 macro_rules! embedded {
     ($($path:literal),* $(,)?) => {
         &[$(($path, include_bytes!(concat!("../../../../../demo/", $path)).as_slice())),*]
@@ -34,6 +40,12 @@ const FILES: &[(&str, &[u8])] = embedded![
     "documents/contracts/vendor-northwind-2021.md",
     "documents/contracts/notice.eml",
     "documents/contracts/maintenance-osaka-2022.docx",
+    "knowledge/calibration/recalibration.md",
+    "knowledge/calibration/zero-drift.md",
+    "knowledge/calibration/校正手順.md",
+    "knowledge/plants/visitors.md",
+    "knowledge/plants/energie-cluj.md",
+    "contexts/t200-manual.json",
     "finance/entity.csv",
     "finance/uat.csv",
     "finance/functional.csv",
@@ -42,6 +54,20 @@ const FILES: &[(&str, &[u8])] = embedded![
     "finance/population.csv",
     "finance/eur.csv",
 ];
+
+/// Names the collections of the knowledge base.
+pub(super) fn collections() -> Vec<&'static str> {
+    let inside = FILES.iter().filter_map(|(path, _)| path.strip_prefix(KNOWLEDGE));
+    let mut names: Vec<&str> = inside.filter_map(|path| Some(path.split_once('/')?.0)).collect();
+    names.dedup();
+    names
+}
+
+/// Gives the documents of a collection, by their paths inside the folder.
+pub(super) fn documents_of(collection: &str) -> impl Iterator<Item = &'static str> {
+    let folder = format!("{KNOWLEDGE}{collection}/");
+    FILES.iter().map(|(path, _)| *path).filter(move |path| path.starts_with(&folder))
+}
 
 /// Writes what is not there yet or differs, so that a second start finds nothing changed.
 pub(super) fn unpack(folder: &Path) -> anyhow::Result<()> {

@@ -1,0 +1,62 @@
+//! The bytes of a document, read part by part.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use model::Deadline;
+use store::{Catalogue, TypedObject};
+
+use crate::document::{Document, Part, part_id, time_over};
+
+/// Reads a document from any byte on.
+pub(crate) struct Reader {
+    catalogue: Arc<dyn Catalogue>,
+    document: Arc<Document>,
+    deadline: Option<Deadline>,
+    at: u64,
+    part: Option<(usize, String)>,
+}
+
+impl Reader {
+    /// Reads a document from a byte on.
+    pub(crate) fn new(
+        catalogue: &Arc<dyn Catalogue>,
+        document: &Arc<Document>,
+        at: u64,
+        deadline: Option<&Deadline>,
+    ) -> Self {
+        Reader {
+            catalogue: Arc::clone(catalogue),
+            document: Arc::clone(document),
+            deadline: deadline.cloned(),
+            at,
+            part: None,
+        }
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.document.n_bytes {
+            return Ok(0);
+        }
+        if self.deadline.as_ref().is_some_and(Deadline::is_over) {
+            return Err(time_over());
+        }
+        let part_idx = self.document.starts.partition_point(|start| *start <= self.at) - 1;
+        if self.part.as_ref().is_none_or(|(kept_idx, _)| *kept_idx != part_idx) {
+            let id = part_id(&self.document.id, part_idx);
+            let found = Part::load(&*self.catalogue, &id).map_err(io::Error::other)?;
+            let gone = || io::Error::new(io::ErrorKind::NotFound, "the document was replaced");
+            let (part, _) = found.ok_or_else(gone)?;
+            self.part = Some((part_idx, part.text));
+        }
+        let Some((_, text)) = &self.part else { return Ok(0) };
+        let offset = (self.at - self.document.starts[part_idx]) as usize;
+        let rest = text.as_bytes().get(offset..).unwrap_or_default();
+        let n_bytes = rest.len().min(into.len());
+        into[..n_bytes].copy_from_slice(&rest[..n_bytes]);
+        self.at += n_bytes as u64;
+        Ok(n_bytes)
+    }
+}
