@@ -16,7 +16,11 @@ pub(crate) fn start(args: &LogArgs) {
         Ok(filter) => (filter, None),
         Err(error) => (EnvFilter::new(format!("{QUIET},info")), Some(error)),
     };
-    let builder = tracing_subscriber::fmt().with_writer(stderr).with_env_filter(filter);
+    // A line that nobody reads any more is no error; telling so would panic.
+    let builder = tracing_subscriber::fmt()
+        .with_writer(stderr)
+        .with_env_filter(filter)
+        .log_internal_errors(false);
     match args.log_format {
         LogFormat::Human => {
             builder.with_ansi(stderr().is_terminal()).with_target(false).compact().init();

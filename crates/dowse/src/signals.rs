@@ -18,8 +18,8 @@ pub(crate) fn shutdown_on_signal(shutdown: CancellationToken) -> anyhow::Result<
                 #[expect(clippy::exit, reason = "a second signal means at once")]
                 std::process::exit(130);
             }
-            tracing::info!("stopping: calls in progress may end");
             shutdown.cancel();
+            tracing::info!("stopping: calls in progress may end");
         }
     });
     Ok(())

@@ -1,10 +1,12 @@
 //! Connections that are not what they should be.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use testkit::{Folder, Server};
 
-use crate::house::{House, dowse};
+use crate::house::{House, PATIENCE, dowse};
 
 #[test]
 fn a_thousand_silent_connections_hold_nobody_up() {
@@ -61,4 +63,30 @@ fn a_stopped_server_ends_well() {
     house.assert_alive();
     assert!(house.server.stop().success());
     drop(idle);
+}
+
+#[test]
+fn a_server_whose_log_nobody_reads_still_stops() {
+    let folder = Folder::new();
+    let mut command = dowse("serve");
+    command.current_dir(folder.path()).args(["--listen", "127.0.0.1:0", "--log", "debug"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let is_up = log.lines().map_while(Result::ok).any(|line| line.contains("listening on"));
+    assert!(is_up, "it ended before it listened");
+    // Its log has no reader from here on.
+    let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let begun = Instant::now();
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(ended.success(), "{ended}");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{Folder, Http, Mcp, Server};
 
 /// How long a test waits for something that must happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often a waiting test looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
