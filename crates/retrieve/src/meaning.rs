@@ -1,5 +1,6 @@
 //! The search by meaning: the query's vector, its token vectors, and what is nearest to it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use infer::{Embedder, ModelState, TokenMatcher};
@@ -31,38 +32,45 @@ impl Meaning {
     }
 }
 
+/// Gives the embedder, or at once why there is nothing to search by meaning.
+pub(crate) fn ready(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    question: &Question,
+) -> Result<Arc<dyn Embedder>, Box<Meaning>> {
+    if request.pipeline.n_by_vector == 0 {
+        return Err(Box::new(Meaning::skipped("not asked for")));
+    }
+    if question.plain.trim().is_empty() {
+        return Err(Box::new(Meaning::skipped("the query has no words")));
+    }
+    let embedder = (retriever.embedder)().map_err(|state| {
+        let mut meaning = Meaning::skipped("no model");
+        meaning.warnings.extend(state.warning());
+        Box::new(meaning)
+    })?;
+    let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
+    let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
+    if !request.scopes.iter().any(has_vectors) {
+        return Err(Box::new(Meaning::skipped("no vectors yet")));
+    }
+    if !retriever.embedder_breaker.may_try(Instant::now()) {
+        let message = "search by meaning is left out for a while: the model failed repeatedly";
+        let skipped = Meaning::skipped("the circuit is open");
+        return Err(Box::new(skipped.warned(Warning::new("circuit_open", message))));
+    }
+    Ok(embedder)
+}
+
 /// Embeds the question and finds the nearest passages by `search`; says why where it cannot.
 pub(crate) fn by_meaning(
     retriever: &Retriever,
     request: &Request<'_>,
     question: &Question,
+    embedder: &dyn Embedder,
     search: impl FnOnce(&[f32], &mut Vec<Warning>) -> List,
 ) -> Meaning {
-    if request.pipeline.n_by_vector == 0 {
-        return Meaning::skipped("not asked for");
-    }
-    if question.plain.trim().is_empty() {
-        return Meaning::skipped("the query has no words");
-    }
-    let embedder = match (retriever.embedder)() {
-        Ok(embedder) => embedder,
-        Err(state) => {
-            let mut meaning = Meaning::skipped("no model");
-            meaning.warnings.extend(state.warning());
-            return meaning;
-        }
-    };
-    let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
-    let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
-    if !request.scopes.iter().any(has_vectors) {
-        return Meaning::skipped("no vectors yet");
-    }
-    if !retriever.embedder_breaker.may_try(Instant::now()) {
-        let message = "search by meaning is left out for a while: the model failed repeatedly";
-        return Meaning::skipped("the circuit is open")
-            .warned(Warning::new("circuit_open", message));
-    }
-    match embed(&*embedder, request, question) {
+    match embed(embedder, request, question) {
         Ok((vector, late)) => {
             retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
             let mut warnings = Vec::new();

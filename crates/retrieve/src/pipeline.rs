@@ -1,7 +1,7 @@
 //! The order of the stages, and nothing else.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState, Reranker};
 use model::{DocumentId, Warning};
@@ -11,7 +11,7 @@ use text::LanguageSet;
 use crate::breaker::Breaker;
 use crate::candidates::{List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
-use crate::meaning::{Meaning, by_meaning};
+use crate::meaning::{Meaning, by_meaning, ready};
 use crate::question::{Question, analyse};
 use crate::rerank::{Judged, rerank};
 use crate::{
@@ -133,7 +133,7 @@ impl Retriever {
             fused: documents(fused.iter().map(|fused| &fused.document)),
             judged: vec![],
         };
-        fused.truncate(n_judged(request));
+        fused.truncate(n_judged(request, meaning.skipped.is_none()));
 
         let judged =
             rerank(self, request, &question, &words, &meaning, fused, &mut timings, &mut warnings)?;
@@ -156,12 +156,25 @@ impl Retriever {
         if self.store.is_far() {
             return self.together(request, question, timings);
         }
+        let embedder = match ready(self, request, question) {
+            Ok(embedder) => embedder,
+            Err(meaning) => {
+                let begun = Instant::now();
+                let words = by_words(&*self.store, request, &question.for_words, &question.filter);
+                let skipped = words.as_ref().err().map(ToString::to_string);
+                timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
+                let skipped = meaning.skipped.clone();
+                timings.push(StageTiming { stage: "dense", took: Duration::ZERO, skipped });
+                return (words, *meaning);
+            }
+        };
         let (words, meaning) = std::thread::scope(|scope| {
             let meaning = scope.spawn(|| {
                 let begun = Instant::now();
-                let meaning = by_meaning(self, request, question, |vector, warnings| {
-                    by_vector(&*self.store, request, vector, &question.filter, warnings)
-                });
+                let meaning =
+                    by_meaning(self, request, question, &*embedder, |vector, warnings| {
+                        by_vector(&*self.store, request, vector, &question.filter, warnings)
+                    });
                 (meaning, begun.elapsed())
             });
             let begun = Instant::now();
@@ -192,7 +205,7 @@ impl Retriever {
         let begun = Instant::now();
         let (store, filter) = (&*self.store, &question.filter);
         let mut words = None;
-        let meaning = by_meaning(self, request, question, |vector, warnings| {
+        let both = |vector: &[f32], warnings: &mut Vec<Warning>| {
             let for_words = &question.for_words;
             if for_words.should.is_empty() && for_words.must.is_empty() {
                 return by_vector(store, request, vector, filter, warnings);
@@ -200,7 +213,11 @@ impl Retriever {
             let (found, near) = by_both(store, request, for_words, vector, filter, warnings);
             words = Some(found);
             near
-        });
+        };
+        let meaning = match ready(self, request, question) {
+            Ok(embedder) => by_meaning(self, request, question, &*embedder, both),
+            Err(skipped) => *skipped,
+        };
         let words = words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter));
         let skipped = words.as_ref().err().map(ToString::to_string);
         timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
@@ -259,14 +276,16 @@ fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> {
 }
 
 /// Gives how many fused candidates are judged: enough for the page, and for a fair comparison.
-fn n_judged(request: &Request<'_>) -> usize {
+/// Words alone are in their order already; only what looks at meaning may lift one from far down.
+fn n_judged(request: &Request<'_>, has_meaning: bool) -> usize {
     const PASSAGES_PER_DOCUMENT: usize = 3;
+    let n_lexical = request.pipeline.n_lexical;
     let n_asked = request.offset.saturating_add(request.limit);
     let n_asked = match request.grouping {
         Grouping::Passages => n_asked,
         Grouping::Documents => n_asked.saturating_mul(PASSAGES_PER_DOCUMENT),
     };
-    request.pipeline.n_lexical.max(n_asked)
+    if has_meaning { n_lexical.max(n_asked) } else { (n_lexical / 2).max(n_asked) }
 }
 
 fn count(fused: &[Fused], grouping: Grouping) -> usize {
