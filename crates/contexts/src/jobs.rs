@@ -219,7 +219,9 @@ impl Service {
             set => set?,
         }
         let embedding = Embedding { store: self.0.store.clone(), namespace, embedder };
-        Ok(json!({ "vectors": embedding.run(progress)?.n_embedded }))
+        let rounds = self.0.locks.vectors().run(&of.table, || embedding.run(progress))?;
+        let n_embedded: usize = rounds.iter().map(|round| round.n_embedded).sum();
+        Ok(json!({ "vectors": n_embedded }))
     }
 
     fn run_purge(&self, purge: &Purge) -> Result<Value> {

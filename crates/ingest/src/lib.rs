@@ -43,6 +43,7 @@ mod source;
 mod pipeline;
 
 mod embedding;
+mod rounds;
 
 mod jobs;
 mod progress;
@@ -57,5 +58,6 @@ pub use jobs::{
 };
 pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
 pub use progress::{Progress, Stage};
+pub use rounds::Rounds;
 pub use source::{Item, ItemContent, ListSource, Source};
 pub use terminal::TerminalBar;

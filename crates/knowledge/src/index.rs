@@ -138,7 +138,7 @@ impl Service {
     /// Writes a batch to the store and counts it, or leaves no trace of it.
     fn write(&self, collection: &str, batch: &[Read]) -> Result<()> {
         // One batch at a time: an older content of a document can never overwrite a newer one.
-        let _writing = self.1.lock();
+        let _writing = self.1.writing.lock();
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
             self.forget_uploads(batch.iter().map(|read| &read.addition));
             return Ok(());
@@ -219,7 +219,7 @@ impl Service {
             }
         }
         if let (Some(namespace), Some(prefix)) = (&purge.namespace, &purge.prefix) {
-            let _writing = self.1.lock();
+            let _writing = self.1.writing.lock();
             let namespace = NamespaceId::new(namespace.as_str());
             self.each_page(&namespace, prefix, |page| {
                 n_erased += self.0.store.delete(&namespace, &page)?;
@@ -249,7 +249,7 @@ impl Service {
         }
         progress.begin(Stage::Writing, Some(collection.n_documents));
         self.0.store.create_namespace(&to, &Manifest::current(None))?;
-        let _writing = self.1.lock();
+        let _writing = self.1.writing.lock();
         let mut n_moved = 0;
         self.each_page(&from, &collection.document_prefix(), |page| {
             let mut documents = vec![];
@@ -287,7 +287,9 @@ impl Service {
         }
         let store = self.0.store.clone();
         let embedding = Embedding { store, namespace, embedder };
-        Ok(json!({ "vectors": embedding.run(progress)?.n_embedded }))
+        let rounds = self.1.vectors.run(&of.namespace, || embedding.run(progress))?;
+        let n_embedded: usize = rounds.iter().map(|round| round.n_embedded).sum();
+        Ok(json!({ "vectors": n_embedded }))
     }
 
     /// Shows documents whose ids begin so, a page at a time; `work` may erase them.

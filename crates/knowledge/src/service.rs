@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use extract::Pool;
 use infer::{EmbedderSlot, Llm};
-use ingest::JobQueue;
+use ingest::{JobQueue, Rounds};
 use model::{Caller, Clock};
 use parking_lot::Mutex;
 use retrieve::Retriever;
@@ -39,7 +39,16 @@ pub struct ServiceConfig {
 
 /// The knowledge family. Cheap to clone.
 #[derive(Clone)]
-pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Mutex<()>>);
+pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Turns>);
+
+/// Whose turn it is among the jobs.
+#[derive(Default)]
+pub(crate) struct Turns {
+    /// Held while documents or summaries are written.
+    pub(crate) writing: Mutex<()>,
+    /// Who makes the vectors of each namespace.
+    pub(crate) vectors: Rounds,
+}
 
 impl Service {
     /// Puts the service together.

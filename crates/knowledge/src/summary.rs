@@ -203,7 +203,7 @@ impl Service {
     /// Forgets what summaries of a collection say, in all their versions: they may repeat what was
     /// deleted. The next one is made from what is left.
     pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
-        let _writing = self.1.lock();
+        let _writing = self.1.writing.lock();
         let Some((kept, _)) = KeptSummary::load(&*self.0.catalogue, &collection.id)? else {
             return Ok(());
         };
@@ -249,7 +249,7 @@ impl Service {
             }
         }
         let meaning = self.meaning_of(&collection, &text);
-        let _writing = self.1.lock();
+        let _writing = self.1.writing.lock();
         let before = kept(self)?;
         if n_purges(&before) != n_purges_before {
             // Whoever deleted something has asked for another summary.

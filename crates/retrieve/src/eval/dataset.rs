@@ -112,8 +112,11 @@ enum Relevant {
 
 fn read_folder(queries: &Path, corpus: &Path) -> Result<Dataset> {
     let qrels = queries.join("qrels/test.tsv");
-    if !qrels.is_file() || !corpus.join("corpus.jsonl").is_file() {
+    if !qrels.is_file() {
         return Err(Error::NoDataset { path: queries.to_owned() });
+    }
+    if !corpus.join("corpus.jsonl").is_file() {
+        return Err(Error::NoDataset { path: corpus.to_owned() });
     }
     let mut relevant: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for (line, text) in (1..).zip(fs_err::read_to_string(&qrels)?.lines()).skip(1) {
