@@ -1,8 +1,9 @@
 //! Excel's binary workbooks since 2007, read by `calamine` cell by cell.
 
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use calamine::{DataRef, Reader, SheetVisible, Xlsb};
+use calamine::{DataRef, Reader, SheetVisible, Xlsb, XlsbError};
 
 use crate::Format;
 use crate::error::{Error, Result};
@@ -14,7 +15,11 @@ use crate::output::Output;
 const CELLS_PER_CHECK: u32 = 4096;
 
 pub(crate) fn read_xlsb(bytes: &[u8], output: &mut Output) -> Result<()> {
-    let mut workbook = Xlsb::new(Cursor::new(bytes)).map_err(|error| {
+    // The reader trusts what one part of a file says of another.
+    let opened = catch_unwind(|| Xlsb::new(Cursor::new(bytes))).map_err(|_| {
+        Error::broken(Format::Xlsb, "one of its parts points to another that is not there")
+    })?;
+    let mut workbook = opened.map_err(|error| {
         let message = error.to_string();
         if message.to_ascii_lowercase().contains("password") {
             return Error::Encrypted { format: Format::Xlsb };
@@ -34,14 +39,24 @@ pub(crate) fn read_xlsb(bytes: &[u8], output: &mut Output) -> Result<()> {
             if n_cells.is_multiple_of(CELLS_PER_CHECK) {
                 output.check_time()?;
             }
-            match cells.next_cell() {
-                Ok(Some(cell)) => {
-                    let (row, column) = cell.get_position();
-                    rows.cell(row, column, &shown(cell.get_value(), is_1904), output)?;
-                }
-                Ok(None) => break,
-                Err(error) => {
+            // Cells are trusted too. What was read before a bad one stays.
+            let next = catch_unwind(AssertUnwindSafe(|| {
+                let cell = cells.next_cell()?;
+                Ok::<_, XlsbError>(
+                    cell.map(|cell| (cell.get_position(), shown(cell.get_value(), is_1904))),
+                )
+            }));
+            match next {
+                Ok(Ok(Some(((row, column), text)))) => rows.cell(row, column, &text, output)?,
+                Ok(Ok(None)) => break,
+                Ok(Err(error)) => {
                     output.warn_of(&Error::broken(Format::Xlsb, error));
+                    break;
+                }
+                Err(_) => {
+                    let reason =
+                        format!("a cell of `{}` points outside of the workbook", sheet.name);
+                    output.warn_of(&Error::broken(Format::Xlsb, reason));
                     break;
                 }
             }

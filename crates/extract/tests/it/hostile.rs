@@ -171,3 +171,12 @@ proptest! {
         codes(&bytes, &name, &small_caps());
     }
 }
+
+#[test]
+fn a_cell_that_points_outside_of_its_workbook_leaves_the_cells_before_it() {
+    let whole = fixtures::xlsb(0);
+    assert_eq!(codes(&whole, "book.xlsb", &small_caps()), Vec::<String>::new());
+    let bad = fixtures::xlsb(7);
+    assert_eq!(codes(&bad, "book.xlsb", &small_caps()), ["broken"]);
+    assert!(extract(&bad, "book.xlsb", &small_caps()).0.text().contains("kept"));
+}
