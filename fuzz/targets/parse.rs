@@ -9,7 +9,6 @@ use std::time::Duration;
 use extract::{Caps, extract};
 use libfuzzer_sys::fuzz_target;
 
-
 /// A panic that is caught is no end of the program here; what is not caught still is.
 static CAUGHT_PANICS_ARE_FINE: LazyLock<()> = LazyLock::new(|| {
     std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
