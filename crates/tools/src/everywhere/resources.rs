@@ -3,7 +3,7 @@
 use across::Service;
 use model::{Caller, Deadline};
 
-use crate::{ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError};
+use crate::{ResourceBody, ResourceContent, ResourcePattern, Resources, ToolError};
 
 const PREFIX: &str = "dowse://open/";
 
@@ -22,11 +22,6 @@ impl Things {
 impl Resources for Things {
     fn family(&self) -> &str {
         "open"
-    }
-
-    /// Lists nothing: there may be millions, and `search` is the way to them.
-    fn list(&self, _caller: &Caller, _after: Option<&str>, _limit: usize) -> Vec<ResourceEntry> {
-        Vec::new()
     }
 
     fn patterns(&self, _caller: &Caller) -> Vec<ResourcePattern> {

@@ -7,9 +7,7 @@ use model::{Caller, Deadline};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::answer::error_of;
-use crate::{
-    Link, ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError,
-};
+use crate::{Link, ResourceBody, ResourceContent, ResourcePattern, Resources, ToolError};
 
 const PREFIX: &str = "dowse://files";
 
@@ -32,11 +30,6 @@ impl FilePlaces {
 impl Resources for FilePlaces {
     fn family(&self) -> &str {
         "files"
-    }
-
-    /// Lists nothing: there may be millions, and `searchFiles` is the way to them.
-    fn list(&self, _caller: &Caller, _after: Option<&str>, _limit: usize) -> Vec<ResourceEntry> {
-        Vec::new()
     }
 
     fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
