@@ -156,6 +156,18 @@ pub enum Error {
         #[source]
         source: Box<Error>,
     },
+    /// An index has read further than the catalogue goes: the catalogue has lost changes.
+    #[error(
+        "the catalogue ends at change `{last}` of namespace number `{number}`, an index had read up to `{seen}`: the catalogue has lost data; restore the latest backup, or run a check with repair to go on with what is left"
+    )]
+    CatalogueBehind {
+        /// The number of the namespace.
+        number: u32,
+        /// The last change that the index has seen.
+        seen: u64,
+        /// The last change that the catalogue has.
+        last: u64,
+    },
     /// The settings of an engine elsewhere cannot be used.
     #[error("the settings of {engine} cannot be used: {reason}")]
     EngineSettings {

@@ -16,7 +16,7 @@ use common::{check_whole, holding, make, namespace, open};
 use model::{DocumentId, PassageId};
 use store::conformance::{document, vector};
 use store::failpoint::{self, Failure};
-use store::{EmbeddedStore, PassageStore};
+use store::Store;
 
 const FOLDER: &str = "DOWSE_TEST_CRASH_FOLDER";
 const SEED: &str = "DOWSE_TEST_CRASH_SEED";
@@ -198,7 +198,7 @@ fn follow(known: &mut BTreeMap<u64, Known>, lines: &[String]) -> Option<(u64, Kn
 }
 
 fn check(
-    store: &EmbeddedStore,
+    store: &Store,
     known: &mut BTreeMap<u64, Known>,
     in_flight: Option<&(u64, Known)>,
 ) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use common::{check_whole, holding, namespace, near, open};
 use model::{DocumentId, PassageId};
 use store::conformance::{document, vector};
-use store::{Error, FORMAT, Manifest, PassageStore};
+use store::{Error, FORMAT, Manifest};
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/format-{format}"))

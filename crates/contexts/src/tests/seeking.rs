@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ingest::Progress;
 use serde_json::{Value, json};
-use store::{Catalogue, Change, Lookup, Object, ObjectKey, ObjectPage, TypedObject};
+use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 
 use super::{World, long, member, soon};
 use crate::document::{Document, mark, mark_kept};
@@ -19,11 +19,11 @@ use crate::{NodeRequest, Service, ServiceConfig, Table, limits};
 
 /// A catalogue that counts the parts that are read.
 struct Counting {
-    inner: Arc<dyn Catalogue>,
+    inner: Arc<dyn Objects>,
     n_parts: AtomicUsize,
 }
 
-impl Catalogue for Counting {
+impl Objects for Counting {
     fn get(&self, key: &ObjectKey) -> store::Result<Option<Object>> {
         self.n_parts.fetch_add(usize::from(key.kind == "context_part"), Ordering::Relaxed);
         self.inner.get(key)
