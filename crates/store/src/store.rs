@@ -68,8 +68,7 @@ impl Store {
     /// written, [`Error::FormatTooNew`] when a later program wrote it.
     pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
         let lock = FolderLock::take(folder)?;
-        let catalogue: Arc<dyn Catalogue> =
-            Arc::new(SqliteCatalogue::open(folder, config, clock)?);
+        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
         let engine = EmbeddedEngine::open(folder, config, catalogue.clone(), ONLY_FOLLOWER)?;
         Store::assemble(catalogue, Arc::new(engine), Some(lock))
     }
@@ -90,8 +89,7 @@ impl Store {
         clock: Clock,
     ) -> Result<Self> {
         let lock = FolderLock::take(folder)?;
-        let catalogue: Arc<dyn Catalogue> =
-            Arc::new(SqliteCatalogue::open(folder, config, clock)?);
+        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
         let engine = TurbopufferEngine::open(config, turbopuffer, catalogue.clone())?;
         Store::assemble(catalogue, Arc::new(engine), Some(lock))
     }
@@ -486,9 +484,7 @@ impl Store {
             Error::UnknownNamespace { .. }
             | Error::ManifestMismatch { .. }
             | Error::CatalogueBehind { .. } => error,
-            source => {
-                Error::IndexBehind { namespace: namespace.clone(), source: Box::new(source) }
-            }
+            source => Error::IndexBehind { namespace: namespace.clone(), source: Box::new(source) },
         })
     }
 

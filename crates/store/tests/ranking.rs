@@ -13,8 +13,7 @@ use net::Secret;
 use proptest::prelude::*;
 use store::conformance::document;
 use store::{
-    Bm25, Clause, Config, Document, Filter, Form, Manifest, Store,
-    TurbopufferConfig, WordsQuery,
+    Bm25, Clause, Config, Document, Filter, Form, Manifest, Store, TurbopufferConfig, WordsQuery,
 };
 use testkit::turbopuffer::TurbopufferServer;
 
@@ -167,7 +166,7 @@ fn naive(
     scored.into_iter().map(|(id, score, _)| (id, score)).collect()
 }
 
-fn check(store: &dyn world: &World, counting: Counting) {
+fn check(store: &Store, world: &World, counting: Counting) {
     // A name of its own, so that a world that fails leaves nothing to the smaller ones.
     static N_WORLDS: AtomicUsize = AtomicUsize::new(0);
     let namespace = NamespaceId::new(format!("law{}", N_WORLDS.fetch_add(1, Ordering::Relaxed)));

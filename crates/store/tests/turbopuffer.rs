@@ -17,8 +17,7 @@ use model::{Clock, Deadline, DocumentId, NamespaceId, PassageId, Pointer, Timest
 use net::Secret;
 use store::conformance::{self, document, space, vector};
 use store::{
-    Bm25, Both, Config, Error, Filter, Manifest, Repair, Store,
-    TurbopufferConfig, WordsQuery,
+    Bm25, Both, Config, Error, Filter, Manifest, Repair, Store, TurbopufferConfig, WordsQuery,
 };
 use testkit::turbopuffer::{Fault, TurbopufferServer};
 
@@ -52,7 +51,7 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(60))
 }
 
-fn holding(store: &dyn word: &str) -> Vec<String> {
+fn holding(store: &Store, word: &str) -> Vec<String> {
     let query = WordsQuery::from_text(word, Bm25::PASSAGES, 1.0, 0.0);
     let found = store.by_words(&notes(), &query, &Filter::All, 100, &soon()).unwrap();
     found.hits.iter().map(|hit| hit.passage.to_string()).collect()
@@ -325,7 +324,8 @@ fn no_error_shows_the_key() {
     let mut config = settings(&server);
     config.key = Secret::new("tpuf_wrong_and_secret");
     let one_machine = Config::for_one_machine();
-    let store = Store::open_with_turbopuffer(folder.path(), &one_machine, &config, clock()).unwrap();
+    let store =
+        Store::open_with_turbopuffer(folder.path(), &one_machine, &config, clock()).unwrap();
     let error = store.engine().reach().unwrap_err();
     assert!(matches!(error, Error::EngineRefused { status: 401, .. }), "{error}");
     made(&store);

@@ -8,9 +8,7 @@ use model::{Clock, Deadline, NamespaceId, PassageId, Report};
 use super::alternatives;
 use super::machine::{cpu_seconds, megabytes, percentiles};
 use super::material::{BUCKET, DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT};
-use crate::{
-    Bm25, Config, Filter, Manifest, Result, Store, VectorSpace, WordsQuery,
-};
+use crate::{Bm25, Config, Filter, Manifest, Result, Store, VectorSpace, WordsQuery};
 
 const VECTORS_PER_BATCH: usize = 5_000;
 const N_CANDIDATES: usize = 100;

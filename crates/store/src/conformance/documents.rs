@@ -9,7 +9,8 @@ pub(super) fn namespaces_come_and_go(catalogue: &dyn Catalogue) {
     let first = made_in(catalogue, "come/and go:一", WithVectors::No);
     let second = made_in(catalogue, "come-second", WithVectors::Yes);
     made_in(catalogue, "come/and go:一", WithVectors::No);
-    let listed: Vec<_> = catalogue.namespaces().unwrap().into_iter().map(|state| state.info.id).collect();
+    let listed: Vec<_> =
+        catalogue.namespaces().unwrap().into_iter().map(|state| state.info.id).collect();
     assert!(listed.contains(&first) && listed.contains(&second));
     assert!(listed.is_sorted(), "namespaces are listed in order");
     catalogue.upsert(&first, &[document("a", &["gone soon"])]).unwrap();
@@ -40,7 +41,7 @@ pub(super) fn another_manifest_is_refused(catalogue: &dyn Catalogue) {
 
 pub(super) fn unknown_namespaces_are_errors(catalogue: &dyn Catalogue) {
     let nowhere = NamespaceId::new("nowhere");
-        assert!(is_unknown(&catalogue.upsert(&nowhere, &[document("a", &["x"])]).unwrap_err()));
+    assert!(is_unknown(&catalogue.upsert(&nowhere, &[document("a", &["x"])]).unwrap_err()));
     assert!(is_unknown(&catalogue.delete(&nowhere, &[DocumentId::new("a")]).unwrap_err()));
     assert!(is_unknown(&catalogue.documents(&nowhere, &DocumentPage::default()).unwrap_err()));
     assert!(is_unknown(&catalogue.passages(&nowhere, &[]).unwrap_err()));

@@ -77,14 +77,19 @@ pub(super) fn sources_are_living(catalogue: &dyn Catalogue) {
 
     catalogue.upsert(&namespace, &[document("a", &["newer"])]).unwrap();
     let found = catalogue.sources(number, 0..u32::MAX, MANY, with).unwrap();
-    let ids: Vec<_> = found.iter().map(|source| (source.number, source.passage.id.as_str())).collect();
+    let ids: Vec<_> =
+        found.iter().map(|source| (source.number, source.passage.id.as_str())).collect();
     assert_eq!(ids, [(2, "b#0"), (3, "a#0")], "earlier versions are passed over");
     let labels = catalogue.labels(number, 0..2).unwrap();
     assert_eq!(labels.len(), 2, "until they are released, removed passages have names");
     assert_eq!(labels[1], (titled.passages[1].id.clone(), titled.passages[1].pointer.clone()));
     let names = catalogue.names(number, &[3, 99, 2]).unwrap();
-    let name = |idx: usize| names[idx].as_ref().map(|(document, passage)| format!("{document} {passage}"));
-    assert_eq!((name(0).as_deref(), name(1), name(2).as_deref()), (Some("a a#0"), None, Some("b b#0")));
+    let name =
+        |idx: usize| names[idx].as_ref().map(|(document, passage)| format!("{document} {passage}"));
+    assert_eq!(
+        (name(0).as_deref(), name(1), name(2).as_deref()),
+        (Some("a a#0"), None, Some("b b#0"))
+    );
 }
 
 pub(super) fn releases_shorten_the_log(catalogue: &dyn Catalogue) {

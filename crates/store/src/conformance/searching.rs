@@ -11,7 +11,8 @@ fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
 
 pub(super) fn the_past_is_not_found(store: &Store) {
     let namespace = made(store, "past", WithVectors::No);
-    let documents = [document("one", &["first text", "second text"]), document("two", &["third text"])];
+    let documents =
+        [document("one", &["first text", "second text"]), document("two", &["third text"])];
     store.upsert(&namespace, &documents).unwrap();
     store.upsert(&namespace, &[document("one", &["only text"])]).unwrap();
     assert_eq!(words(store, &namespace, "second"), [""; 0], "the earlier version is gone");
@@ -59,7 +60,8 @@ pub(super) fn others_are_followed(store: &Store) {
     found.sort();
     assert_eq!(found, ["last#0", "ours#0"]);
     assert_eq!(near(store, &namespace), [""; 0]);
-    let last = catalogue.log(catalogue.namespace(&namespace).unwrap().unwrap().number, 0, 0).unwrap().last;
+    let last =
+        catalogue.log(catalogue.namespace(&namespace).unwrap().unwrap().number, 0, 0).unwrap().last;
     assert!(store.engine().sequence(&namespace).unwrap() <= last);
 }
 

@@ -173,8 +173,7 @@ pub trait Catalogue: Objects {
     ) -> Result<Vec<(u32, Vec<f32>)>>;
 
     /// Gives the ids of passages by number, in the order asked; nothing where a passage was erased.
-    fn names(&self, number: u32, passages: &[u32])
-    -> Result<Vec<Option<(DocumentId, PassageId)>>>;
+    fn names(&self, number: u32, passages: &[u32]) -> Result<Vec<Option<(DocumentId, PassageId)>>>;
 
     /// Gives ids and pointers of the passages of a range, of removed versions too until every
     /// follower has released their removal.

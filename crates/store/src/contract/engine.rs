@@ -148,11 +148,7 @@ pub trait Engine: Send + Sync {
     }
 
     /// Gives where the engine has a passage, in its own names; nothing where it has not.
-    fn place(
-        &self,
-        namespace: &NamespaceId,
-        stored: &StoredPassage,
-    ) -> Result<Option<Place>> {
+    fn place(&self, namespace: &NamespaceId, stored: &StoredPassage) -> Result<Option<Place>> {
         Ok(Some(Place { namespace: namespace.to_string(), id: stored.passage.id.to_string() }))
     }
 

@@ -191,11 +191,7 @@ impl Catalogue for SqliteCatalogue {
         self.database.vectors(number, passages, limit)
     }
 
-    fn names(
-        &self,
-        number: u32,
-        passages: &[u32],
-    ) -> Result<Vec<Option<(DocumentId, PassageId)>>> {
+    fn names(&self, number: u32, passages: &[u32]) -> Result<Vec<Option<(DocumentId, PassageId)>>> {
         self.database.names(number, passages)
     }
 

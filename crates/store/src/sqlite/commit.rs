@@ -8,9 +8,9 @@ use parking_lot::Mutex;
 use rusqlite::{Transaction, params};
 
 use super::batch::{Batch, log_runs};
-use super::rows::{self, NamespaceRow};
 use super::database::Database;
 use super::log::{erase_passages, truncate_log};
+use super::rows::{self, NamespaceRow};
 use crate::vectors::normalised;
 use crate::{
     Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, failpoint, limits,

@@ -45,6 +45,7 @@ pub(crate) fn removed(connection: &Connection, number: u32, until: u64) -> Resul
     let mut statement = connection.prepare_cached(
         "SELECT first, count FROM log WHERE namespace = ? AND sequence <= ? AND kind = 1",
     )?;
-    let found = statement.query_map(params![number, until], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found =
+        statement.query_map(params![number, until], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -6,8 +6,8 @@ use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
 use crate::{
-    Counts, DocumentInfo, Error, LogEntry, LogKind, Manifest, NamespaceInfo, NamespaceState, Result,
-    StoredPassage,
+    Counts, DocumentInfo, Error, LogEntry, LogKind, Manifest, NamespaceInfo, NamespaceState,
+    Result, StoredPassage,
 };
 
 /// A namespace as the catalogue knows it.

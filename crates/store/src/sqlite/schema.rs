@@ -122,8 +122,7 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
     if found < 2 {
         transaction.execute_batch(FORMAT_2)?;
         let identity = format!("{:032x}", rand::random::<u128>());
-        transaction
-            .execute("INSERT INTO about VALUES ('identity', ?)", params![identity])?;
+        transaction.execute("INSERT INTO about VALUES ('identity', ?)", params![identity])?;
         take_over_turbopuffer(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
@@ -160,9 +159,8 @@ fn take_over_turbopuffer(transaction: &Transaction<'_>) -> Result<()> {
         while let Some(row) = found.next()? {
             let (number, name, seen, space): (u32, String, u64, String) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            let attributes: Vec<String> = of_name
-                .query_map([&name], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
+            let attributes: Vec<String> =
+                of_name.query_map([&name], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             let space: serde_json::Value = serde_json::from_str(&space).unwrap_or_default();
             let body = json!({
                 "number": number, "name": name, "seen": seen, "space": space,

@@ -12,9 +12,7 @@ use super::namespace::{Following, Namespace};
 use super::row::{self, Schema};
 use super::{TurbopufferConfig, naming};
 use crate::store::state_of;
-use crate::{
-    Catalogue, Error, LogEntry, LogKind, PassageSource, Result, SourceParts, VectorSpace,
-};
+use crate::{Catalogue, Error, LogEntry, LogKind, PassageSource, Result, SourceParts, VectorSpace};
 
 /// Entries of the log that are read at once.
 const ENTRIES_PER_PAGE: usize = 10_000;
@@ -125,13 +123,8 @@ impl Follower<'_> {
         }
         batch.flush()?;
         let attributes = batch.attributes();
-        let entry = Entry {
-            number,
-            name: name.to_owned(),
-            seen,
-            space,
-            attributes: attributes.clone(),
-        };
+        let entry =
+            Entry { number, name: name.to_owned(), seen, space, attributes: attributes.clone() };
         ledger::put(self.catalogue, &entry)?;
         following.entry = Some(entry);
         namespace.publish(name, attributes);

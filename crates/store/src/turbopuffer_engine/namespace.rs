@@ -55,10 +55,9 @@ impl Namespace {
         }
         let entry = ledger::entry(catalogue, state.number)?;
         let view = match &entry {
-            Some(entry) => View {
-                name: Some(entry.name.clone()),
-                attributes: entry.attributes.clone(),
-            },
+            Some(entry) => {
+                View { name: Some(entry.name.clone()), attributes: entry.attributes.clone() }
+            }
             None => View::default(),
         };
         Ok(Namespace {

@@ -6,10 +6,10 @@ use serde_json::Value;
 use turbopuffer::types::{Filter as EngineFilter, Query, RankBy, Row, SingleQueryResult};
 
 use super::client::MAX_ROWS;
+use super::engine::TurbopufferEngine;
 use super::filter::{Condition, all, translate};
 use super::row::{DOCUMENT, HAS_VECTOR, HEADINGS, LANGUAGE, NUMBER, PASSAGE, TEXT, TITLE, VECTOR};
 use super::scoring::{self, Words};
-use super::engine::TurbopufferEngine;
 use super::words::{self, Counted};
 use crate::store::state_of;
 use crate::vectors::normalised;

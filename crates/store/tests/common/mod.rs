@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use model::{Clock, Deadline, NamespaceId, Timestamp};
 use store::conformance::{space, vector};
-use store::{
-    Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery,
-};
+use store::{Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery};
 
 pub fn open(folder: &Path) -> Store {
     try_open(folder).unwrap()
