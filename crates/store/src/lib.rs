@@ -58,6 +58,7 @@ pub mod bench;
 mod config;
 mod contract;
 mod error;
+mod health;
 pub mod limits;
 mod objects;
 mod store;
@@ -89,6 +90,7 @@ pub use contract::{
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
+pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::{SqliteCatalogue, restore};
 pub use store::{Finding, Repair, Store};

@@ -9,14 +9,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId};
+use parking_lot::Mutex;
 use text::LanguageSet;
 
+use crate::health::{self, Health};
 use crate::sqlite::{FolderLock, SqliteCatalogue};
 use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
     Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
-    EmbeddedEngine, Engine, Error, Filter, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
-    Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace, WordsQuery,
+    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Form, Fresh, Manifest, NamespaceInfo,
+    NamespaceState, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
+    VectorSpace, WordsQuery,
 };
 
 /// The name of the only follower of a catalogue that one process has.
@@ -55,6 +58,8 @@ pub struct Finding {
 pub struct Store {
     engine: Arc<dyn Engine>,
     catalogue: Arc<dyn Catalogue>,
+    /// Why the engine could not follow a namespace, until it can.
+    behind: Mutex<BTreeMap<NamespaceId, String>>,
     // Dropped last, so that the folder is free only when everything in it is closed.
     _lock: Option<FolderLock>,
 }
@@ -108,7 +113,7 @@ impl Store {
         engine: Arc<dyn Engine>,
         lock: Option<FolderLock>,
     ) -> Result<Self> {
-        let store = Store { engine, catalogue, _lock: lock };
+        let store = Store { engine, catalogue, behind: Mutex::default(), _lock: lock };
         // An engine that is away remembers what it has to erase.
         if let Err(error) = store.erase_dropped()? {
             tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");
@@ -421,13 +426,18 @@ impl Store {
     pub fn check(&self, repair: Repair) -> Result<Vec<Finding>> {
         let mut findings = vec![];
         if let Err(error) = self.catalogue.verify() {
-            let Error::Damaged { reason: problem, .. } = error else { return Err(error) };
+            let Error::CatalogueDamaged { .. } = &error else { return Err(error) };
+            let problem = error.to_string();
             findings.push(Finding { namespace: None, problem, is_repaired: false });
         }
         for info in self.namespaces()? {
             let problem = match self.engine.problem(&info.id) {
                 Ok(None) | Err(Error::UnknownNamespace { .. }) => continue,
                 Ok(Some(problem)) => problem,
+                Err(error @ Error::CatalogueBehind { .. }) => {
+                    findings.push(self.forget_the_lost(&info.id, &error, repair)?);
+                    continue;
+                }
                 Err(error @ Error::ManifestMismatch { .. }) => {
                     let (problem, is_repaired) = (error.to_string(), false);
                     findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
@@ -442,6 +452,23 @@ impl Store {
             findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
         }
         Ok(findings)
+    }
+
+    /// An engine that has read further than the catalogue goes is filled anew from what is left,
+    /// when asked.
+    fn forget_the_lost(
+        &self,
+        namespace: &NamespaceId,
+        error: &Error,
+        repair: Repair,
+    ) -> Result<Finding> {
+        let is_repaired = repair == Repair::Yes;
+        if is_repaired {
+            let number = state_of(&*self.catalogue, namespace)?.number;
+            self.engine.erase(&DroppedNamespace { id: namespace.clone(), number })?;
+            self.follow(namespace, None)?;
+        }
+        Ok(Finding { namespace: Some(namespace.clone()), problem: error.to_string(), is_repaired })
     }
 
     /// Makes what the engine has of a namespace anew. Searches go on with the earlier state
@@ -463,8 +490,14 @@ impl Store {
     pub fn reindex(&self, namespace: &NamespaceId) -> Result<()> {
         let state = state_of(&*self.catalogue, namespace)?;
         self.catalogue.adopt_manifest(namespace)?;
-        self.engine.erase(&crate::DroppedNamespace { id: state.info.id, number: state.number })?;
+        self.engine.erase(&DroppedNamespace { id: state.info.id, number: state.number })?;
         self.follow(namespace, None)
+    }
+
+    /// Tells what works now, for a readiness check: cheap enough to be asked every second.
+    pub fn health(&self) -> Health {
+        let behind = self.behind.lock().clone();
+        health::examine(&*self.catalogue, &*self.engine, &behind)
     }
 
     /// Writes a copy of everything that cannot be derived; see [`Catalogue::backup`].
@@ -480,12 +513,19 @@ impl Store {
 
     /// Lets the engine follow. What it could not take now goes with the next change.
     fn follow(&self, namespace: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
-        self.engine.follow(namespace, fresh).map_err(|error| match error {
-            Error::UnknownNamespace { .. }
-            | Error::ManifestMismatch { .. }
-            | Error::CatalogueBehind { .. } => error,
-            source => Error::IndexBehind { namespace: namespace.clone(), source: Box::new(source) },
-        })
+        let Err(error) = self.engine.follow(namespace, fresh) else {
+            self.behind.lock().remove(namespace);
+            return Ok(());
+        };
+        if matches!(error, Error::UnknownNamespace { .. }) {
+            self.behind.lock().remove(namespace);
+            return Err(error);
+        }
+        self.behind.lock().insert(namespace.clone(), error.to_string());
+        if matches!(error, Error::ManifestMismatch { .. } | Error::CatalogueBehind { .. }) {
+            return Err(error);
+        }
+        Err(Error::IndexBehind { namespace: namespace.clone(), source: Box::new(error) })
     }
 
     /// Erases what is left of namespaces that were dropped, in the engine and in the catalogue;

@@ -207,6 +207,13 @@ pub trait Catalogue: Objects {
     /// Erases all pieces of a file and gives how many there were.
     fn erase_file(&self, file: &str) -> Result<usize>;
 
+    /// Tells whether writes are possible now. After one that found no room, a small one is tried.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::DiskFull`], or whatever else stops a write.
+    fn can_write(&self) -> Result<()>;
+
     /// Gives free space back and shortens internal logs. Calls go on meanwhile.
     fn maintain(&self) -> Result<()>;
 
@@ -218,7 +225,7 @@ pub trait Catalogue: Objects {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Damaged`] says what is wrong.
+    /// [`crate::Error::CatalogueDamaged`] says what is wrong.
     fn verify(&self) -> Result<()>;
 
     /// Copies everything into a new file, of one moment, while calls go on, and verifies the copy.

@@ -156,6 +156,10 @@ pub trait Engine: Send + Sync {
     /// durable; 0 for one that it never saw.
     fn sequence(&self, namespace: &NamespaceId) -> Result<u64>;
 
+    /// Counts the changes of the namespaces in use that the catalogue has and searches do not see
+    /// yet.
+    fn lag(&self) -> Result<u64>;
+
     /// Asks whether the engine answers; an engine in this process always does.
     fn reach(&self) -> Result<()> {
         Ok(())

@@ -169,6 +169,14 @@ impl Derived {
         self.catch_up_vectors(catalogue)
     }
 
+    /// Gives the sequence number up to which searches see every change.
+    pub(super) fn seen(&self) -> u64 {
+        match self.vectors {
+            Some(_) => self.words_seen.min(self.vectors_seen),
+            None => self.words_seen,
+        }
+    }
+
     /// Gives the sequence number up to which the log is not needed any more.
     pub(super) fn written(&self) -> u64 {
         let vectors = self.vectors.as_ref().map_or(u64::MAX, VectorFile::sequence);

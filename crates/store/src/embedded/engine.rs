@@ -274,6 +274,21 @@ impl Engine for EmbeddedEngine {
         Ok(self.namespace_of(namespace)?.derived.lock().written())
     }
 
+    fn lag(&self) -> Result<u64> {
+        let mut lag = 0;
+        for namespace in self.open_namespaces() {
+            // One that is being written is asked the next time.
+            let Some(derived) = namespace.derived.try_lock() else { continue };
+            let seen = derived.seen();
+            drop(derived);
+            match self.catalogue.log(namespace.number, seen, 0) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                page => lag += page?.last.saturating_sub(seen),
+            }
+        }
+        Ok(lag)
+    }
+
     fn close(&self) -> Result<()> {
         for namespace in self.open_namespaces() {
             let mut derived = namespace.derived.lock();

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::database::Database;
-use super::{CATALOGUE, FolderLock};
+use super::{CATALOGUE, FolderLock, mark};
 use crate::{Config, Error, Result};
 
 /// Writes a copy to a new file, which has its name only once it is whole and was verified.
@@ -37,6 +37,7 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
     let catalogue = folder.join(CATALOGUE);
     refuse_existing(&catalogue)?;
     let unfinished = folder.join("catalogue.unfinished");
+    require_catalogue(file)?;
     fs_err::copy(file, &unfinished)?;
     let restored = Database::open(&unfinished, config).and_then(|database| {
         database.verify()?;
@@ -49,8 +50,33 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
         let _ = fs_err::remove_file(&unfinished);
         return Err(error);
     }
+    // What an earlier catalogue left must not be taken for this one's.
+    mark::remove(folder)?;
+    match fs_err::remove_dir_all(folder.join("namespaces")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
     fs_err::rename(&unfinished, &catalogue)?;
     Ok(())
+}
+
+/// Refuses a file that holds no catalogue: an empty one would become an empty catalogue.
+fn require_catalogue(file: &Path) -> Result<()> {
+    const START: &[u8] = b"SQLite format 3\0";
+    let damaged = || Error::Damaged {
+        path: file.to_owned(),
+        reason: "it is not a backup of a catalogue".to_owned(),
+    };
+    let mut start = [0; 16];
+    let mut opened = fs_err::File::open(file)?;
+    std::io::Read::read_exact(&mut opened, &mut start).map_err(|_| damaged())?;
+    if start != START {
+        return Err(damaged());
+    }
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = rusqlite::Connection::open_with_flags(file, flags)?;
+    let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if format == 0 { Err(damaged()) } else { Ok(()) }
 }
 
 fn refuse_existing(path: &Path) -> Result<()> {

@@ -9,7 +9,7 @@ use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer};
 use super::backup;
 use super::commit::{Released, check_documents};
 use super::database::Database;
-use super::{CATALOGUE, rows};
+use super::rows;
 use crate::{
     Catalogue, Config, Document, DocumentInfo, DocumentPage, DroppedNamespace, Lease, LogPage,
     Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage, VectorDebt,
@@ -32,19 +32,18 @@ impl SqliteCatalogue {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::FormatTooNew`] when a later program wrote it.
+    /// [`crate::Error::FormatTooNew`] when a later program wrote it,
+    /// [`crate::Error::CatalogueLost`] when the folder had another catalogue or more of this one,
+    /// [`crate::Error::CatalogueDamaged`] when it cannot be read.
     pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
-        let database = Database::open(&folder.join(CATALOGUE), config)?;
+        let database = Database::open_in(folder, config)?;
         Ok(SqliteCatalogue { database, clock, released: Released::default() })
     }
 }
 
 impl Catalogue for SqliteCatalogue {
     fn identity(&self) -> Result<String> {
-        self.database.read(|connection| {
-            let sql = "SELECT value FROM about WHERE key = 'identity'";
-            Ok(connection.query_row(sql, [], |row| row.get(0))?)
-        })
+        Ok(self.database.seen()?.identity)
     }
 
     fn create_namespace(&self, namespace: &NamespaceId, manifest: &Manifest) -> Result<()> {
@@ -227,6 +226,10 @@ impl Catalogue for SqliteCatalogue {
 
     fn erase_file(&self, file: &str) -> Result<usize> {
         self.database.erase_file(file)
+    }
+
+    fn can_write(&self) -> Result<()> {
+        self.database.can_write()
     }
 
     fn maintain(&self) -> Result<()> {

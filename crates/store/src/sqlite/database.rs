@@ -1,18 +1,24 @@
 //! The SQLite file: its tables, one connection that writes and a few that read.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::schema;
+use super::mark::{self, Mark, Seen};
+use super::{CATALOGUE, schema};
 use crate::{Config, Error, Result, failpoint};
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
 /// A write-ahead log longer than this many pages is folded back into the file.
 const CHECKPOINT_PAGES: u32 = 4_000;
+/// A catalogue up to this size that was not stopped cleanly is checked when it is opened.
+const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
+/// The write-ahead log is cut down to this after it was folded back.
+const MAX_LOG_BYTES: u64 = 4 << 20;
 /// Free pages given back while other writers wait.
 const PAGES_PER_ROUND: u32 = 4_096;
 
@@ -28,14 +34,50 @@ pub(crate) struct Database {
     // Closed before the writer, which can then fold the log back and remove it.
     readers: Mutex<Vec<Connection>>,
     writer: Mutex<Connection>,
+    mark: Option<Mark>,
+    /// Whether the last write failed for want of room, and has to be tried before it is said that
+    /// writes are possible.
+    is_full: AtomicBool,
 }
 
 impl Database {
+    /// Opens the catalogue of a data folder, and compares it with what the folder remembers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CatalogueLost`] when the folder had another catalogue, or more of this one, and as
+    /// [`Database::open`].
+    pub(crate) fn open_in(folder: &Path, config: &Config) -> Result<Self> {
+        let path = folder.join(CATALOGUE);
+        let mark = mark::read(folder)?;
+        let n_bytes = bytes_of(&path)?;
+        if n_bytes == 0 && (mark.is_some() || has_indexes(folder)) {
+            let reason = "is missing or empty, though this folder had one".to_owned();
+            return Err(Error::CatalogueLost { path, reason });
+        }
+        let mut wal = path.clone().into_os_string();
+        wal.push("-wal");
+        let was_stopped_cleanly = bytes_of(Path::new(&wal))? == 0;
+        let mut database = Database::open(&path, config)?;
+        // After a clean stop the file is as it was left; a large one is only read as a whole by a
+        // check, since a start would take too long.
+        if !was_stopped_cleanly && n_bytes <= VERIFY_AT_OPEN_BYTES {
+            database.verify_with("quick_check")?;
+        }
+        let seen = database.seen()?;
+        if let Some(mark) = &mark {
+            mark::compare(&path, mark, &seen)?;
+        }
+        database.mark = Some(Mark::open(folder, &seen)?);
+        Ok(database)
+    }
+
     /// Opens the file, or makes one with empty tables.
     ///
     /// # Errors
     ///
-    /// [`Error::FormatTooNew`] when a later program wrote it.
+    /// [`Error::FormatTooNew`] when a later program wrote it, [`Error::CatalogueDamaged`] when it
+    /// cannot be read.
     pub(crate) fn open(path: &Path, config: &Config) -> Result<Self> {
         let mut writer = Connection::open(path)?;
         prepare(&writer, config.catalogue_cache_bytes)?;
@@ -43,6 +85,7 @@ impl Database {
         writer.pragma_update(None, "journal_mode", "WAL")?;
         writer.pragma_update(None, "synchronous", "FULL")?;
         writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        writer.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
         schema::bring_up_to_date(&mut writer, path)?;
         Ok(Database {
             path: path.to_owned(),
@@ -50,6 +93,8 @@ impl Database {
             max_readers: config.max_readers,
             writer: Mutex::new(writer),
             readers: Mutex::default(),
+            mark: None,
+            is_full: AtomicBool::new(false),
         })
     }
 
@@ -77,14 +122,55 @@ impl Database {
 
     /// Writes in one transaction, which is durable when this returns `Ok`.
     pub(crate) fn write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let written = self.try_write(write);
+        match &written {
+            Ok(_) => self.is_full.store(false, Ordering::Relaxed),
+            Err(error) if error.is_disk_full() => self.is_full.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        written
+    }
+
+    fn try_write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.writer.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         failpoint::reach("catalogue begun")?;
         let result = write(&transaction)?;
+        let n_changes: u64 = transaction
+            .prepare_cached(
+                "UPDATE about SET value = value + 1 WHERE key = 'changes' RETURNING value",
+            )?
+            .query_row([], |row| row.get(0))?;
         failpoint::reach("catalogue written")?;
         transaction.commit()?;
+        if let Some(mark) = &self.mark {
+            mark.note(n_changes);
+        }
         failpoint::reach("catalogue committed")?;
         Ok(result)
+    }
+
+    /// Tells whether writes are possible: after one that found the disk full, a small one is tried.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DiskFull`], or whatever else stops a write.
+    pub(crate) fn can_write(&self) -> Result<()> {
+        match self.is_full.load(Ordering::Relaxed) {
+            true => self.write(|_| Ok(())),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives what the file beside the catalogue has to say.
+    pub(super) fn seen(&self) -> Result<Seen> {
+        self.read(|connection| {
+            let value = |key: &str| format!("SELECT value FROM about WHERE key = '{key}'");
+            Ok(Seen {
+                identity: connection.query_row(&value("identity"), [], |row| row.get(0))?,
+                n_changes: connection.query_row(&value("changes"), [], |row| row.get(0))?,
+            })
+        })
     }
 
     /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
@@ -132,14 +218,18 @@ impl Database {
     ///
     /// [`Error::Damaged`] says what is wrong.
     pub(crate) fn verify(&self) -> Result<()> {
-        self.read(|connection| {
-            let reason: String =
-                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            if reason == "ok" {
-                return Ok(());
-            }
-            Err(Error::Damaged { path: self.path.clone(), reason })
-        })
+        self.verify_with("integrity_check")
+    }
+
+    fn verify_with(&self, pragma: &str) -> Result<()> {
+        let reason = self.read(|connection| {
+            let sql = format!("PRAGMA {pragma}(1)");
+            Ok(connection.query_row(&sql, [], |row| row.get::<_, String>(0))?)
+        })?;
+        if reason == "ok" {
+            return Ok(());
+        }
+        Err(Error::CatalogueDamaged { reason, source: None })
     }
 
     /// Copies the file while it is in use; the copy belongs to one moment.
@@ -150,6 +240,25 @@ impl Database {
             backup.run_to_completion(1_024, std::time::Duration::ZERO, None)?;
             drop(backup);
             copy.pragma_update(None, "journal_mode", "DELETE")?;
+            let reason: String =
+                copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if reason != "ok" {
+                return Err(Error::CatalogueDamaged { reason, source: None });
+            }
+            // Both are read inside the transaction that was copied, so that they have to be equal.
+            let figures = "SELECT (SELECT value FROM about WHERE key = 'changes'),
+                (SELECT count(*) FROM documents), (SELECT count(*) FROM passages),
+                (SELECT count(*) FROM vectors), (SELECT count(*) FROM objects),
+                (SELECT count(*) FROM pieces)";
+            let count = |connection: &Connection| -> Result<Vec<u64>> {
+                let read = |row: &rusqlite::Row<'_>| (0..6).map(|at| row.get(at)).collect();
+                Ok(connection.query_row(figures, [], read)?)
+            };
+            let (original, copied) = (count(connection)?, count(&copy)?);
+            if original != copied {
+                let reason = format!("the copy has `{copied:?}` rows, the original `{original:?}`");
+                return Err(Error::CatalogueDamaged { reason, source: None });
+            }
             Ok(())
         })
     }
@@ -162,6 +271,19 @@ fn give_back(connection: &Connection, max_pages: u32) -> Result<()> {
     let mut rows = statement.query([])?;
     while rows.next()?.is_some() {}
     Ok(())
+}
+
+/// Tells whether a folder has indexes of namespaces, which only a catalogue can have made.
+fn has_indexes(folder: &Path) -> bool {
+    fs_err::read_dir(folder.join("namespaces")).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn bytes_of(path: &Path) -> Result<u64> {
+    match fs_err::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {

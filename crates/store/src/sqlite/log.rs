@@ -1,8 +1,8 @@
 //! The log that engines follow, and letting go of what none of them needs any more.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// Erases everything that is kept for a range of passages.
 pub(crate) fn erase_passages(connection: &Connection, first: i64, last: i64) -> Result<()> {
@@ -33,10 +33,16 @@ pub(crate) fn truncate_log(connection: &Connection, number: u32, written: u64) -
 }
 
 /// Gives the sequence number after which the log holds every change.
+///
+/// # Errors
+///
+/// [`Error::UnknownNamespace`] when the namespace was erased meanwhile.
 pub(crate) fn log_starts_after(connection: &Connection, number: u32) -> Result<u64> {
     let mut statement =
         connection.prepare_cached("SELECT log_starts_after FROM namespaces WHERE number = ?")?;
-    Ok(statement.query_row([number], |row| row.get(0))?)
+    let found = statement.query_row([number], |row| row.get(0)).optional()?;
+    let namespace = || model::NamespaceId::new(format!("number {number}"));
+    found.ok_or_else(|| Error::UnknownNamespace { namespace: namespace() })
 }
 
 /// Gives the passages of removed versions whose rows are still there for followers, up to a

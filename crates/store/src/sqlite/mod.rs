@@ -5,6 +5,7 @@
 
 mod database;
 mod lock;
+mod mark;
 mod schema;
 
 mod batch;

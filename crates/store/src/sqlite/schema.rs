@@ -86,7 +86,8 @@ CREATE INDEX lookups_by_id ON lookups (kind, id);
 
 /// Leases, files in pieces, and what the catalogue knows of itself.
 const FORMAT_2: &str = "
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE about (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+INSERT INTO about VALUES ('changes', 0);
 CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,

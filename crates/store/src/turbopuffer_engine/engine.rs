@@ -205,6 +205,21 @@ impl Engine for TurbopufferEngine {
         Ok(self.namespace_of(namespace)?.following.lock().seen())
     }
 
+    fn lag(&self) -> Result<u64> {
+        let mut lag = 0;
+        let namespaces: Vec<_> = self.namespaces.lock().values().cloned().collect();
+        for namespace in namespaces {
+            let Some(following) = namespace.following.try_lock() else { continue };
+            let seen = following.seen();
+            drop(following);
+            match self.catalogue.log(namespace.number, seen, 0) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                page => lag += page?.last.saturating_sub(seen),
+            }
+        }
+        Ok(lag)
+    }
+
     fn reach(&self) -> Result<()> {
         self.client.attributes("dowse-reachability").map(|_| ())
     }
