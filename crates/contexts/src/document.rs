@@ -129,11 +129,7 @@ pub(crate) fn keep(
 }
 
 /// Keeps the marks of a document, and the document with what it knows about them.
-pub(crate) fn mark(
-    catalogue: &dyn Objects,
-    document: &mut Document,
-    marks: &Marks,
-) -> Result<()> {
+pub(crate) fn mark(catalogue: &dyn Objects, document: &mut Document, marks: &Marks) -> Result<()> {
     document.marks = Some(marks::keep(catalogue, document, marks)?);
     document.save(catalogue)?;
     Ok(())

@@ -176,8 +176,7 @@ impl store::Objects for Counting {
 fn the_end_of_a_job_lists_nothing_and_old_ones_are_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let clock = model::Clock::fixed(Timestamp(7));
-    let store =
-        Store::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
+    let store = Store::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
     let catalogue = std::sync::Arc::new(Counting {
         inner: store.catalogue(),
         n_lists: std::sync::atomic::AtomicUsize::new(0),
