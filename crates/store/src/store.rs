@@ -121,7 +121,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Gives the catalogue, which is also where the families' objects are.
+    /// Gives the part of the catalogue where the families' objects are.
+    pub fn objects(&self) -> Arc<dyn Objects> {
+        self.catalogue.clone()
+    }
+
+    /// Gives the catalogue.
     pub fn catalogue(&self) -> Arc<dyn Catalogue> {
         self.catalogue.clone()
     }
