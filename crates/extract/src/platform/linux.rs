@@ -7,8 +7,8 @@
 //! gets an error and not a crash. Both are one-way and hold for every thread started afterwards.
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus,
-    Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, RestrictionStatus, Ruleset,
+    RulesetAttr, RulesetStatus, Scope,
 };
 
 use super::unix::refuse_writes;
@@ -19,12 +19,13 @@ const LANDLOCK_ABI: ABI = ABI::V6;
 
 /// Takes from the running process what a reader does not need; call before other threads start.
 pub(crate) fn confine() -> Confinement {
-    let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
-    let has_rules = restrict_files().unwrap_or(false);
+    let rules = restrict().ok();
     let no_writes = refuse_writes();
     let has_filter = filter::install();
+    let has_rules = rules.as_ref().is_some_and(|rules| rules.ruleset != RulesetStatus::NotEnforced);
     Confinement {
-        no_new_privileges,
+        // No filter is accepted from a process that could gain privileges.
+        no_new_privileges: has_filter || rules.is_some_and(|rules| rules.no_new_privs),
         no_files: has_rules || has_filter,
         no_writes,
         no_network: has_filter,
@@ -32,20 +33,22 @@ pub(crate) fn confine() -> Confinement {
     }
 }
 
-/// The machine's memory.
+/// The machine's memory, for the process that starts workers.
 pub(crate) fn memory_bytes() -> Option<u64> {
-    let info = rustix::system::sysinfo();
-    Some(u64::from(info.totalram).saturating_mul(u64::from(info.mem_unit)))
+    let info = fs_err::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = total.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    Some(kilobytes.saturating_mul(1024))
 }
 
-/// Allows no path, no port and no process outside; gives whether every right to files is ruled.
-fn restrict_files() -> Result<bool, landlock::RulesetError> {
-    let status = Ruleset::default()
+/// Allows no new privileges, no path, no port and no process outside, as far as the kernel knows
+/// these rights.
+fn restrict() -> Result<RestrictionStatus, landlock::RulesetError> {
+    Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
         .handle_access(AccessNet::from_all(LANDLOCK_ABI))?
         .scope(Scope::from_all(LANDLOCK_ABI))?
         .create()?
-        .restrict_self()?;
-    Ok(status.ruleset != RulesetStatus::NotEnforced)
+        .restrict_self()
 }
