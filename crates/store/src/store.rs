@@ -18,7 +18,7 @@ use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
     Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
     DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Form, Fresh, Manifest, NamespaceInfo,
-    NamespaceState, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
+    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
     VectorSpace, WordsQuery,
 };
 
