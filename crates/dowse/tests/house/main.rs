@@ -16,6 +16,7 @@ mod engines;
 mod erasure;
 mod everywhere;
 mod files;
+mod guides;
 mod identity;
 mod kb;
 mod knowledge;
