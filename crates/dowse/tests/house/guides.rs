@@ -68,7 +68,7 @@ fn evaluation() {
 fn every_guide_is_run_or_says_why_not() {
     let source = include_str!("guides.rs");
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in fs_err::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let is_run = source.contains(&format!("run(\"{name}\")"));
         let is_listed = NOT_RUN.iter().any(|(listed, _)| *listed == name);
@@ -80,16 +80,16 @@ fn every_guide_is_run_or_says_why_not() {
 #[track_caller]
 fn run(guide: &str) {
     let path = format!("{}/../../docs/guide/{guide}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = fs_err::read_to_string(&path).unwrap();
     let port = testkit::free_port().to_string();
     let script = format!("set -euo pipefail\n{}", blocks(&text)).replace("7700", &port);
     let folder = Folder::new();
     folder.write("bin/dowse", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dowse")));
     make_executable(&folder);
     folder.write("script.sh", script);
-    std::fs::create_dir(folder.join("work")).unwrap();
+    fs_err::create_dir(folder.join("work")).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let output = std::fs::File::create(folder.join("output")).unwrap();
+    let output = fs_err::File::create(folder.join("output")).unwrap().into_file();
     let mut child = Command::new("bash")
         .arg(folder.join("script.sh"))
         .current_dir(folder.join("work"))
@@ -142,7 +142,7 @@ fn blocks(text: &str) -> String {
 fn make_executable(folder: &Folder) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join("bin/dowse");
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
