@@ -108,12 +108,14 @@ impl LimitsConfig {
     pub const DEFAULT_RATE: &'static str = "default";
 
     /// Calls per minute where the configuration says nothing.
-    pub const RATES: [(&'static str, u32); 5] = [
+    pub const RATES: [(&'static str, u32); 6] = [
         ("searchFiles", 60),
         ("openFile", 30),
         ("summarizeResults", 20),
         // Uploads and the questions after their jobs come in bursts.
         ("rest", 6_000),
+        // A page makes several calls, and a search one for each pause in typing.
+        ("console", 1_200),
         (LimitsConfig::DEFAULT_RATE, 120),
     ];
 }

@@ -55,6 +55,8 @@ pub struct App {
     pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
+    /// What pages for people need.
+    pub console: crate::ConsoleSettings,
     /// Whether everything it needs is there.
     pub readiness: Readiness,
 }

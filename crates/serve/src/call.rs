@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Call, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::guarded::{self, Counts, Ticket, Via, Visitor};
 
 /// Arguments that hold what was asked for, in the order in which the audit looks for them.
 const QUERY_ARGUMENTS: [&str; 3] = ["query", "text", "title"];
@@ -49,6 +49,15 @@ pub struct Failed {
 
 /// Makes a call, and writes down how it ended.
 pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
+    call_via(app, request, Via::Api).await
+}
+
+/// Makes a call that came in on something else than MCP or REST.
+pub(crate) async fn call_via(
+    app: &Arc<App>,
+    request: Request,
+    via: Via,
+) -> Result<Done, Failed> {
     let visitor = Visitor::enter(app);
     let shape = request.tool.spec.errors;
     let arguments = Arc::new(request.arguments);
@@ -57,6 +66,7 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
         name: request.tool.spec.name.clone(),
         id: request.id,
         cancelled: request.cancelled,
+        via,
     };
     let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
     let (result, ended) = match result {

@@ -1,5 +1,6 @@
 //! From a configuration to a running application.
 
+mod console;
 mod families;
 mod keeper;
 mod lasting;
@@ -57,6 +58,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
+        console: console::console(config, lasting)?,
         readiness: Arc::new(|| Ok(())),
     };
     Ok((app, families))

@@ -200,6 +200,11 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         contexts: None,
         queue: None,
         instructions: "a server under test".to_owned(),
+        console: serve::ConsoleSettings::open(
+            folder.path(),
+            &serve::ConsoleConfig::default(),
+        )
+        .unwrap(),
         readiness: Arc::new(|| Ok(())),
     }
 }

@@ -1,0 +1,57 @@
+//! The console: pages for people over the same calls of tools and REST that agents and programs
+//! make, behind the same guard. Rendered here, held in the binary; scripts only make it quicker.
+
+mod assets;
+mod layout;
+mod params;
+mod seal;
+mod session;
+mod settings;
+mod viewer;
+
+mod cost;
+mod json_view;
+mod marked;
+mod stages;
+
+mod missing;
+mod search;
+mod start;
+
+mod schema_form;
+mod tools;
+
+mod sign_in;
+mod view_as;
+
+use axum::extract::Extension;
+use axum::routing::{get, post};
+use axum::{Router, response::Response};
+
+use crate::http::Doors;
+
+pub(crate) use layout::{not_found, wants_html};
+pub use settings::{ConsoleConfig, ConsoleSettings};
+pub(crate) use viewer::Api;
+
+/// The addresses of the console; `api` is REST, which its pages call.
+pub(crate) fn routes(api: Router) -> Router<Doors> {
+    Router::new()
+        .route("/", get(search::show))
+        .route("/tools", get(tools::list))
+        .route("/tools/{name}", get(tools::one).post(tools::post))
+        .route("/sign-in", get(sign_in::show).post(sign_in::enter))
+        .route("/sign-out", post(sign_in::leave))
+        .route("/view-as", get(view_as::show).post(view_as::begin))
+        .route("/view-as/stop", post(view_as::stop))
+        .route("/assets/{version}/{name}", get(assets::asset))
+        .layer(Extension(Api(api)))
+}
+
+/// Sends a browser on to another page, as an answer to a form.
+fn go_to(viewer: &viewer::Viewer, path: &str) -> Response {
+    use axum::response::{IntoResponse, Redirect};
+    // Only paths of this server: never an address that a form was given.
+    let is_local = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+    Redirect::to(&viewer.href(if is_local { path } else { "/" })).into_response()
+}
