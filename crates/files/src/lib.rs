@@ -18,6 +18,7 @@ mod roots;
 mod walk;
 mod years;
 
+mod browse;
 mod index;
 mod pages;
 mod preview;
@@ -29,6 +30,7 @@ mod summary;
 mod service;
 mod time;
 
+pub use browse::{FileEntry, FilePage, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
 pub use error::{Error, Result};
 pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};

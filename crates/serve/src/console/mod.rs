@@ -9,16 +9,24 @@ mod session;
 mod settings;
 mod viewer;
 
+mod bars;
 mod cost;
+mod events;
+mod jobs;
 mod json_view;
 mod marked;
 mod stages;
+mod time;
 
 mod missing;
 mod search;
 mod start;
 
+mod document;
+mod names;
 mod schema_form;
+mod sources;
+mod tables;
 mod tools;
 
 mod sign_in;
@@ -38,6 +46,16 @@ pub(crate) use viewer::Api;
 pub(crate) fn routes(api: Router) -> Router<Doors> {
     Router::new()
         .route("/", get(search::show))
+        .route("/open/{id}", get(document::open))
+        .route("/files", get(document::file))
+        .route("/sources", get(sources::show))
+        .route("/sources/index", post(sources::index))
+        .route("/jobs/cancel", post(sources::cancel))
+        .route("/events/jobs", get(sources::watch))
+        .route("/tables", get(tables::list))
+        .route("/tables/{name}", get(tables::one))
+        .route("/tables/{name}/export", get(tables::export))
+        .route("/names", get(names::show).post(names::batch))
         .route("/tools", get(tools::list))
         .route("/tools/{name}", get(tools::one).post(tools::post))
         .route("/sign-in", get(sign_in::show).post(sign_in::enter))

@@ -46,6 +46,10 @@ impl Params {
         self.get(name).and_then(|value| value.trim().parse().ok()).unwrap_or(default).min(most)
     }
 
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The same with one value for a name.
     pub(crate) fn with(&self, name: &str, value: &str) -> Self {
         let mut changed = self.without(name);

@@ -220,7 +220,13 @@ impl FromRequestParts<Doors> for Viewer {
             headers.insert(AUTHORIZATION, value);
         }
         let here = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        let Ok(signed_in) = identify(&app, &headers).await else {
+        let signed_in = identify(&app, &headers).await;
+        if !layout::wants_html(&parts.headers)
+            && let Err(refusal) = signed_in
+        {
+            return Err(refusal);
+        }
+        let Ok(signed_in) = signed_in else {
             // Other methods come from forms of a session that has ended.
             let next = if parts.method == Method::GET { here.as_str() } else { "/" };
             let address = format!("{base}/sign-in?next={}", encoded(next));

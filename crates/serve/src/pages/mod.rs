@@ -4,7 +4,6 @@
 mod charts;
 mod cross_origin;
 mod frame;
-mod open;
 mod reconcile;
 
 use axum::Router;
@@ -18,7 +17,6 @@ pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .route("/charts", get(charts::list))
         .route("/charts/{id}", get(charts::page))
-        .route("/open/{id}", get(open::page))
         .merge(reconciliation())
 }
 

@@ -195,6 +195,7 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         endpoints: None,
         across: across::Service::new(Vec::new()),
         charts: None,
+        files: None,
         reconciliation: None,
         knowledge: None,
         contexts: None,
