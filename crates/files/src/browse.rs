@@ -60,7 +60,8 @@ impl Service {
         let mut after = after.map(DocumentId::new);
         let mut n_compared = 0;
         loop {
-            let wanted = DocumentPage { prefix: prefix.clone(), after: after.clone(), limit: MAX_LISTED };
+            let wanted =
+                DocumentPage { prefix: prefix.clone(), after: after.clone(), limit: MAX_LISTED };
             let documents = indexer.config().store.documents(indexer.namespace(), &wanted)?;
             let is_last = documents.len() < MAX_LISTED;
             for document in documents {

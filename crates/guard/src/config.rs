@@ -137,9 +137,19 @@ impl Default for LimitsConfig {
 }
 
 /// `[audit]`: what is written down of each call.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditConfig {
-    /// Leaves out what was asked for.
+    /// Leaves out what was asked for; answers are not kept either.
     pub omit_queries: bool,
+    /// Days for which answers are kept for replay; 0 keeps none.
+    pub keep_answers_days: u32,
+    /// Megabytes that kept answers may take.
+    pub keep_answers_mb: u64,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        AuditConfig { omit_queries: false, keep_answers_days: 7, keep_answers_mb: 256 }
+    }
 }

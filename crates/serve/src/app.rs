@@ -29,6 +29,8 @@ pub struct App {
     pub slots: Arc<Semaphore>,
     /// The record of calls.
     pub audit: Arc<Audit>,
+    /// Answers that are kept for replay.
+    pub answers: Arc<guard::Answers>,
     /// Counts.
     pub metrics: Arc<Metrics>,
     /// The time.

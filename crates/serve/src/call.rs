@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use guard::{Outgoing, release};
+use guard::{KeptAnswer, Outgoing, release};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -53,11 +53,7 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
 }
 
 /// Makes a call that came in on something else than MCP or REST.
-pub(crate) async fn call_via(
-    app: &Arc<App>,
-    request: Request,
-    via: Via,
-) -> Result<Done, Failed> {
+pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Result<Done, Failed> {
     let visitor = Visitor::enter(app);
     let shape = request.tool.spec.errors;
     let arguments = Arc::new(request.arguments);
@@ -71,6 +67,9 @@ pub(crate) async fn call_via(
     let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
     let (result, ended) = match result {
         Ok((done, n_results)) => {
+            if via == Via::Api {
+                keep(app, &ticket, &arguments, &done.outgoing);
+            }
             let n_redacted = done.outgoing.n_redacted;
             (Ok(done), Ok(Counts { n_results, n_redacted }))
         }
@@ -81,6 +80,23 @@ pub(crate) async fn call_via(
     };
     visitor.leave(app, ticket, audited(&arguments), ended.as_ref().copied());
     result
+}
+
+/// Keeps what left, so that a person can see later what the agent saw.
+fn keep(app: &App, ticket: &Ticket, arguments: &Map<String, Value>, outgoing: &Outgoing) {
+    let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
+    app.answers.keep(&KeptAnswer {
+        at: app.clock.now(),
+        request: ticket.id.clone(),
+        tool: ticket.name.clone(),
+        tenant: ticket.caller.tenant.to_string(),
+        caller: ticket.caller.subject.clone(),
+        arguments: Some(arguments.clone()),
+        ids: guard::ids_of(&outgoing.value),
+        answer: Some(outgoing.value.clone()),
+        is_erased: false,
+        hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+    });
 }
 
 async fn answer(

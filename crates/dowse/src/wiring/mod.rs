@@ -45,6 +45,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         limiter: Limiter::new(&config.limits),
         slots: Arc::new(Semaphore::new(config.limits.concurrent_calls)),
         audit: Arc::clone(&lasting.audit),
+        answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: families.registry(&config.server.link_base()),

@@ -56,6 +56,28 @@ pub(super) async fn file(viewer: Viewer, params: Params) -> Response {
     page(&viewer, Section::Sources, &title, &body)
 }
 
+/// Shows a document of a knowledge base by its id.
+pub(super) async fn of_knowledge(
+    viewer: Viewer,
+    Path(id): Path<String>,
+    params: Params,
+) -> Response {
+    let record = match viewer.get(&format!("/v1/documents/{}", encoded(&id))).await {
+        Ok(record) => record,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let title = record["title"].as_str().unwrap_or("Document").to_owned();
+    let facts = json!({
+        "file": record["file_name"], "state": record["status"], "version": record["version"],
+        "changed": record["updated_at"], "problem": record["error"],
+    });
+    let body = html! {
+        (heading(&viewer, &title, &facts, &params))
+        (chunks_body(&viewer, &id, "", &params).await)
+    };
+    page(&viewer, Section::Knowledge, &title, &body)
+}
+
 fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> Markup {
     let query = params.text("q");
     let facts = metadata.as_object().into_iter().flatten();
@@ -118,7 +140,10 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
     };
     let until = (from + SHOWN).min(passages.len());
     let pieces = redacted_pieces(passages, from, until, hit);
-    let base = Params::default().with("path", path).with("q", params.text("q")).with("at", at.unwrap_or_default());
+    let base = Params::default()
+        .with("path", path)
+        .with("q", params.text("q"))
+        .with("at", at.unwrap_or_default());
     html! {
         p .note { (thousands(passages.len())) " passages; a line at the left is one passage, as it is searched. "
             @if hit.is_some() { a href="#hit" { "Go to the hit" } } }
@@ -156,7 +181,9 @@ fn redacted_pieces(
         .map(|(ordinal, (start, end, n_overlap))| {
             let mut text = String::new();
             let mut done = start;
-            for piece in private.iter().filter(|piece| piece.bytes.end > start && piece.bytes.start < end) {
+            for piece in
+                private.iter().filter(|piece| piece.bytes.end > start && piece.bytes.start < end)
+            {
                 let (first, last) = (piece.bytes.start.max(start), piece.bytes.end.min(end));
                 text.push_str(&whole[done.min(first)..first]);
                 text.push_str("[redacted]");
@@ -270,7 +297,8 @@ mod tests {
 
     #[test]
     fn overlapping_passages_show_each_character_once() {
-        let passages = [passage(0, 0, "one two țhree"), passage(1, 8, "țhree four"), passage(2, 40, "far")];
+        let passages =
+            [passage(0, 0, "one two țhree"), passage(1, 8, "țhree four"), passage(2, 40, "far")];
         let pieces = redacted_pieces(&passages, 0, 3, Some(1));
         let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
         assert_eq!(texts, ["one two țhree", " four", "far"]);

@@ -17,7 +17,8 @@ use super::viewer::Viewer;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const CROSS_ORIGIN_OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-opener-policy");
 
 /// A part of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,9 +140,10 @@ pub(crate) fn failed(base: &str, message: &str) -> Response {
 
 /// Tells whether whoever asks reads pages: a browser says so, programs do not.
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
-    headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|accept| {
-        accept.split(',').any(|kind| kind.trim().starts_with("text/html"))
-    })
+    headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/html")))
 }
 
 /// A page for an address that does not exist.
@@ -353,9 +355,7 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Null => "—".to_owned(),
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::Array(elements) => {
-            elements.iter().map(shown).collect::<Vec<_>>().join(", ")
-        }
+        Value::Array(elements) => elements.iter().map(shown).collect::<Vec<_>>().join(", "),
         Value::Object(_) => value.to_string(),
     }
 }

@@ -91,26 +91,37 @@ async fn steps(viewer: &Viewer, query: &str, document: &str) -> Vec<Step> {
         let is_hidden = viewer.is_viewing_as() && locate(&as_admin, document).await.is_some();
         let seen = if is_hidden {
             html! { "The document exists, and " strong { (viewer.caller.subject) }
-                " may not see it: its access list, department or clearance leaves them out." }
+            " may not see it: its access list, department or clearance leaves them out." }
         } else {
             html! { "No document that you may see is called " code { (document) } ". "
-                "It is not there, was skipped, or failed: "
-                a href=(viewer.link("/sources", &Params::default().with("q", document))) {
-                    "look for it in Sources" } "." }
+            "It is not there, was skipped, or failed: "
+            a href=(viewer.link("/sources", &Params::default().with("q", document))) {
+                "look for it in Sources" } "." }
         };
         if is_hidden {
-            steps.push(Step { name: names[0], outcome: Outcome::Passed, seen: html! { "It is in the index." } });
+            steps.push(Step {
+                name: names[0],
+                outcome: Outcome::Passed,
+                seen: html! { "It is in the index." },
+            });
         }
         steps.push(Step { name: names[steps.len()], outcome: Outcome::Lost, seen });
         return fill(steps, &names);
     };
-    steps.push(Step { name: names[0], outcome: Outcome::Passed, seen: html! {
-        (found.title) ", " (found.n_chars) " characters of text from " (found.source) "." } });
-    steps.push(Step { name: names[1], outcome: Outcome::Passed, seen: html! {
-        strong { (viewer.caller.subject) } " may see it." } });
-    let deep = viewer
-        .tool("search", json!({ "query": query, "limit": DEEP, "explain": true }))
-        .await;
+    steps.push(Step {
+        name: names[0],
+        outcome: Outcome::Passed,
+        seen: html! {
+        (found.title) ", " (found.n_chars) " characters of text from " (found.source) "." },
+    });
+    steps.push(Step {
+        name: names[1],
+        outcome: Outcome::Passed,
+        seen: html! {
+        strong { (viewer.caller.subject) } " may see it." },
+    });
+    let deep =
+        viewer.tool("search", json!({ "query": query, "limit": DEEP, "explain": true })).await;
     let deep = match deep {
         Ok(reply) => reply.value,
         Err(error) => {
@@ -121,19 +132,27 @@ async fn steps(viewer: &Viewer, query: &str, document: &str) -> Vec<Step> {
     let results = deep["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     let hit = (1..).zip(results).find(|(_, result)| found.is(result));
     let Some((place, hit)) = hit else {
-        steps.push(Step { name: names[2], outcome: Outcome::Lost, seen: not_a_candidate(&found, query, results.len()) });
+        steps.push(Step {
+            name: names[2],
+            outcome: Outcome::Lost,
+            seen: not_a_candidate(&found, query, results.len()),
+        });
         return fill(steps, &names);
     };
     let score = hit["score"].as_f64().unwrap_or_default();
-    steps.push(Step { name: names[2], outcome: Outcome::Passed, seen: html! {
-        "It is among the candidates, at place " (place) "." } });
+    steps.push(Step {
+        name: names[2],
+        outcome: Outcome::Passed,
+        seen: html! {
+        "It is among the candidates, at place " (place) "." },
+    });
     let first = results.first().and_then(|first| first["score"].as_f64()).unwrap_or_default();
     let is_low = score < LOW_SCORE && place > 1;
     steps.push(Step {
         name: names[3],
         outcome: if is_low && place > USUAL { Outcome::Lost } else { Outcome::Passed },
         seen: html! { "Its score is " (figure(score)) "; the best result has " (figure(first)) "."
-            @if is_low { " A threshold above " (figure(score)) " leaves it out." } },
+        @if is_low { " A threshold above " (figure(score)) " leaves it out." } },
     });
     if steps.last().is_some_and(|step| step.outcome == Outcome::Lost) {
         return fill(steps, &names);

@@ -22,8 +22,16 @@ mod missing;
 mod search;
 mod start;
 
+mod actions;
+mod activity;
+mod charts;
+mod contexts;
+mod difference;
 mod document;
+mod judged;
+mod knowledge;
 mod names;
+mod operations;
 mod schema_form;
 mod sources;
 mod tables;
@@ -56,6 +64,22 @@ pub(crate) fn routes(api: Router) -> Router<Doors> {
         .route("/tables/{name}", get(tables::one))
         .route("/tables/{name}/export", get(tables::export))
         .route("/names", get(names::show).post(names::batch))
+        .route("/charts", get(charts::list))
+        .route("/charts/{id}", get(charts::one))
+        .route("/knowledge", get(knowledge::list))
+        .route("/knowledge/{id}", get(knowledge::base))
+        .route("/knowledge/collections/{id}", get(knowledge::collection))
+        .route("/knowledge/documents/{id}", get(document::of_knowledge))
+        .route("/contexts", get(contexts::list))
+        .route("/contexts/{id}", get(contexts::project))
+        .route("/contexts/documents/{id}", get(contexts::document))
+        .route("/do/{name}", post(actions::act))
+        .route("/activity", get(activity::show))
+        .route("/activity/export", get(activity::export))
+        .route("/activity/judge", post(judged::judge))
+        .route("/activity/{request}", get(activity::one))
+        .route("/operations", get(operations::show))
+        .merge(uploads())
         .route("/tools", get(tools::list))
         .route("/tools/{name}", get(tools::one).post(tools::post))
         .route("/sign-in", get(sign_in::show).post(sign_in::enter))
@@ -64,6 +88,13 @@ pub(crate) fn routes(api: Router) -> Router<Doors> {
         .route("/view-as/stop", post(view_as::stop))
         .route("/assets/{version}/{name}", get(assets::asset))
         .layer(Extension(Api(api)))
+}
+
+/// Addresses that take files, within the limit that REST has for them.
+fn uploads() -> Router<Doors> {
+    Router::new()
+        .route("/upload/{id}", post(actions::upload))
+        .layer(axum::extract::DefaultBodyLimit::disable())
 }
 
 /// Sends a browser on to another page, as an answer to a form.

@@ -33,7 +33,12 @@ pub(super) async fn batch(posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     let categories = categories(&viewer);
     let answers = look_up_lines(&viewer, &params, &categories).await;
-    page(&viewer, Section::Names, "Names", &body(&viewer, &params, &categories, &html! {}, &answers))
+    page(
+        &viewer,
+        Section::Names,
+        "Names",
+        &body(&viewer, &params, &categories, &html! {}, &answers),
+    )
 }
 
 /// The dimensions that the caller may use, out of the tool's own schema.
@@ -90,7 +95,8 @@ fn select(id: &str, categories: &[String], chosen: &str) -> Markup {
 }
 
 fn chosen(params: &Params, categories: &[String]) -> String {
-    let given = params.get("category").filter(|given| categories.iter().any(|known| known == given));
+    let given =
+        params.get("category").filter(|given| categories.iter().any(|known| known == given));
     given.map(str::to_owned).or_else(|| categories.first().cloned()).unwrap_or_default()
 }
 
@@ -99,7 +105,8 @@ async fn lookup(viewer: &Viewer, params: &Params, categories: &[String]) -> Mark
     if query.is_empty() || categories.is_empty() {
         return html! {};
     }
-    let mut arguments = json!({ "category": chosen(params, categories), "query": query, "explain": true });
+    let mut arguments =
+        json!({ "category": chosen(params, categories), "query": query, "explain": true });
     for name in ["hint", "locale"] {
         if let Some(value) = params.get(name) {
             arguments[name] = json!(value);
@@ -163,13 +170,16 @@ async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) 
     let lines: Vec<&str> =
         params.text("lines").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.len() > MAX_LINES {
-        let message = format!("the list has {} lines: at most {MAX_LINES} are allowed", lines.len());
+        let message =
+            format!("the list has {} lines: at most {MAX_LINES} are allowed", lines.len());
         return problem(&ToolError::new(Code::TooLarge, message).with_hint("paste it in parts"));
     }
     let mut rows = Vec::new();
     for some in lines.chunks(BATCH) {
-        let queries: Vec<Value> =
-            some.iter().map(|line| json!({ "category": category, "query": line, "limit": 3 })).collect();
+        let queries: Vec<Value> = some
+            .iter()
+            .map(|line| json!({ "category": category, "query": line, "limit": 3 }))
+            .collect();
         match viewer.tool("search_filters_batch", json!({ "queries": queries })).await {
             Ok(reply) => {
                 let answers = reply.value["responses"].as_array().cloned().unwrap_or_default();
@@ -178,7 +188,10 @@ async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) 
             Err(error) => return problem(&error),
         }
     }
-    let n_sure = rows.iter().filter(|(_, answer)| answer.get("bestMatch").is_some_and(|best| !best.is_null())).count();
+    let n_sure = rows
+        .iter()
+        .filter(|(_, answer)| answer.get("bestMatch").is_some_and(|best| !best.is_null()))
+        .count();
     html! {
         @if !rows.is_empty() {
             p .summary { (n_sure) " of " (rows.len()) " names have a best match." }

@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn an_address_reads_back() {
-        for (name, value) in [("q", "a b&c=d"), ("q", "șț 東京 %"), ("a.b", "\"<>'"), ("x", "+")] {
+        for (name, value) in [("q", "a b&c=d"), ("q", "șț 東京 %"), ("a.b", "\"<>'"), ("x", "+")]
+        {
             let written = Params::default().with(name, value);
             assert_eq!(params(&written.to_query()), written);
         }

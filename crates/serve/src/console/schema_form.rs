@@ -156,8 +156,9 @@ fn read_group(
                     .collect();
                 Value::Array(values?)
             }
-            Kind::Json => serde_json::from_str(text)
-                .map_err(|error| wrong(&format!("JSON ({error})")))?,
+            Kind::Json => {
+                serde_json::from_str(text).map_err(|error| wrong(&format!("JSON ({error})")))?
+            }
             Kind::Text | Kind::Choice | Kind::Group => Value::String(text.to_owned()),
         };
         read.insert(name.clone(), value);
@@ -198,9 +199,7 @@ fn type_of(property: &Map<String, Value>) -> String {
     }
 }
 
-fn properties(
-    schema: &Map<String, Value>,
-) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
+fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties
         .into_iter()

@@ -100,8 +100,11 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
 }
 
 fn tabs(viewer: &Viewer, params: &Params, view: &str) -> Markup {
-    let tabs =
-        [("results", "Results"), ("explain", "Why this order"), ("missing", "Why was it not found?")];
+    let tabs = [
+        ("results", "Results"),
+        ("explain", "Why this order"),
+        ("missing", "Why was it not found?"),
+    ];
     html! {
         nav .tabs aria-label="Views of this search" {
             @for (name, label) in tabs {
@@ -124,9 +127,7 @@ fn hits_of(answer: &Value) -> Vec<Hit<'_>> {
 }
 
 fn is_chosen(hit: &Hit<'_>, params: &Params) -> bool {
-    let fits = |name: &str, value: &str| {
-        params.get(name).is_none() || params.has(name, value)
-    };
+    let fits = |name: &str, value: &str| params.get(name).is_none() || params.has(name, value);
     fits("source", hit.source) && fits("type", &hit.kind)
 }
 

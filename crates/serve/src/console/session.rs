@@ -126,8 +126,9 @@ pub(super) fn set_cookie(
     };
     let path = if scope.base.is_empty() { "/" } else { scope.base };
     let secure = if scope.is_https { "; Secure" } else { "" };
-    let cookie =
-        format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    let cookie = format!(
+        "{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    );
     HeaderValue::from_str(&cookie).ok()
 }
 

@@ -75,8 +75,7 @@ fn counts(viewer: &Viewer) -> Markup {
 fn failed(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) -> Markup {
     let Ok(jobs) = jobs else { return html! {} };
     let newest = jobs.iter().find(|job| {
-        job["kind"] == "files.index"
-            && job["result"]["n_warnings"].as_u64().unwrap_or_default() > 0
+        job["kind"] == "files.index" && job["result"]["n_warnings"].as_u64().unwrap_or_default() > 0
     });
     let Some(job) = newest else {
         return html! { p .note { "The newest runs named no file that failed or was skipped." } };
@@ -124,10 +123,12 @@ fn root_card(viewer: &Viewer, params: &Params, root: &str) -> Markup {
 /// The files of one folder, by path.
 async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
     let Some(service) = viewer.app.files.clone() else { return html! {} };
-    let Some(root) = params.get("root").map(str::to_owned).or_else(|| roots.first().cloned()) else {
+    let Some(root) = params.get("root").map(str::to_owned).or_else(|| roots.first().cloned())
+    else {
         return html! {};
     };
-    let (word, after) = (params.get("q").map(str::to_owned), params.get("after").map(str::to_owned));
+    let (word, after) =
+        (params.get("q").map(str::to_owned), params.get("after").map(str::to_owned));
     let caller = viewer.caller.clone();
     let listed = {
         let (root, word) = (root.clone(), word.clone());
@@ -139,7 +140,9 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
     let listed = match listed {
         Ok(Ok(listed)) => listed,
         Ok(Err(error)) => return problem(&super::document::not_shown(&error)),
-        Err(_) => return problem(&ToolError::new(Code::InternalError, "the files could not be listed")),
+        Err(_) => {
+            return problem(&ToolError::new(Code::InternalError, "the files could not be listed"));
+        }
     };
     let now = viewer.app.clock.now();
     html! {

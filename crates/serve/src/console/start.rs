@@ -47,7 +47,12 @@ pub(super) fn clients(viewer: &Viewer, url: &str, name: &str, key: Option<&str>)
     };
     let lines = [
         ("Claude Code", format!("claude mcp add --transport http {name} {url}{claude_header}")),
-        ("Cursor", format!("{{ \"mcpServers\": {{ \"{name}\": {{ \"url\": \"{url}\"{cursor_headers} }} }} }}")),
+        (
+            "Cursor",
+            format!(
+                "{{ \"mcpServers\": {{ \"{name}\": {{ \"url\": \"{url}\"{cursor_headers} }} }} }}"
+            ),
+        ),
         (
             "Claude Desktop",
             format!(

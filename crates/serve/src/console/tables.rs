@@ -50,11 +50,16 @@ async fn names(viewer: &Viewer) -> Vec<String> {
         return listed;
     }
     let described = viewer.tool("describe_schema", json!({})).await;
-    described.ok().and_then(|reply| reply.value["table"].as_str().map(str::to_owned)).into_iter().collect()
+    described
+        .ok()
+        .and_then(|reply| reply.value["table"].as_str().map(str::to_owned))
+        .into_iter()
+        .collect()
 }
 
 fn table_names(schema: &Map<String, Value>) -> Vec<String> {
-    let names = schema.get("properties").and_then(|properties| properties["table"]["enum"].as_array());
+    let names =
+        schema.get("properties").and_then(|properties| properties["table"]["enum"].as_array());
     names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
@@ -121,7 +126,10 @@ fn read_filters(fields: &[(String, Value)], params: &Params) -> Map<String, Valu
             match (least, most) {
                 (None, None) => {}
                 (least, most) => {
-                    let range = [least.unwrap_or_else(|| bound("min")), most.unwrap_or_else(|| bound("max"))];
+                    let range = [
+                        least.unwrap_or_else(|| bound("min")),
+                        most.unwrap_or_else(|| bound("max")),
+                    ];
                     filters.insert(name.clone(), json!(range));
                 }
             }
@@ -133,7 +141,11 @@ fn read_filters(fields: &[(String, Value)], params: &Params) -> Map<String, Valu
             continue;
         }
         let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
-        let value = if is_list { Value::Array(given) } else { given.into_iter().next().unwrap_or_default() };
+        let value = if is_list {
+            Value::Array(given)
+        } else {
+            given.into_iter().next().unwrap_or_default()
+        };
         filters.insert(name.clone(), value);
     }
     filters
@@ -159,12 +171,19 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     }
     let mut facets = view.arguments();
     facets["format"] = json!("stats");
-    let moment = view.fields.iter().find(|(_, field)| field["type"] == "timestamp").map(|(name, _)| name.clone());
+    let moment = view
+        .fields
+        .iter()
+        .find(|(_, field)| field["type"] == "timestamp")
+        .map(|(name, _)| name.clone());
     if let Some(field) = &moment {
         facets["series"] = json!({ "field": field });
     }
-    let (rows, facets) = tokio::join!(viewer.tool("query_table", rows), viewer.tool("query_table", facets));
-    let total = rows.as_ref().ok().and_then(|reply| reply.value["total"].as_u64()).unwrap_or_default() as usize;
+    let (rows, facets) =
+        tokio::join!(viewer.tool("query_table", rows), viewer.tool("query_table", facets));
+    let total =
+        rows.as_ref().ok().and_then(|reply| reply.value["total"].as_u64()).unwrap_or_default()
+            as usize;
     let body = html! {
         p .crumbs { a href=(viewer.href("/tables")) { "Tables" } " / " (view.name) }
         div .head {
@@ -202,7 +221,10 @@ fn address(viewer: &Viewer, view: &View, params: &Params) -> String {
 }
 
 fn export_link(viewer: &Viewer, view: &View, params: &Params, format: &str) -> String {
-    viewer.link(&format!("/tables/{}/export", encoded(&view.name)), &params.without("cursor").with("format", format))
+    viewer.link(
+        &format!("/tables/{}/export", encoded(&view.name)),
+        &params.without("cursor").with("format", format),
+    )
 }
 
 /// The filters that hold, each with a link that takes it away.
@@ -238,8 +260,16 @@ fn filter_side(viewer: &Viewer, view: &View, params: &Params, answer: &Value) ->
     }
 }
 
-fn values(viewer: &Viewer, view: &View, params: &Params, name: &str, field: &Value, facet: &Value) -> Markup {
-    let rows = facet["rows"].as_array().or(field["top"].as_array()).map(Vec::as_slice).unwrap_or_default();
+fn values(
+    viewer: &Viewer,
+    view: &View,
+    params: &Params,
+    name: &str,
+    field: &Value,
+    facet: &Value,
+) -> Markup {
+    let rows =
+        facet["rows"].as_array().or(field["top"].as_array()).map(Vec::as_slice).unwrap_or_default();
     let key = format!("f.{name}");
     let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
     html! {
@@ -259,9 +289,18 @@ fn values(viewer: &Viewer, view: &View, params: &Params, name: &str, field: &Val
     }
 }
 
-fn range_form(viewer: &Viewer, view: &View, params: &Params, name: &str, field: &Value, facet: &Value) -> Markup {
+fn range_form(
+    viewer: &Viewer,
+    view: &View,
+    params: &Params,
+    name: &str,
+    field: &Value,
+    facet: &Value,
+) -> Markup {
     let (least, most) = (format!("min.{name}"), format!("max.{name}"));
-    let bound = |which: &str| shown(facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]));
+    let bound = |which: &str| {
+        shown(facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]))
+    };
     html! {
         form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
             (kept(&params.without("cursor").without(&least).without(&most), ""))
@@ -317,7 +356,8 @@ fn series(field: &str, answer: &Value) -> Markup {
         .flatten()
         .filter_map(|point| {
             let at = point.get("x").or(point.get("at")).or(point.get("start")).map(shown)?;
-            let count = ["y", "value", "count", "total"].iter().find_map(|name| point[*name].as_f64())?;
+            let count =
+                ["y", "value", "count", "total"].iter().find_map(|name| point[*name].as_f64())?;
             Some((at, count))
         })
         .collect();
@@ -362,8 +402,12 @@ pub(super) async fn export(viewer: Viewer, Path(name): Path<String>, params: Par
         };
         let total = answer["total"].as_u64().unwrap_or_default() as usize;
         if total > EXPORT_ROWS {
-            let message = format!("{total} rows are more than an export gives: at most {EXPORT_ROWS}");
-            return error_page(&viewer, &ToolError::new(Code::TooLarge, message).with_hint("narrow the filters"));
+            let message =
+                format!("{total} rows are more than an export gives: at most {EXPORT_ROWS}");
+            return error_page(
+                &viewer,
+                &ToolError::new(Code::TooLarge, message).with_hint("narrow the filters"),
+            );
         }
         if is_csv && n_rows == 0 {
             csv_line(&mut text, view.fields.iter().map(|(name, _)| name.clone()));
@@ -382,10 +426,20 @@ pub(super) async fn export(viewer: Viewer, Path(name): Path<String>, params: Par
             break;
         }
     }
-    let (kind, ending) = if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/x-ndjson", "jsonl") };
-    let plain: String = view.name.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
+    let (kind, ending) =
+        if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/x-ndjson", "jsonl") };
+    let plain: String = view
+        .name
+        .chars()
+        .map(|char| if char.is_ascii_alphanumeric() { char } else { '-' })
+        .collect();
     let file = format!("attachment; filename=\"{plain}.{ending}\"");
-    ([(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")], [(CONTENT_DISPOSITION, file)], text).into_response()
+    (
+        [(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")],
+        [(CONTENT_DISPOSITION, file)],
+        text,
+    )
+        .into_response()
 }
 
 fn cell(value: &Value) -> String {
@@ -403,7 +457,11 @@ fn csv_line(into: &mut String, cells: impl Iterator<Item = String>) {
             into.push(',');
         }
         let is_number = cell.parse::<f64>().is_ok();
-        let cell = if !is_number && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell };
+        let cell = if !is_number && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+            format!("'{cell}")
+        } else {
+            cell
+        };
         if cell.contains([',', '"', '\n', '\r']) {
             into.push('"');
             into.push_str(&cell.replace('"', "\"\""));
@@ -433,10 +491,21 @@ mod tests {
             ("level".to_owned(), json!({ "type": "stringLiteral", "match": "any of" })),
             ("status".to_owned(), json!({ "type": "number", "match": "any of" })),
             ("host".to_owned(), json!({ "type": "string", "match": "contains the text" })),
-            ("latency".to_owned(), json!({ "type": "number", "match": "[value]: equal; [min, max]: inclusive range", "min": 8, "max": 4346 })),
+            (
+                "latency".to_owned(),
+                json!({ "type": "number", "match": "[value]: equal; [min, max]: inclusive range", "min": 8, "max": 4346 }),
+            ),
         ];
-        let pairs = [("f.level", "error"), ("f.level", "warning"), ("f.status", "500"), ("f.host", "api"), ("min.latency", "100")];
-        let params = Params::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect());
+        let pairs = [
+            ("f.level", "error"),
+            ("f.level", "warning"),
+            ("f.status", "500"),
+            ("f.host", "api"),
+            ("min.latency", "100"),
+        ];
+        let params = Params::new(
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        );
         assert_eq!(
             Value::Object(read_filters(&fields, &params)),
             json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": [100, 4346] })

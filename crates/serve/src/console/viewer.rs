@@ -236,10 +236,9 @@ impl FromRequestParts<Doors> for Viewer {
             .filter(|_| signed_in.is_admin())
             .and_then(|sealed| ViewAs::open(&seal, &sealed, &signed_in))
             .map_or_else(|| Arc::clone(&signed_in), |view| Arc::new(view.caller(&signed_in)));
-        let Extension(api) =
-            Extension::<Api>::from_request_parts(parts, doors).await.map_err(|_| {
-                layout::failed(&base, "the console is not served here")
-            })?;
+        let Extension(api) = Extension::<Api>::from_request_parts(parts, doors)
+            .await
+            .map_err(|_| layout::failed(&base, "the console is not served here"))?;
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
         Ok(Viewer { app, caller, signed_in, base, here, session, id, api })
     }
@@ -257,7 +256,8 @@ impl FromRequest<Doors> for Posted {
     async fn from_request(request: Request, doors: &Doors) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let viewer = Viewer::from_request_parts(&mut parts, doors).await?;
-        let form = Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts, body), doors);
+        let form =
+            Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts, body), doors);
         let Ok(Form(pairs)) = form.await else {
             let error = ToolError::bad_request("the form could not be read");
             return Err(layout::error_page(&viewer, &error));
