@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use serve::ConsoleSettings;
-use store::PassageStore;
+use store::Store;
 
 use super::Lasting;
 use crate::config::Config;
@@ -36,7 +36,7 @@ pub(super) fn console(config: &Config, lasting: &Lasting) -> anyhow::Result<Cons
         (config.data_dir.clone(), super::models_dir(config), config.embedder.model.clone());
     settings.facts = Arc::new(move || {
         json!({
-            "Store": namespaces(&*store),
+            "Store": namespaces(&store),
             "Disk": disk(&data_dir),
             "Models": { "folder": models.display().to_string(), model.as_str(): model_state(&models, &model) },
         })
@@ -45,7 +45,7 @@ pub(super) fn console(config: &Config, lasting: &Lasting) -> anyhow::Result<Cons
 }
 
 /// Documents, passages and vectors of each namespace; passages without a vector lag behind.
-fn namespaces(store: &dyn PassageStore) -> Value {
+fn namespaces(store: &Store) -> Value {
     let namespaces = match store.namespaces() {
         Ok(namespaces) => namespaces,
         Err(error) => return json!(format!("the store does not answer: {error}")),

@@ -3,6 +3,9 @@
 
 use maud::{Markup, html};
 
+/// Characters of a text that a result shows.
+const WINDOW_CHARS: usize = 320;
+
 /// Words shorter than this are marked only where they are equal.
 const MIN_STEM_CHARS: usize = 4;
 
@@ -27,6 +30,41 @@ pub(crate) fn marked(text: &str, query: &str) -> Markup {
             @if is_marked { mark { (piece) } } @else { (piece) }
         }
     }
+}
+
+/// Gives the part of a text that has most of the query's words, on one line, with marks where it
+/// was cut.
+pub(crate) fn window(text: &str, query: &str) -> String {
+    let sought: Vec<String> =
+        words(query).map(|(start, end)| text::fold(&query[start..end])).collect();
+    let pieces: Vec<&str> = text.split_whitespace().collect();
+    let is_sought: Vec<bool> = pieces
+        .iter()
+        .map(|piece| {
+            words(piece)
+                .any(|(start, end)| sought.iter().any(|word| is_same(word, &piece[start..end])))
+        })
+        .collect();
+    let lengths: Vec<usize> = pieces.iter().map(|piece| piece.chars().count() + 1).collect();
+    let (mut best, mut best_count) = (0..pieces.len().min(1), 0);
+    let (mut end, mut n_chars, mut count) = (0, 0, 0);
+    for start in 0..pieces.len() {
+        while end < pieces.len() && (end == start || n_chars + lengths[end] <= WINDOW_CHARS) {
+            n_chars += lengths[end];
+            count += usize::from(is_sought[end]);
+            end += 1;
+        }
+        if count > best_count || (best_count == 0 && start == 0) {
+            (best, best_count) = (start..end, count);
+        }
+        n_chars -= lengths[start];
+        count -= usize::from(is_sought[start]);
+    }
+    let before = if best.start > 0 { "… " } else { "" };
+    let after = if best.end < pieces.len() { " …" } else { "" };
+    let shown = pieces[best].join(" ");
+    let shown: String = shown.chars().take(2 * WINDOW_CHARS).collect();
+    format!("{before}{shown}{after}")
 }
 
 fn is_same(sought: &str, word: &str) -> bool {
@@ -83,6 +121,18 @@ mod tests {
         check("東京都", "京", "東<mark>京</mark>都");
         check("nothing", "", "nothing");
         check("", "x", "");
+    }
+
+    #[test]
+    fn the_window_has_most_of_the_words() {
+        let text =
+            format!("{} remote work allowance here {}", "far ".repeat(200), "off ".repeat(200));
+        let shown = window(&text, "remote work allowance");
+        assert!(shown.contains("remote work allowance") && shown.chars().count() < 340, "{shown}");
+        assert!(shown.starts_with('…') && shown.ends_with('…'));
+        assert_eq!(window("a\n\nb", "x"), "a b");
+        assert_eq!(window("", "x"), "");
+        assert!(window(&"長".repeat(5_000), "長").chars().count() <= 2 * WINDOW_CHARS + 4);
     }
 
     proptest::proptest! {

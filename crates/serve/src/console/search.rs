@@ -8,7 +8,7 @@ use tools::ToolError;
 use super::cost;
 use super::json_view::json_box;
 use super::layout::{Section, form_token, page, part, problem};
-use super::marked::marked;
+use super::marked::{marked, window};
 use super::missing;
 use super::params::Params;
 use super::stages::{Way, figure, picture, score_bar, stage_name, stages_of};
@@ -80,7 +80,7 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     let shown = &chosen[..chosen.len().min(n_shown)];
     html! {
         (tabs(viewer, params, view))
-        div .beside {
+        div class=(if view == "results" { "beside" } else { "beside single" }) {
             div .found {
                 (summary(viewer, params, &hits, chosen.len(), shown.len(), &people))
                 (warnings(&people.value))
@@ -250,7 +250,7 @@ fn entry(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
             span .source class=(format!("of-{}", hit.source)) { (hit.source) }
             @if !pointer.is_empty() { span .pointer { (pointer) } }
         }
-        p .snippet { (marked(text("text"), query)) }
+        p .snippet { (marked(&window(text("text"), query), query)) }
         @if !duplicates.is_empty() {
             p .note { "The same is said in "
                 @for (position, duplicate) in duplicates.iter().enumerate() {

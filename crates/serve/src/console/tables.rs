@@ -5,10 +5,12 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use maud::{Markup, html};
+use model::Timestamp;
 use serde_json::{Map, Value, json};
 use tools::{Code, ToolError};
 
 use super::bars;
+use super::jobs::short_time;
 use super::layout::{Section, empty, error_page, page, problem, shown};
 use super::params::{Params, encoded};
 use super::time::thousands;
@@ -22,6 +24,9 @@ const EXPORT_PAGE: usize = 500;
 
 /// Rows of one export; larger sets are exported with narrower filters.
 const EXPORT_ROWS: usize = 100_000;
+
+/// Cells up to this length stay on one line.
+const SHORT_CELL: usize = 48;
 
 /// Values of a facet that are shown.
 const SHOWN_VALUES: usize = 12;
@@ -227,6 +232,12 @@ fn export_link(viewer: &Viewer, view: &View, params: &Params, format: &str) -> S
     )
 }
 
+/// A cell as a person reads it: moments without the letters of ISO 8601.
+fn cell_text(value: &Value, field: &Value) -> String {
+    let text = shown(value);
+    if field["type"] == "timestamp" { short_time(&text) } else { text }
+}
+
 /// The filters that hold, each with a link that takes it away.
 fn chips(viewer: &Viewer, view: &View, params: &Params) -> Markup {
     let params = params.without("cursor");
@@ -338,7 +349,8 @@ fn row_table(viewer: &Viewer, view: &View, params: &Params, answer: &Value) -> M
                         a href=(address(viewer, view, &next)) { (name) @if is_this { (if is_down { " ↓" } else { " ↑" }) } } }
                 } } }
                 tbody { @for row in rows { tr { @for (name, field) in &view.fields {
-                    td .cell .num[field["type"] == "number"] { (shown(&row[name])) } } } } }
+                    @let text = cell_text(&row[name], field);
+                    td .cell .nowrap[text.chars().count() <= SHORT_CELL] .num[field["type"] == "number"] { (text) } } } } }
             } }
             div .pager {
                 @if params.get("cursor").is_some() { a .button href=(address(viewer, view, &clean)) { "First page" } }
@@ -355,7 +367,11 @@ fn series(field: &str, answer: &Value) -> Markup {
         .into_iter()
         .flatten()
         .filter_map(|point| {
-            let at = point.get("x").or(point.get("at")).or(point.get("start")).map(shown)?;
+            let at = point.get("x").or(point.get("at")).or(point.get("start"))?;
+            let at = match at.as_i64() {
+                Some(millis) => short_time(&knowledge::iso(Timestamp(millis))),
+                None => shown(at),
+            };
             let count =
                 ["y", "value", "count", "total"].iter().find_map(|name| point[*name].as_f64())?;
             Some((at, count))
