@@ -125,8 +125,8 @@ impl Mounted {
     }
 
     async fn answer(&self, spec: &Spec, arguments: &Map<String, Value>) -> Result<Done, ToolError> {
-        tools::check(spec, arguments)?;
-        let arguments = Value::Object(arguments.clone());
+        let accepted = tools::accept(spec, arguments.clone())?;
+        let arguments = Value::Object(accepted.arguments);
         let handler = &self.0.handler;
         let answer = if spec.name == self.0.query_table.name {
             let request =

@@ -5,7 +5,8 @@ use axum::response::Response;
 use guard::release_text;
 use http::HeaderMap;
 
-use super::frame::{escaped, for_caller, html};
+use super::escape::escape;
+use super::frame::{for_caller, html};
 use crate::http::Doors;
 
 /// Shows the text behind an id, redacted and cut like every answer.
@@ -42,8 +43,8 @@ fn written(source: &str, title: &str, text: &str, n_redacted: usize) -> String {
          margin:2rem auto;padding:0 1rem}}pre{{white-space:pre-wrap;font:inherit}}\
          .note{{opacity:.7}}</style>\
          <h1>{title}</h1><p class=\"note\">{source}</p>{note}<pre>{text}</pre></html>",
-        title = escaped(title),
-        source = escaped(source),
-        text = escaped(text),
+        title = escape(title),
+        source = escape(source),
+        text = escape(text),
     )
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contexts::limits::{DEFAULT_NODE_CHARS, MAX_NODE_CHARS, MAX_PATH_BYTES};
 use contexts::{NodeRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -22,12 +23,16 @@ pub struct GetNode {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// RFC 6901 pointer as results show it, such as /0/content; empty for everything this tool covers
+    #[schemars(length(max = MAX_PATH_BYTES))]
     json_path: String,
+    /// characters of a string to pass over
     #[serde(default)]
     offset: usize,
     #[serde(default = "default_max_chars")]
+    #[schemars(range(min = 1, max = MAX_NODE_CHARS))]
     max_chars: usize,
 }
 
@@ -48,30 +53,7 @@ fn spec(name: &str, description: &str) -> Spec {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer" });
     Spec::read_only(name, name, description)
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "json_path": {
-                    "type": "string",
-                    "maxLength": MAX_PATH_BYTES,
-                    "description": "RFC 6901 pointer as results show it, such as /0/content; \
-                                    empty for everything this tool covers",
-                },
-                "offset": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "default": 0,
-                    "description": "characters of a string to pass over",
-                },
-                "max_chars": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_NODE_CHARS,
-                    "default": DEFAULT_NODE_CHARS,
-                },
-            },
-            "required": ["json_path"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

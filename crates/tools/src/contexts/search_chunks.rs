@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contexts::Service;
 use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,10 +22,13 @@ pub struct SearchChunks {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// what to look for; a whole question works best
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
     #[serde(default = "default_top_k")]
+    #[schemars(range(min = 1, max = MAX_TOP_K))]
     top_k: usize,
 }
 
@@ -45,24 +49,7 @@ fn spec(name: &str, description: &str) -> Spec {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer" });
     Spec::read_only(name, name, description)
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": MAX_QUERY_CHARS,
-                    "description": "what to look for; a whole question works best",
-                },
-                "top_k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_TOP_K,
-                    "default": DEFAULT_TOP_K,
-                },
-            },
-            "required": ["query"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

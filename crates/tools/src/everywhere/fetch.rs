@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use across::{Error, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -17,8 +18,9 @@ pub struct Fetch {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = 8_192))]
     id: String,
 }
 
@@ -30,11 +32,7 @@ impl Fetch {
             "Fetch",
             "Get the whole text of a result of search, by its id.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": { "id": { "type": "string", "minLength": 1, "maxLength": 8_192 } },
-            "required": ["id"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {
@@ -62,9 +60,7 @@ pub fn error(error: Error) -> ToolError {
         Error::Failed { cause, .. } => {
             // The sentence of the family itself, where it has one for a store that is away.
             let sentence = cause.to_string();
-            let causes = std::iter::successors(cause.source(), |cause| cause.source());
-            let causes: Vec<String> = causes.map(ToString::to_string).collect();
-            tracing::error!(cause = causes.join(": "), "{sentence}");
+            tracing::error!(cause = model::with_causes(&*cause), "a source failed");
             ToolError::new(Code::Unavailable, sentence).with_hint("try again later")
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use across::{MAX_RESULTS, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,12 +23,19 @@ pub struct Search {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
-    limit: Option<usize>,
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
+    limit: usize,
     #[serde(default)]
     explain: bool,
+}
+
+fn default_limit() -> usize {
+    DEFAULT_RESULTS
 }
 
 impl Search {
@@ -44,16 +52,8 @@ fn spec() -> Spec {
         "Search all sources at once, by words and meaning, in any language. Pass an id to fetch \
          for the whole text.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS },
-            "explain": { "type": "boolean", "default": false },
-        },
-        "required": ["query"],
-    }))
-    .with_output(json!({
+    .with_arguments::<Arguments>()
+        .with_output(json!({
         "type": "object",
         "properties": {
             "results": {
@@ -93,7 +93,6 @@ impl Tool for Search {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, limit, explain } = call.parse()?;
-        let limit = limit.unwrap_or(DEFAULT_RESULTS);
         let (merged, warnings) = self.service.search(call.caller, &query, limit, call.deadline);
         let results: Vec<Value> = merged
             .iter()

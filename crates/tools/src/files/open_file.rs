@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use files::Service;
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,13 +21,17 @@ pub struct OpenFile {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// absolute path inside an allowed root
     path: String,
+    /// page 3, slide 7, sheet 'Q2', line 120
     pointer: Option<String>,
     #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_AROUND))]
     before: usize,
     #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_AROUND))]
     after: usize,
 }
 
@@ -39,16 +44,7 @@ impl OpenFile {
             "Preview the text of a file at a pointer from searchFiles, or at its start. Text \
              only, redacted, at most 2,000 characters; `before` and `after` widen it.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string", "description": "absolute path inside an allowed root" },
-                "pointer": { "type": "string", "description": "page 3, slide 7, sheet 'Q2', line 120" },
-                "before": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
-                "after": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
-            },
-            "required": ["path"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use files::{MAX_RESULTS, SearchRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,16 +21,26 @@ pub struct SearchFiles {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
     #[serde(default = "default_k")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     k: usize,
     #[serde(default)]
+    #[schemars(range(min = 0, max = 10_000))]
     offset: usize,
+    /// extensions, such as .pptx
+    #[schemars(length(max = 100))]
     exts: Option<Vec<String>>,
+    /// years in file name or content
+    #[schemars(length(max = 100), inner(regex(pattern = "^[0-9]{4}$")))]
     years: Option<Vec<String>>,
+    /// roots to search, from listRoots
+    #[schemars(length(max = 100))]
     roots: Option<Vec<String>>,
+    /// say why each was found
     #[serde(default)]
     explain: bool,
 }
@@ -46,7 +57,6 @@ impl SearchFiles {
 }
 
 fn spec() -> Spec {
-    let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "maxItems": 100, "description": description });
     Spec::read_only(
         "searchFiles",
         "Search files",
@@ -54,20 +64,8 @@ fn spec() -> Spec {
          query (`contracts from 2021 in ppt or docx`). Each item has a pointer (page, slide, \
          sheet, line) that openFile takes.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS },
-            "k": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": 10 },
-            "offset": { "type": "integer", "minimum": 0, "maximum": 10_000, "default": 0 },
-            "exts": texts("extensions, such as .pptx"),
-            "years": texts("years in file name or content"),
-            "roots": texts("roots to search, from listRoots"),
-            "explain": { "type": "boolean", "default": false, "description": "say why each was found" },
-        },
-        "required": ["query"],
-    }))
-    .with_output(json!({
+    .with_arguments::<Arguments>()
+        .with_output(json!({
         "type": "object",
         "properties": {
             "items": {

@@ -1,7 +1,7 @@
 //! Errors of the family with the codes of the house.
 
 use knowledge::{Error, Service};
-use model::Caller;
+use model::{Caller, with_causes};
 
 use crate::{Code, ToolError};
 
@@ -28,16 +28,16 @@ pub fn error(error: Error) -> ToolError {
                 .with_hint("try again when some are done")
         }
         Error::Unavailable(_) | Error::Search(_) => {
-            tracing::error!(cause = chain(&error), "the store failed");
+            tracing::error!(cause = with_causes(&error), "the store failed");
             ToolError::new(Code::Unavailable, message).with_hint("try again later")
         }
         Error::LlmUnavailable(_) => {
             // A provider's error may quote its own address; it belongs to the log.
-            tracing::warn!(cause = chain(&error), "the language model failed");
+            tracing::warn!(cause = with_causes(&error), "the language model failed");
             ToolError::new(Code::LlmUpstream, message)
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
-        Error::Queue(_) | Error::Upload(_) => ToolError::internal(chain(&error)),
+        Error::Queue(_) | Error::Upload(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -71,13 +71,3 @@ pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &
 
 /// How many ids an error lists.
 const MAX_SHOWN_BASES: usize = 20;
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
-}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use knowledge::{Service, iso};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -16,8 +17,9 @@ pub struct GetKnowledgeBaseSummary {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(extend("format" = "uuid"))]
     knowledge_base_id: String,
 }
 
@@ -35,12 +37,8 @@ fn spec() -> Spec {
         "What a knowledge base is about and how many collections, documents and chunks it has. \
          For what a document says, use search_documents.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": { "knowledge_base_id": { "type": "string", "format": "uuid" } },
-        "required": ["knowledge_base_id"],
-    }))
-    .with_output(json!({
+    .with_arguments::<Arguments>()
+        .with_output(json!({
         "type": "object",
         "properties": {
             "knowledge_base_id": { "type": "string" },

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
 use knowledge::{FoundChunk, SearchRequest, Service};
 use model::{Caller, Stage};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,14 +18,21 @@ pub struct SearchDocuments {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// what to look for; a whole question works best
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
+    #[schemars(extend("format" = "uuid"))]
     knowledge_base_id: String,
+    /// least relevance (0.6 to 0.8 is usual)
     #[serde(default = "default_threshold")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     threshold: f64,
     #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: usize,
+    /// say why each was found and what each stage took
     #[serde(default)]
     explain: bool,
 }
@@ -53,38 +61,8 @@ fn spec() -> Spec {
          English and other languages. Too few results: lower `threshold` to 0.5; too many: \
          raise it to 0.7 or 0.8.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_QUERY_CHARS,
-                "description": "what to look for; a whole question works best",
-            },
-            "knowledge_base_id": { "type": "string", "format": "uuid" },
-            "threshold": {
-                "type": "number",
-                "minimum": 0.0,
-                "maximum": 1.0,
-                "default": 0.6,
-                "description": "least relevance (0.6 to 0.8 is usual)",
-            },
-            "max_results": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MAX_RESULTS,
-                "default": 10,
-            },
-            "explain": {
-                "type": "boolean",
-                "default": false,
-                "description": "say why each was found and what each stage took",
-            },
-        },
-        "required": ["query", "knowledge_base_id"],
-    }))
-    .with_output(json!({
+    .with_arguments::<Arguments>()
+        .with_output(json!({
         "type": "object",
         "properties": {
             "query": { "type": "string" },

@@ -2,21 +2,20 @@
 
 use std::fmt::Write as _;
 
-use crate::charts::chart::Chart;
-use crate::charts::render::cartesian::{self, periods};
-use crate::charts::render::csv::render_csv;
-use crate::charts::render::layout::{Layout, NARROW, WIDE, full};
-use crate::charts::render::pie::{self, N_COLOURS};
-use crate::charts::render::style::STYLE;
-use crate::charts::render::table;
-use crate::charts::request::ChartType;
-use crate::html::{escape as html, percent_encode as percent};
+use filters::charts::{Chart, ChartType, render_csv};
+
+use super::cartesian;
+use super::layout::{Layout, NARROW, WIDE, full};
+use super::pie::{self, N_COLOURS};
+use super::style::STYLE;
+use super::table;
+use crate::pages::escape::{escape as html, percent_encode as percent};
 
 /// Draws the page of a chart: title, picture, legend, numbers, filters in words, download.
 ///
 /// The page needs nothing else: no script, no font, no picture from anywhere. Every text of the
 /// chart is escaped.
-pub fn render_page(chart: &Chart) -> String {
+pub(crate) fn render_page(chart: &Chart) -> String {
     let title = html(&chart.request.title);
     let description = chart.request.description.as_deref().unwrap_or_default();
     let lead = if description.is_empty() {
@@ -74,7 +73,7 @@ fn spoken(chart: &Chart) -> String {
         ChartType::Area => "Area chart",
         ChartType::Pie => "Pie chart",
     };
-    let periods = periods(chart);
+    let periods = chart.periods();
     let span = match (periods.first(), periods.last()) {
         (Some(first), Some(last)) if first == last => format!(" for {first}"),
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
@@ -178,6 +177,62 @@ fn file_name(title: &str) -> String {
 }
 
 fn day(at: model::Timestamp) -> String {
-    let shown = jiff::Timestamp::from_millisecond(at.millis());
-    shown.map_or_else(|_| "unknown".to_owned(), |shown| shown.strftime("%Y-%m-%d").to_string())
+    knowledge::iso(at).chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pages_are_whole_and_safe() {
+        for chart_type in ["line", "bar", "area", "pie"] {
+            let filter = json!({
+                "report_period": { "type": "YEAR", "selection": { "dates": ["2023", "2024"] } },
+                "account_category": "ch",
+            });
+            let label = "=cmd|' /C calc'!A0 \"quoted\"";
+            let points = json!([{ "x": "2023", "y": 1.5 }, { "x": "2024", "y": 0.0 }]);
+            let chart: Chart = serde_json::from_value(json!({
+                "id": "c1",
+                "tenant": "acme",
+                "made_by": "agent",
+                "made_at": 1_700_000_000_000_i64,
+                "expires_at": 1_800_000_000_000_i64,
+                "request": {
+                    "title": "<script>alert('x')</script> & more",
+                    "chart_type": chart_type,
+                    "series_definitions": [{ "label": label, "filter": filter }],
+                },
+                "series": [{
+                    "label": label,
+                    "series_id": "s1",
+                    "x_axis": { "name": "Year", "unit": "year" },
+                    "y_axis": { "name": "Amount", "unit": "RON" },
+                    "data_points": points,
+                    "statistics": { "min": 0.0, "max": 1.5, "avg": 0.75, "sum": 1.5, "count": 2 },
+                }],
+                "words": [{ "label": label, "lines": ["Spending"] }],
+                "warnings": [],
+            }))
+            .unwrap();
+            let page = render_page(&chart);
+            assert!(!page.contains("<script"), "{chart_type}");
+            assert!(!page.contains("NaN") && !page.contains("inf"), "{chart_type}");
+            for part in [
+                "role=\"img\"",
+                "<title",
+                "<desc",
+                "<table>",
+                "download=",
+                "prefers-color-scheme",
+                "What is counted",
+            ] {
+                assert!(page.contains(part), "{chart_type} lacks {part}");
+            }
+            assert!(render_csv(&chart).starts_with("period,\"'=cmd"));
+        }
+    }
 }

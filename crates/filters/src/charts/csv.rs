@@ -1,7 +1,6 @@
 //! The data of a chart as separated text.
 
 use crate::charts::chart::Chart;
-use crate::charts::render::cartesian::periods;
 
 /// Gives the points of a chart as CSV (RFC 4180): a row for each period, a column for each
 /// series. Labels that a spreadsheet would take for a formula are defused.
@@ -12,7 +11,7 @@ pub fn render_csv(chart: &Chart) -> String {
         csv.push_str(&field(&format!("{} ({})", series.label, series.y_axis.unit)));
     }
     csv.push_str("\r\n");
-    for period in periods(chart) {
+    for period in chart.periods() {
         csv.push_str(&period.to_string());
         for series in &chart.series {
             csv.push(',');

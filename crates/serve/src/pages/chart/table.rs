@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::charts::chart::Chart;
-use crate::charts::render::cartesian::periods;
-use crate::charts::render::layout::full;
-use crate::html::escape as html;
+use filters::charts::Chart;
+
+use super::layout::full;
+use crate::pages::escape::escape as html;
 
 /// Gives the table of points.
 pub(crate) fn points(chart: &Chart) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn points(chart: &Chart) -> String {
         );
     }
     table.push_str("</tr></thead><tbody>");
-    for period in periods(chart) {
+    for period in chart.periods() {
         let _ = write!(table, r#"<tr><th scope="row">{period}</th>"#);
         for series in &chart.series {
             let point = series.data_points.iter().find(|point| point.x == period);

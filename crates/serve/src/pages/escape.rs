@@ -1,4 +1,4 @@
-//! Text made safe for HTML and for addresses: whatever is shown on a page passes here.
+//! The one place where text is made safe for HTML and for addresses.
 
 /// Escapes text for element content and quoted attributes.
 pub(crate) fn escape(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Sizes, scales and labels: where things stand so that nothing overlaps.
 
-use crate::template::thousands;
+use filters::thousands;
 
 /// A drawing's size and what its text needs.
 #[derive(Debug, Clone, Copy)]

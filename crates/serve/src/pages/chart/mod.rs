@@ -5,12 +5,10 @@
 //! scaled drawing would be too small on one of them; the style sheet shows the one that fits.
 
 mod cartesian;
-mod csv;
 mod layout;
 mod page;
 mod pie;
 mod style;
 mod table;
 
-pub use csv::render_csv;
-pub use page::render_page;
+pub(crate) use page::render_page;

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::charts::chart::{Chart, DataSeries};
-use crate::charts::period::{Period, PeriodType};
-use crate::charts::render::layout::{Layout, full, label_stride, short, text_width, ticks};
-use crate::charts::request::ChartType;
-use crate::html::escape as html;
+use filters::charts::{Chart, ChartType, DataSeries, Period, PeriodType};
+
+use super::layout::{Layout, full, label_stride, short, text_width, ticks};
+use crate::pages::escape::escape as html;
 
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 30.0;
@@ -38,15 +37,6 @@ pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
     svg
 }
 
-/// Gives all periods of a chart in order.
-pub(crate) fn periods(chart: &Chart) -> Vec<Period> {
-    let mut periods: Vec<Period> =
-        chart.series.iter().flat_map(|series| &series.data_points).map(|point| point.x).collect();
-    periods.sort();
-    periods.dedup();
-    periods
-}
-
 struct Frame {
     layout: Layout,
     left: f64,
@@ -66,7 +56,7 @@ impl Frame {
         Frame {
             layout,
             left: widest + 14.0,
-            periods: periods(chart),
+            periods: chart.periods(),
             ticks,
             is_bars: chart.request.chart_type == ChartType::Bar,
         }

@@ -3,9 +3,10 @@
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
-use crate::charts::chart::Chart;
-use crate::charts::render::layout::{Layout, full};
-use crate::html::escape as html;
+use filters::charts::Chart;
+
+use super::layout::{Layout, full};
+use crate::pages::escape::escape as html;
 
 /// A slice from this share on carries its percentage.
 const LEAST_LABELLED: f64 = 0.05;
