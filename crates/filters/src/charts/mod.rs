@@ -22,9 +22,9 @@ mod tests;
 
 pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, SeriesWords, Statistics};
 pub use config::{ChartColumns, ChartsConfig};
+pub use csv::render_csv;
 pub use kept::{ChartSummary, MAX_KEPT_CHARTS};
 pub use period::{Period, PeriodType};
-pub use csv::render_csv;
 pub use request::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,
     MAX_POINTS, MAX_SERIES, Normalization, ReportPeriod, Selection, SeriesDefinition,

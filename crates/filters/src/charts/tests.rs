@@ -3,11 +3,8 @@
 //! 1. Every mistake of a request is named with its place.
 //! 2. Sums, units and statistics are right; what is not there is 0 and said.
 //! 3. Charts are kept for their tenant, listed, and forgotten when their time is over.
-//! 4. A page is whole and safe, whatever its texts.
 
-use std::time::Duration;
-
-use model::{Caller, Clock, Deadline, TenantId, Timestamp};
+use model::{Caller, Clock, TenantId, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -65,10 +62,6 @@ fn open(folder: &TempDir, service: Service, clock: Clock) -> Charts {
         dimensions: service,
     })
     .unwrap()
-}
-
-fn deadline() -> Deadline {
-    Deadline::after(Duration::from_secs(30))
 }
 
 fn arguments(filter: &Value) -> Value {

@@ -1,9 +1,7 @@
 //! The same contract on a real PostgreSQL: as the source of a dimension, as the engine of its
 //! lookups, and as the home of facts. Without the test bed these tests have nothing to run on.
 
-use std::time::Duration;
-
-use model::{Caller, Clock, Deadline, Timestamp};
+use model::{Caller, Clock, Timestamp};
 use serde_json::{Value, json};
 use testkit::Postgres;
 

@@ -1,12 +1,11 @@
 //! The configuration that `dowse demo` serves.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use model::{Caller, Clock, Deadline, Timestamp};
+use model::{Caller, Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::charts::{ChartSettings, Charts, ChartsConfig, render_page};
+use crate::charts::{ChartSettings, Charts, ChartsConfig};
 use crate::{DimensionConfig, FiltersConfig, Service, Settings};
 
 #[derive(serde::Deserialize)]

@@ -24,9 +24,8 @@ pub(super) fn object(
     for (name, value) in members {
         let inner = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
         let property = properties.and_then(|properties| properties.get(&name));
-        let property = property.or_else(|| {
-            schema.get("additionalProperties").filter(|schema| schema.is_object())
-        });
+        let property = property
+            .or_else(|| schema.get("additionalProperties").filter(|schema| schema.is_object()));
         let Some(property) = property else {
             plain.insert(name, value);
             continue;

@@ -91,9 +91,8 @@ impl std::fmt::Debug for InputSchema {
 }
 
 /// Formats that only name a type of Rust.
-const RUST_FORMATS: [&str; 10] = [
-    "uint", "uint8", "uint16", "uint32", "uint64", "int", "int32", "int64", "float", "double",
-];
+const RUST_FORMATS: [&str; 10] =
+    ["uint", "uint8", "uint16", "uint32", "uint64", "int", "int32", "int64", "float", "double"];
 
 fn make_plain(schema: &mut Value) {
     match schema {

@@ -206,7 +206,8 @@ fn no_branch(
         _ => &[],
     };
     if let Some(at) = begun
-        && let Some(inner) = context.get(at).and_then(|findings| findings.iter().min_by_key(|f| order(f)))
+        && let Some(inner) =
+            context.get(at).and_then(|findings| findings.iter().min_by_key(|f| order(f)))
     {
         return refusal(place.spec, inner);
     }

@@ -53,7 +53,7 @@ fn spec() -> Spec {
          for the whole text.",
     )
     .with_arguments::<Arguments>()
-        .with_output(json!({
+    .with_output(json!({
         "type": "object",
         "properties": {
             "results": {
@@ -78,11 +78,7 @@ fn spec() -> Spec {
         },
         "required": ["results"],
     }))
-    .with_source_text(&[
-        "/results/*/text",
-        "/results/*/title",
-        "/results/*/duplicates/*/title",
-    ])
+    .with_source_text(&["/results/*/text", "/results/*/title", "/results/*/duplicates/*/title"])
     .with_list("/results")
 }
 

@@ -65,7 +65,7 @@ fn spec() -> Spec {
          sheet, line) that openFile takes.",
     )
     .with_arguments::<Arguments>()
-        .with_output(json!({
+    .with_output(json!({
         "type": "object",
         "properties": {
             "items": {

@@ -125,11 +125,7 @@ fn single_spec(categories: &[String]) -> Spec {
          classification) to use in the filters of generate_chart_data. Take `bestMatch` when \
          present; without it the query is ambiguous: ask, or choose from `results`.",
     )
-    .with_input(with_categories(
-        InputSchema::of::<Arguments>(),
-        "/properties/category",
-        categories,
-    ))
+    .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
     .with_output(json!({
         "type": "object",
         "properties": {

@@ -38,7 +38,7 @@ fn spec() -> Spec {
          For what a document says, use search_documents.",
     )
     .with_arguments::<Arguments>()
-        .with_output(json!({
+    .with_output(json!({
         "type": "object",
         "properties": {
             "knowledge_base_id": { "type": "string" },

@@ -50,7 +50,7 @@ fn spec() -> Spec {
          becomes ー. Hyphens in Latin words, ranges, dates and phone numbers stay.",
     )
     .with_arguments::<Arguments>()
-        .with_output(json!({
+    .with_output(json!({
         "type": "object",
         "properties": {
             "original_text": { "type": "string" },

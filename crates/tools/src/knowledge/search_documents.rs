@@ -62,7 +62,7 @@ fn spec() -> Spec {
          raise it to 0.7 or 0.8.",
     )
     .with_arguments::<Arguments>()
-        .with_output(json!({
+    .with_output(json!({
         "type": "object",
         "properties": {
             "query": { "type": "string" },
