@@ -84,6 +84,7 @@ async fn answer(
     guarded::admit(app, ticket)?;
     let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
     let is_instant = tool.tool.is_instant(&arguments);
+    let budget = app.caps().before_redaction();
     let work = {
         let caller = Arc::clone(&ticket.caller);
         move |deadline: &Deadline| {
@@ -91,6 +92,7 @@ async fn answer(
                 caller: &caller,
                 arguments: &arguments,
                 deadline,
+                budget,
                 progress: &*progress,
             })
         }

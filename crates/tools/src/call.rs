@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::{Caller, Deadline, Warning};
 use serde_json::{Map, Value};
+use text::Budget;
 
 use crate::{Spec, ToolError};
 
@@ -17,6 +18,12 @@ pub trait Tool: Send + Sync {
     /// The description may differ between callers (an enum lists only what the caller may use),
     /// never between two calls of the same caller while the configuration stands.
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>>;
+
+    /// Tells whether the tool has something to work on for this caller. One that has not is left
+    /// out of lists; calling it still says why it cannot answer.
+    fn is_listed(&self, _caller: &Caller) -> bool {
+        true
+    }
 
     /// Does the work. The arguments have passed [`crate::accept`] against the input schema.
     ///
@@ -46,6 +53,8 @@ pub struct Call<'a> {
     pub arguments: &'a Map<String, Value>,
     /// By when an answer is due.
     pub deadline: &'a Deadline,
+    /// How much the answer may hold; a tool that gives a list ends it here and makes the cursor.
+    pub budget: Budget,
     /// Where progress is told; reporting any turns the HTTP answer into a stream.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
 }

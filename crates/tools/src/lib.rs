@@ -29,6 +29,7 @@ mod spec;
 mod arguments;
 #[cfg(test)]
 mod contract;
+mod paging;
 mod per_caller;
 mod registry;
 mod resources;

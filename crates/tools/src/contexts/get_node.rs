@@ -16,6 +16,9 @@ use crate::{Answer, Call, Spec, Tool, ToolError};
 const DESCRIPTION: &str = "Read a node of a JSON document by the json_path of a search result, \
     or of a node above it. A long string is read in pieces with `offset`.";
 
+/// Characters of a node that are always given.
+const MIN_NODE_CHARS: usize = 100;
+
 /// The tool.
 pub struct GetNode {
     service: Service,
@@ -66,6 +69,8 @@ fn spec(name: &str, description: &str) -> Spec {
                 "char_end": number(),
                 "total_chars": { "type": ["integer", "null"] },
                 "truncated": { "type": "boolean" },
+                "next": text(),
+                "prev": text(),
                 "warnings": { "type": "array", "items": text() },
             },
             "required": ["table_id", "json_path", "json_pointer", "type", "text", "truncated"],
@@ -80,11 +85,27 @@ impl Tool for GetNode {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { json_path, offset, max_chars } = call.parse()?;
-        let request = NodeRequest { json_path, offset, max_chars };
-        let node = self
-            .service
-            .get_through(call.caller, &self.tool, &request, call.deadline)
-            .map_err(error)?;
-        Ok(Answer::new(node_json(&node)))
+        let mut request = NodeRequest { json_path, offset, max_chars };
+        loop {
+            let node = self
+                .service
+                .get_through(call.caller, &self.tool, &request, call.deadline)
+                .map_err(error)?;
+            let mut value = node_json(&node);
+            if node.total_chars.is_some_and(|total| node.char_end < total) {
+                value["next"] = json!(node.char_end.to_string());
+            }
+            if node.char_start > 0 {
+                let n_chars = (node.char_end - node.char_start).max(1);
+                value["prev"] = json!(node.char_start.saturating_sub(n_chars).to_string());
+            }
+            match call.budget.allowed_chars(&value.to_string()) {
+                Some(allowed) if request.max_chars > MIN_NODE_CHARS => {
+                    let fewer = (allowed * 3 / 4).min(request.max_chars * 3 / 4);
+                    request.max_chars = fewer.max(MIN_NODE_CHARS);
+                }
+                _ => return Ok(Answer::new(value)),
+            }
+        }
     }
 }

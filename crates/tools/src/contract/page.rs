@@ -102,7 +102,8 @@ fn refusal(
         Err(error) => return Ok(error),
     };
     let arguments = &accepted.arguments;
-    let call = Call { caller, arguments, deadline: &soon(), progress: &|_| {} };
+    let budget = text::Budget { chars: 100_000, tokens: 25_000 };
+    let call = Call { caller, arguments, deadline: &soon(), budget, progress: &|_| {} };
     match tool.call(&call) {
         Ok(_) if *arguments != *given => Err(accepted.arguments),
         Ok(answer) => panic!("`{}` took {arguments:?} and gave {}", spec.name, answer.value),

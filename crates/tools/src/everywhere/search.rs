@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Link, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -32,6 +33,8 @@ struct Arguments {
     limit: usize,
     #[serde(default)]
     explain: bool,
+    /// `next` of the page before
+    cursor: Option<String>,
 }
 
 fn default_limit() -> usize {
@@ -74,6 +77,7 @@ fn spec() -> Spec {
                     "required": ["id", "title", "url"],
                 },
             },
+            "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["results"],
@@ -88,8 +92,11 @@ impl Tool for Search {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, limit, explain } = call.parse()?;
-        let (merged, warnings) = self.service.search(call.caller, &query, limit, call.deadline);
+        let Arguments { query, limit, explain, cursor } = call.parse()?;
+        let begin = position(cursor.as_deref())?;
+        let wanted = (begin + limit).min(MAX_RESULTS);
+        let (merged, warnings) = self.service.search(call.caller, &query, wanted, call.deadline);
+        let merged = merged.get(begin..).unwrap_or_default();
         let results: Vec<Value> = merged
             .iter()
             .map(|merged| {
@@ -123,9 +130,13 @@ impl Tool for Search {
                 result
             })
             .collect();
-        let answer = Answer::new(json!({ "results": results }))
-            .with_warnings(&warnings)
-            .with_n_results(merged.len());
+        let n_results = results.len();
+        let answer = Answer::new(json!({ "results": [] })).with_warnings(&warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "results", results, &call.budget);
+        if n_kept < n_results {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        let answer = Answer::new(value).with_n_results(n_kept);
         Ok(match merged.first() {
             Some(first) => answer.with_link(Link {
                 uri: url(&self.link_base, &first.id),

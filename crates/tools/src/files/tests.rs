@@ -15,6 +15,7 @@ fn answer(tool: &dyn Tool, arguments: &serde_json::Value) -> serde_json::Value {
         caller: &Caller::local_admin(),
         arguments: arguments.as_object().unwrap(),
         deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+        budget: text::Budget { chars: 100_000, tokens: 25_000 },
         progress: &|_| {},
     };
     tool.call(&call).unwrap().value

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError};
 
@@ -55,9 +56,10 @@ impl Tool for SearchFiltersBatch {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Batch { queries } = call.parse()?;
-        let responses = self.service.search_many(call.caller, &queries).map_err(|e| refused(&e))?;
-        let n_results = responses.len();
+        let Batch { queries, cursor } = call.parse()?;
+        let begin = position(cursor.as_deref())?.min(queries.len() - 1);
+        let rest = &queries[begin..];
+        let responses = self.service.search_many(call.caller, rest).map_err(|e| refused(&e))?;
         let responses = responses
             .into_iter()
             .map(|response| match response {
@@ -65,8 +67,13 @@ impl Tool for SearchFiltersBatch {
                 Err(error) => Ok(refused(&error).to_json(ErrorShape::OkFalse)),
             })
             .collect::<Result<Vec<Value>, ToolError>>()?;
-        let value = json!({ "ok": true, "responses": responses });
-        Ok(Answer::new(value).with_n_results(n_results))
+        let n_responses = responses.len();
+        let answer = json!({ "ok": true, "responses": [] });
+        let Filled { mut value, n_kept } = fill(answer, "responses", responses, &call.budget);
+        if n_kept < n_responses {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 
@@ -102,11 +109,14 @@ struct Arguments {
 struct BatchArguments {
     #[schemars(length(min = 1, max = MAX_BATCH))]
     queries: Vec<Arguments>,
+    /// `next` of the answer before, with the same queries
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Batch {
     queries: Vec<SearchRequest>,
+    cursor: Option<String>,
 }
 
 /// Names the categories that the caller may use, at the place of `category`.
@@ -151,7 +161,7 @@ fn batch_spec(categories: &[String]) -> Spec {
     let mut spec = Spec::read_only(
         "search_filters_batch",
         "Search filters, many at once",
-        "The same lookups as search_filters, up to 100 in one call; answers stand in order.",
+        "The same lookups as search_filters, up to 100 in one call; answers come in order.",
     )
     .with_input(with_categories(
         InputSchema::of::<BatchArguments>(),
@@ -163,6 +173,8 @@ fn batch_spec(categories: &[String]) -> Spec {
         "properties": {
             "ok": { "type": "boolean" },
             "responses": { "type": "array", "items": { "type": "object" } },
+            "next": { "type": "string" },
+            "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["ok", "responses"],
     }))

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::error_of;
+use super::answer::{error_of, has_bases, resolved};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -19,8 +19,9 @@ pub struct GetKnowledgeBaseSummary {
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    #[schemars(extend("format" = "uuid"))]
-    knowledge_base_id: String,
+    /// id or name, from list_knowledge_bases; may be left out when there is one
+    #[schemars(length(max = 200))]
+    knowledge_base_id: Option<String>,
 }
 
 impl GetKnowledgeBaseSummary {
@@ -67,8 +68,13 @@ impl Tool for GetKnowledgeBaseSummary {
         Some(Arc::clone(&self.spec))
     }
 
+    fn is_listed(&self, caller: &Caller) -> bool {
+        has_bases(&self.service, caller)
+    }
+
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { knowledge_base_id } = call.parse()?;
+        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
         let found = self
             .service
             .summary(call.caller, &knowledge_base_id)

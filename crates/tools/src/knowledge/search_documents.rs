@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::error_of;
+use super::answer::{error_of, has_bases, resolved};
+use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -23,8 +24,9 @@ struct Arguments {
     /// what to look for; a whole question works best
     #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
-    #[schemars(extend("format" = "uuid"))]
-    knowledge_base_id: String,
+    /// id or name, from list_knowledge_bases; may be left out when there is one
+    #[schemars(length(max = 200))]
+    knowledge_base_id: Option<String>,
     /// least relevance (0.6 to 0.8 is usual)
     #[serde(default = "default_threshold")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -35,6 +37,8 @@ struct Arguments {
     /// say why each was found and what each stage took
     #[serde(default)]
     explain: bool,
+    /// `next` of the answer before
+    cursor: Option<String>,
 }
 
 fn default_threshold() -> f64 {
@@ -99,6 +103,7 @@ fn spec() -> Spec {
                 },
             },
             "count": { "type": "integer" },
+            "next": { "type": "string" },
             "timings": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
@@ -119,9 +124,15 @@ impl Tool for SearchDocuments {
         Some(Arc::clone(&self.spec))
     }
 
+    fn is_listed(&self, caller: &Caller) -> bool {
+        has_bases(&self.service, caller)
+    }
+
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, knowledge_base_id, threshold, max_results, explain } =
+        let Arguments { query, knowledge_base_id, threshold, max_results, explain, cursor } =
             call.parse()?;
+        let begin = position(cursor.as_deref())?;
+        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
         let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
         let found = self.service.search(call.caller, &request, call.deadline).map_err(|error| {
             error_of(error, &self.service, call.caller, &request.knowledge_base_id)
@@ -141,14 +152,20 @@ impl Tool for SearchDocuments {
             "query": request.query,
             "knowledge_base_id": request.knowledge_base_id,
             "threshold": request.threshold,
-            "results": results,
+            "results": [],
             "count": found.results.len(),
         });
         if explain {
             value["timings"] = json!(found.timings);
         }
-        let n_results = found.results.len();
-        Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
+        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
+        let n_rest = rest.len();
+        let answer = Answer::new(value).with_warnings(&found.warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "results", rest, &call.budget);
+        if n_kept < n_rest {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 
