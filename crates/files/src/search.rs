@@ -108,7 +108,7 @@ pub(crate) fn search(
     request: &SearchRequest,
     deadline: &Deadline,
 ) -> Result<Found> {
-    let Searched { indexer, retriever, clock } = *searched;
+    let Searched { indexer, retriever: _, clock } = *searched;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
     let mut filters = Filters {

@@ -429,7 +429,7 @@ fn nothing_found_is_no_error() {
 fn a_batch_answers_each_lookup_at_its_place() {
     let response = search(&json!({"queries": [
         {"category": "uat", "query": "Cluj"},
-        {"query": "Cluj"},
+        {"category": "nope", "query": "Cluj"},
         {"category": "economic_classification", "query": "20.30", "limit": 1},
     ]}));
     assert_eq!(response["responses"][0]["bestMatch"]["filterValue"], "123");
