@@ -216,7 +216,7 @@ pub(crate) fn knowledge_service(
     let kept = lasting.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),
@@ -245,7 +245,7 @@ pub(crate) fn contexts_service(
     let kept = lasting.kept()?;
     let service = contexts::Service::new(contexts::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),
