@@ -1,15 +1,17 @@
 //! `dowse index`, `dowse search` and `dowse open`: the files family at a terminal.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, SearchRequest};
 use anyhow::Context;
 use ingest::{Priority, TerminalBar};
 use model::{Caller, Deadline};
+use serde_json::{Value, json};
 
 use crate::cli::{FilesArgs, IndexArgs, OpenArgs, SearchArgs};
-use crate::commands::serve::add_folders;
+use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -97,7 +99,8 @@ fn done(root: &str, indexed: &::files::Indexed) -> String {
     )
 }
 
-pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
+/// Searches; the exit code says whether something was found.
+pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     let (_lasting, service) = open(&args.files, &[])?;
     let request = SearchRequest {
         query: args.query.join(" "),
@@ -112,6 +115,31 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
     let found = service.search(&Caller::local_admin(), &request, &deadline)?;
     for warning in &found.warnings {
         print::note(format!("note: {}", warning.message));
+    }
+    let code = if found.items.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS };
+    if args.json {
+        let items: Vec<Value> = found
+            .items
+            .iter()
+            .map(|item| {
+                json!({
+                    "score": item.score,
+                    "path": item.path,
+                    "pointer": item.pointer,
+                    "snippet": text::redact(&item.snippet).text,
+                })
+            })
+            .collect();
+        let warnings: Vec<&str> =
+            found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let whole = json!({
+            "query": request.query,
+            "items": items,
+            "total_estimate": found.pagination.total_estimate,
+            "warnings": warnings,
+        });
+        print::line(serde_json::to_string_pretty(&whole)?);
+        return Ok(code);
     }
     for item in &found.items {
         let snippet = text::redact(&item.snippet).text;
@@ -130,7 +158,7 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
     }
     let total = found.pagination.total_estimate;
     print::note(format!("{} of {total} results", found.items.len()));
-    Ok(())
+    Ok(code)
 }
 
 pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
@@ -155,6 +183,7 @@ fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::fil
     let mut config = load(args.config.config.as_deref(), &variable)?.config;
     add_folders(&mut config, folders)?;
     add_folders(&mut config, &args.root)?;
+    choose_model(&mut config, args.model);
     let lasting = Lasting::open(&config)?;
     let (_, families) = app(&config, &lasting)?;
     let files = families.files.context(

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use std::path::Path;
 
-use extract::{Pool, PoolConfig};
 use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
@@ -20,9 +19,6 @@ use crate::commands::variable;
 use crate::config::load;
 use crate::print;
 use crate::wiring::{embedder, models_dir};
-
-/// Worker processes that read documents while extraction is measured.
-const N_EXTRACTORS: usize = 2;
 
 /// How long the model may take to load.
 const LOAD_WAIT: Duration = Duration::from_secs(120);
@@ -41,14 +37,6 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
     match command {
         BenchCommand::Overhead(args) => overhead::overhead(args)?,
         BenchCommand::Text => show(&text::bench::run()),
-        BenchCommand::Extract(args) => {
-            let pool = Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?);
-            show(&extract::bench::run(&args.folder, &pool)?);
-            match extract::bench::expected_text(&args.folder) {
-                Ok(report) => show(&report),
-                Err(error) => print::note(format!("no expected texts were compared: {error}")),
-            }
-        }
         BenchCommand::Store(args) => store(args)?,
         BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {
