@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
-use filters::charts::{render_csv, render_page};
+use filters::charts::render_csv;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use maud::html;
 use tools::{Code, ToolError};
@@ -12,7 +12,7 @@ use super::knowledge::{array, hidden, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
 use super::params::encoded;
 use super::viewer::Viewer;
-use crate::pages::html as chart_page;
+use crate::pages::{html as chart_page, render_page};
 
 /// Lists the charts of the caller's tenant, newest first.
 pub(super) async fn list(viewer: Viewer) -> Response {

@@ -1,10 +1,13 @@
 //! The reconciliation of lists, for people and their programs, and the headers of pages that may
 //! be shown in a frame.
 
+mod chart;
 mod cross_origin;
+pub(crate) mod escape;
 mod frame;
 mod reconcile;
 
+pub(crate) use chart::render_page;
 pub(crate) use frame::html;
 
 use axum::Router;
