@@ -419,8 +419,6 @@ pub(crate) enum BenchCommand {
     Overhead(OverheadArgs),
     /// The analyser and redaction, in MB/s for each script
     Text,
-    /// Extraction over a folder of files, and its words against expected ones where there are some
-    Extract(FolderArgs),
     /// Search and ingest of passages, beside SQLite and a flat scan in the same run
     Store(StoreBenchArgs),
     /// Whole searches over many copies of judged datasets' documents, stage by stage
