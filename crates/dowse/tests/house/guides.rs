@@ -84,7 +84,8 @@ fn run(guide: &str) {
     let port = testkit::free_port().to_string();
     let script = format!("set -euo pipefail\n{}", blocks(&text)).replace("7700", &port);
     let folder = Folder::new();
-    folder.write("bin/dowse", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dowse")));
+    folder
+        .write("bin/dowse", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dowse")));
     make_executable(&folder);
     folder.write("script.sh", script);
     fs_err::create_dir(folder.join("work")).unwrap();
