@@ -14,7 +14,7 @@ use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
 use crate::marks::{self, Directory};
 use crate::reader::Reader;
-use crate::service::new_id;
+use ingest::new_id;
 use crate::{Error, Result, limits};
 
 /// One version of a table's document. Its parts are its children in the catalogue.

@@ -7,7 +7,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 use crate::access::Right;
 use crate::keys;
 use crate::objects::{Endpoint, KeptKey, Project, Tool};
-use crate::service::{endpoint_subject, named, new_id, room_for};
+use crate::service::{endpoint_subject, named};
 use crate::{Error, Result, Service, limits};
 
 /// An endpoint that is asked for.

@@ -26,6 +26,9 @@ pub enum Error {
         /// The limit.
         allowed: usize,
     },
+    /// Someone else changes the same objects.
+    #[error("the object is being changed by someone else")]
+    Busy,
     /// The work was stopped before its end.
     #[error("cancelled")]
     Cancelled,

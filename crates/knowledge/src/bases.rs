@@ -1,6 +1,6 @@
 //! Knowledge bases: made, listed, changed, deleted.
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
@@ -8,7 +8,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 use crate::access::{Right, check};
 use crate::jobs::Purge;
 use crate::objects::{Collection, KnowledgeBase, Visibility, namespace_prefix};
-use crate::service::{bounded, named, new_id};
+use crate::service::named;
 use crate::{Result, Service, limits};
 
 /// A knowledge base that is asked for.
@@ -112,5 +112,5 @@ impl Service {
 }
 
 fn described(text: &str) -> Result<String> {
-    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+    Ok(bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)?)
 }

@@ -76,7 +76,7 @@ mod failpoint;
 pub use catalogue::{Catalogue, Change, Lookup, Object, ObjectKey, ObjectPage, TypedObject};
 pub use contract::{
     AnalyserName, Bm25, Both, Candidate, Candidates, Clause, Counts, Document, DocumentInfo,
-    DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, Place, StoredPassage,
+    Fingerprint,    DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, Place, StoredPassage,
     TermCount, TermStatistics, Upserted, VectorSpace, WordsQuery,
 };
 pub use embedded::{Config, EmbeddedStore, Finding, Repair};

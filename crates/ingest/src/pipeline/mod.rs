@@ -1,7 +1,16 @@
 //! Source → extract → cut → store, with bounded queues between the stages.
 
 mod cut;
+mod hooks;
+
+mod batch;
+mod in_flight;
+mod known;
+mod report;
 mod run;
 
 pub use cut::Cut;
-pub use run::{Annotate, IngestReport, Pipeline, Unchanged};
+pub use hooks::{Hooks, Outcome, Prepared, Target};
+pub use known::Scope;
+pub use report::IngestReport;
+pub use run::{Gone, Pipeline, Unchanged};

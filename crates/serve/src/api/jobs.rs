@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use ingest::{Job, JobId};
-use knowledge::iso;
+use model::iso;
 use model::Caller;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};

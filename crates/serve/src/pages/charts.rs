@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use filters::charts::{ChartSummary, render_csv, render_page};
 use http::HeaderMap;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use knowledge::iso;
+use model::iso;
 use tools::{Code, ToolError};
 
 use super::frame::{escaped, for_caller, html};

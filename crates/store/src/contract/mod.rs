@@ -9,7 +9,7 @@ mod answer;
 mod passage_store;
 
 pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
-pub use document::{Document, DocumentInfo, DocumentPage, Place, StoredPassage};
+pub use document::{Document, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
 pub use manifest::{AnalyserName, Manifest, NamespaceInfo, VectorSpace};

@@ -5,7 +5,7 @@ use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use text::LanguageSet;
 
 use crate::{
-    Candidates, Counts, Document, DocumentInfo, DocumentPage, Filter, Form, Manifest,
+    Candidates, Counts, Document, DocumentInfo, DocumentPage, Filter, Fingerprint, Form, Manifest,
     NamespaceInfo, Place, Result, StoredPassage, TermStatistics, Upserted, VectorSpace, WordsQuery,
 };
 
@@ -94,6 +94,24 @@ pub trait PassageStore: Send + Sync {
 
     /// Lists documents in the order of their ids.
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>>;
+
+    /// Gives what tells changed documents from unchanged ones, for all whose ids start with
+    /// `prefix`, in the order of their ids.
+    fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
+        let limit = crate::limits::MAX_PAGE;
+        let mut page = DocumentPage { prefix: prefix.to_owned(), after: None, limit };
+        let mut fingerprints = vec![];
+        loop {
+            let documents = self.documents(namespace, &page)?;
+            let Some(last) = documents.last() else { return Ok(fingerprints) };
+            page.after = Some(last.id.clone());
+            fingerprints.extend(documents.into_iter().map(|document| Fingerprint {
+                id: document.id,
+                fingerprint: document.fingerprint,
+                n_passages: document.n_passages,
+            }));
+        }
+    }
 
     /// Gives one document, or nothing.
     fn document(
