@@ -1,5 +1,6 @@
 //! Endpoints: made, bound to tools, opened by their keys, deleted.
 
+use ingest::{new_id, room_for};
 use model::{Caller, Clearance, Identity};
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};

@@ -7,7 +7,7 @@
 //! [`Indexer`] walks a root and takes what changed into the store.
 //!
 //! Raw files never leave: what leaves is text from the index, cut to size. Redaction is the
-//! guard's, transport and schemas are those of the rooms above.
+//! guard's, transport and schemas are those of the crates above.
 #![doc(test(attr(deny(warnings))))]
 
 mod config;
@@ -19,6 +19,7 @@ mod walk;
 mod years;
 
 mod index;
+mod outcomes;
 mod pages;
 mod preview;
 mod search;
@@ -27,17 +28,22 @@ mod rewrite;
 mod summary;
 
 mod service;
-mod time;
+mod watch;
+
+#[cfg(test)]
+mod tests;
 
 pub use config::{FilesConfig, RootConfig};
 pub use error::{Error, Result};
 pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};
+pub use outcomes::{FileOutcome, RootOutcomes};
 pub use preview::{MAX_PREVIEW_CHARS, Preview};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
+pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.
 pub const MCP_VERSION: &str = "v1.0.0";

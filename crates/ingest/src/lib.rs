@@ -40,7 +40,7 @@ mod error;
 pub mod limits;
 
 mod source;
-mod state;
+mod watch;
 
 mod pipeline;
 
@@ -69,6 +69,6 @@ pub use pipeline::{
 };
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, Source};
-pub use state::ReadState;
 pub use terminal::TerminalBar;
 pub use vectors::{VectorDebt, VectorWorker, Vectors};
+pub use watch::{FolderWatch, Noticed};

@@ -22,6 +22,10 @@ pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
 pub const PASSAGES_PER_EMBEDDING: usize = 64;
 /// Passages that people asked for and that wait for their vectors.
 pub const MAX_WANTED_PASSAGES: usize = 256;
+/// Events of watched folders that wait to be gathered.
+pub const MAX_WAITING_EVENTS: usize = 10_000;
+/// Changed paths that are told one by one; more are told as "everything".
+pub const MAX_CHANGED_PATHS: usize = 500;
 /// Warnings that a job keeps; more are counted.
 pub const MAX_KEPT_WARNINGS: usize = 100;
 /// Jobs that wait for their turn.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Attributes, Block, DocumentId, Warning};
+use model::{Attributes, Block, DocumentId, ReadOutcome, Warning};
 
 /// What is known of a document before it is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub enum ItemContent {
     /// Text that is already in blocks.
     Blocks(Vec<Block>),
     /// Nothing that can be read, and why: the document is known by its name alone.
-    Nothing(Warning),
+    Nothing(ReadOutcome, Warning),
 }
 
 impl ItemContent {
@@ -59,7 +59,7 @@ impl ItemContent {
     /// Gives the memory that it takes while it waits.
     pub(crate) fn n_bytes(&self) -> usize {
         match self {
-            ItemContent::File(_) | ItemContent::Nothing(_) => 0,
+            ItemContent::File(_) | ItemContent::Nothing(..) => 0,
             ItemContent::Bytes { bytes, .. } => bytes.len(),
             ItemContent::Blocks(blocks) => blocks.iter().map(|block| block.text.len()).sum(),
         }

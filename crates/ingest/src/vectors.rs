@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use infer::{Embedder, EmbedderSlot};
+use infer::{Embedder, EmbedderSlot, ModelState};
 use model::{Deadline, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
 use store::PassageStore;
@@ -133,6 +133,15 @@ impl Vectors {
             };
         }
         Ok(debt)
+    }
+
+    /// Says what an answer over so many passages has to say about vectors; nothing where the
+    /// configuration asks for none.
+    pub fn warning(&self, n_passages: usize, n_vectors: usize) -> Option<Warning> {
+        if self.embedder.state() == ModelState::Off {
+            return None;
+        }
+        VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()
     }
 
     /// Counts what lacks a vector everywhere.

@@ -7,7 +7,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
 use crate::jobs::Purge;
-use crate::objects::{Collection, KnowledgeBase, Visibility, namespace_prefix};
+use crate::objects::{Collection, Document, KnowledgeBase, Visibility, namespace_prefix};
 use crate::service::named;
 use crate::{Result, Service, limits};
 
@@ -97,8 +97,12 @@ impl Service {
     /// job erases its passages.
     pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (base, _) = self.base(caller, id, Right::Change)?;
-        let mut changes: Vec<Change> = self
-            .collections_of(&base.id)?
+        let collections = self.collections_of(&base.id)?;
+        let mut waiting = vec![];
+        for collection in &collections {
+            waiting.extend(self.documents_waiting_in(&collection.id)?);
+        }
+        let mut changes: Vec<Change> = collections
             .iter()
             .map(|collection| {
                 Change::DeleteChildren(ObjectKey::new(Collection::KIND, &collection.id))
@@ -107,6 +111,7 @@ impl Service {
         let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
         changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
         self.0.catalogue.apply(&changes)?;
+        self.forget_uploads(waiting.iter().filter_map(Document::staged));
         self.purge(&base.tenant, &Purge::namespaces(&base.id, namespace_prefix(&base.id)))
     }
 }

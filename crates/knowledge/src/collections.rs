@@ -134,6 +134,7 @@ impl Service {
             Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
         ])?;
         self.forget_uploads(waiting.iter().filter_map(Document::staged));
+        self.1.backlog.fewer(&collection.id, waiting.len());
         self.purge(&collection.tenant, &Purge::collection(&collection))
     }
 }

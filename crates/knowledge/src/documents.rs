@@ -209,6 +209,7 @@ impl Service {
         };
         // The content before waited in vain: nobody will read it any more.
         self.forget_uploads(earlier.iter().map(|earlier| earlier.staged.as_str()));
+        self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));
         // The row says what waits: should the queue be full now, the next job takes it along.
         let job = self.submit_additions(&collection)?;
         Ok(Accepted { documents: vec![document], job })
@@ -227,6 +228,7 @@ impl Service {
             Ok(vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))])
         })?;
         self.forget_uploads(document.staged());
+        self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
         self.purge(&collection.tenant, &Purge::document(&collection, &document))
     }
 

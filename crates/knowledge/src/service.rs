@@ -147,7 +147,7 @@ impl Service {
         let changed = ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
             let changes = change(collection)?;
             collection.updated_at = now;
-            Ok(changes)
+            Ok::<_, Error>(changes)
         })?;
         changed.ok_or(Error::NotFound { what: "Collection" })
     }

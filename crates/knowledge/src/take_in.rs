@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ingest::{
-    Cut, Gone, Hooks, Item, ItemContent, Pipeline, Prepared, Progress, ReadState, Source, Target,
-    Unchanged,
+    Cut, Gone, Hooks, Item, ItemContent, Pipeline, Prepared, Progress, Source, Target, Unchanged,
 };
-use model::{Block, BlockKind, DocumentId, Passage, Pointer, Warning};
+use model::{Block, BlockKind, DocumentId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
 
 use crate::documents::OcrRepair;
@@ -204,12 +203,17 @@ impl Source for UploadSource {
         let bytes = match fs_err::read(self.service.0.uploads.join(&addition.staged)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Warning::new("unreadable", "the upload is not there any more"));
+                let lost = Warning::new("upload_lost", "the upload is not there any more");
+                return Ok(ItemContent::Nothing(ReadOutcome::Failed, lost));
             }
             Err(error) => {
                 // It may pass: the job is tried again, and the upload stays until then.
                 self.failed = Some(Error::Upload(error));
-                return Ok(ItemContent::Nothing(Warning::new(INTERRUPTED, "not read")));
+                self.current = None;
+                return Ok(ItemContent::Nothing(
+                    ReadOutcome::Unreadable,
+                    Warning::new("unreadable", "not read: the job is tried again"),
+                ));
             }
         };
         Ok(match is_text {
@@ -222,9 +226,6 @@ impl Source for UploadSource {
         Some(self.n_waiting)
     }
 }
-
-/// Marks an upload that was not read since the disk failed.
-const INTERRUPTED: &str = "interrupted";
 
 /// What is special about uploads: they are counted with their collection when they are written.
 struct UploadHooks {
@@ -262,7 +263,8 @@ impl Hooks for UploadHooks {
     fn write(&self, _: &Target<'_>, batch: &[Prepared]) -> ingest::Result<Upserted> {
         let batch: Vec<(&Addition, &Prepared)> = batch
             .iter()
-            .filter(|prepared| prepared.warnings.iter().all(|one| one.code != INTERRUPTED))
+            // What the disk did not give now stays on disk, and the job is tried again.
+            .filter(|prepared| prepared.outcome != ReadOutcome::Unreadable)
             .filter_map(|prepared| Some((self.uploads.get(&prepared.document.id)?, prepared)))
             .collect();
         let upserted = self.service.write(&self.collection, &batch).map_err(as_ingest_error)?;
@@ -300,9 +302,8 @@ fn count(
     if is_latest {
         document.upload = None;
     }
-    let (state, reason) = ReadState::of(prepared, &document.file_name);
-    if state != ReadState::Indexed {
-        document.error = reason;
+    if !prepared.outcome.has_text() {
+        document.error.clone_from(&prepared.reason);
         // A content that cannot be read does not take the old one away.
         document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
         return;

@@ -52,6 +52,7 @@ impl From<Error> for JobFailure {
             | Error::Embedder(_)
             | Error::QueueFull { .. }
             | Error::Busy
+            | Error::Watch(_)
             | Error::Thread(_) => JobFailure::Passing(with_causes(&error)),
             Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
                 JobFailure::Final(with_causes(&error))

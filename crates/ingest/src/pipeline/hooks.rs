@@ -1,6 +1,6 @@
 //! What is special about the documents of one family: everything else is the pipeline's.
 
-use model::{Block, NamespaceId, Passage, Warning};
+use model::{Block, NamespaceId, Passage, ReadOutcome, Warning};
 use store::{Document, PassageStore, Upserted};
 
 use super::Cut;
@@ -11,8 +11,10 @@ use crate::{Item, Result, limits};
 pub struct Prepared {
     /// The document.
     pub document: Document,
-    /// What went less than well while it was read.
-    pub warnings: Vec<Warning>,
+    /// What became of it when it was read.
+    pub outcome: ReadOutcome,
+    /// Why there is no text, where there is none.
+    pub reason: Option<String>,
 }
 
 /// What became of an item, for a family that keeps account of its own.

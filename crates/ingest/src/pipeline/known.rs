@@ -10,34 +10,9 @@ use model::{DocumentId, NamespaceId};
 use parking_lot::Mutex;
 use store::{DocumentPage, PassageStore};
 
+use super::Scope;
+use super::scope::Part;
 use crate::{Result, limits};
-
-/// The documents that a source answers for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scope {
-    /// Ids begin so.
-    pub prefix: String,
-    /// But not so: these belong to another source.
-    pub except: Vec<String>,
-}
-
-impl Scope {
-    /// Everything in the namespace.
-    pub fn everything() -> Self {
-        Scope::default()
-    }
-
-    /// Documents whose ids begin so.
-    pub fn prefix(prefix: impl Into<String>) -> Self {
-        Scope { prefix: prefix.into(), except: vec![] }
-    }
-
-    /// Tells whether the source answers for a document.
-    pub fn holds(&self, document: &DocumentId) -> bool {
-        let id = document.as_str();
-        id.starts_with(&self.prefix) && !self.except.iter().any(|other| id.starts_with(other))
-    }
-}
 
 /// The documents of a scope before a run.
 pub(super) struct Known {
@@ -60,7 +35,7 @@ pub(super) struct Removed {
 }
 
 impl Known {
-    /// Asks the store, once.
+    /// Asks the store, once for each part of the scope.
     pub(super) fn load(
         store: &dyn PassageStore,
         namespace: &NamespaceId,
@@ -68,12 +43,25 @@ impl Known {
     ) -> Result<Self> {
         let hasher = RandomState::new();
         let mut before = HashMap::new();
-        if let Some(scope) = scope {
-            let fingerprints = store.fingerprints(namespace, &scope.prefix)?;
-            for found in fingerprints.iter().filter(|found| scope.holds(&found.id)) {
-                let fingerprint = hasher.hash_one(&found.fingerprint);
-                let n_passages = found.n_passages;
-                before.insert(hasher.hash_one(&found.id), Before { fingerprint, n_passages });
+        let mut add = |id: &DocumentId, fingerprint: &str, n_passages: usize| {
+            let fingerprint = hasher.hash_one(fingerprint);
+            before.insert(hasher.hash_one(id), Before { fingerprint, n_passages });
+        };
+        let parts = scope.map(|scope| scope.parts.as_slice()).unwrap_or_default();
+        for part in parts {
+            match part {
+                Part::Prefix(prefix) => {
+                    for found in store.fingerprints(namespace, prefix)? {
+                        if scope.is_some_and(|scope| scope.holds(&found.id)) {
+                            add(&found.id, &found.fingerprint, found.n_passages);
+                        }
+                    }
+                }
+                Part::One(id) => {
+                    if let Some(found) = store.document(namespace, id)? {
+                        add(id, &found.fingerprint, found.n_passages);
+                    }
+                }
             }
         }
         Ok(Known { hasher, before, seen: Mutex::default() })
@@ -102,6 +90,12 @@ impl Known {
         is_equal.then_some(before.n_passages)
     }
 
+    /// Tells whether the source has given every document that there was.
+    pub(super) fn has_all(&self) -> bool {
+        let seen = self.seen.lock();
+        self.before.keys().all(|id| seen.contains(id))
+    }
+
     /// Removes the documents of a scope that the source did not give.
     pub(super) fn remove_unseen(
         &self,
@@ -109,12 +103,30 @@ impl Known {
         namespace: &NamespaceId,
         scope: &Scope,
     ) -> Result<Removed> {
-        let seen = self.seen.lock();
         let mut removed = Removed::default();
-        if self.before.keys().all(|id| seen.contains(id)) {
+        if self.has_all() {
             return Ok(removed);
         }
-        let (prefix, limit) = (scope.prefix.clone(), limits::DOCUMENTS_PER_PAGE);
+        for part in &scope.parts {
+            let part_removed = match part {
+                Part::Prefix(prefix) => self.remove_below(store, namespace, scope, prefix)?,
+                Part::One(id) => self.remove_one(store, namespace, id)?,
+            };
+            removed.n_documents += part_removed.n_documents;
+            removed.n_passages += part_removed.n_passages;
+        }
+        Ok(removed)
+    }
+
+    fn remove_below(
+        &self,
+        store: &dyn PassageStore,
+        namespace: &NamespaceId,
+        scope: &Scope,
+        prefix: &str,
+    ) -> Result<Removed> {
+        let mut removed = Removed::default();
+        let (prefix, limit) = (prefix.to_owned(), limits::DOCUMENTS_PER_PAGE);
         let mut page = DocumentPage { prefix, after: None, limit };
         loop {
             let documents = store.documents(namespace, &page)?;
@@ -122,12 +134,7 @@ impl Known {
             page.after = Some(last.id.clone());
             let mut gone: Vec<DocumentId> = vec![];
             for document in documents {
-                let hash = self.hasher.hash_one(&document.id);
-                // Whoever wrote a document since the run began knows better.
-                if scope.holds(&document.id)
-                    && self.before.contains_key(&hash)
-                    && !seen.contains(&hash)
-                {
+                if scope.holds(&document.id) && self.is_gone(&document.id) {
                     removed.n_passages += document.n_passages;
                     gone.push(document.id);
                 }
@@ -136,5 +143,26 @@ impl Known {
                 removed.n_documents += store.delete(namespace, &gone)?;
             }
         }
+    }
+
+    fn remove_one(
+        &self,
+        store: &dyn PassageStore,
+        namespace: &NamespaceId,
+        id: &DocumentId,
+    ) -> Result<Removed> {
+        if !self.is_gone(id) {
+            return Ok(Removed::default());
+        }
+        let n_passages = self.n_passages(id).unwrap_or_default();
+        let n_documents = store.delete(namespace, std::slice::from_ref(id))?;
+        Ok(Removed { n_documents, n_passages })
+    }
+
+    /// Whoever wrote a document since the run began knows better, so only what was there before
+    /// can be gone.
+    fn is_gone(&self, id: &DocumentId) -> bool {
+        let hash = self.hasher.hash_one(id);
+        self.before.contains_key(&hash) && !self.seen.lock().contains(&hash)
     }
 }

@@ -6,11 +6,13 @@ mod hooks;
 mod batch;
 mod in_flight;
 mod known;
+mod changes;
 mod report;
 mod run;
+mod scope;
 
 pub use cut::Cut;
 pub use hooks::{Hooks, Outcome, Prepared, Target};
-pub use known::Scope;
 pub use report::IngestReport;
 pub use run::{Gone, Pipeline, Unchanged};
+pub use scope::Scope;

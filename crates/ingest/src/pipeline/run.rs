@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
-use model::{NamespaceId, Warning};
+use model::{Block, NamespaceId, ReadOutcome, Warning};
 use store::{Document, PassageStore};
 
 use super::batch::Batch;
@@ -72,6 +72,15 @@ struct Run<'a> {
     progress: &'a Progress,
     known: Known,
     in_flight: InFlight,
+}
+
+/// What was read of one document.
+struct Content {
+    outcome: ReadOutcome,
+    reason: Option<String>,
+    title: Option<String>,
+    blocks: Vec<Block>,
+    warnings: Vec<Warning>,
 }
 
 /// What the reader of a run counts.
@@ -195,8 +204,8 @@ impl Run<'_> {
                         Ok(content) => Ok(Some((content, item))),
                         // It is known by its name, with the reason, until it can be read.
                         Err(warning) if self.known.n_passages(&item.id).is_none() => {
-                            let fingerprint = String::new();
-                            let content = ItemContent::Nothing(warning);
+                            let fingerprint = unreadable(&item.fingerprint);
+                            let content = ItemContent::Nothing(ReadOutcome::Unreadable, warning);
                             Ok(Some((content, Item { fingerprint, ..item })))
                         }
                         Err(warning) => Err(about(&item, &warning)),
@@ -256,15 +265,15 @@ impl Run<'_> {
 
     fn extract_one(&self, mut item: Item, content: ItemContent) -> Option<Prepared> {
         let hooks = &self.pipeline.hooks;
-        let (title, mut blocks, warnings) = self.blocks(content);
-        for warning in &warnings {
+        let mut read = self.content(content);
+        for warning in &read.warnings {
             self.progress.warn(about(&item, warning));
         }
         if item.title.is_empty() {
-            item.title = title.unwrap_or_default();
+            item.title = read.title.unwrap_or_default();
         }
-        hooks.complete(&mut item, &mut blocks);
-        let passages = match hooks.cut(&item, &blocks) {
+        hooks.complete(&mut item, &mut read.blocks);
+        let passages = match hooks.cut(&item, &read.blocks) {
             Ok(passages) => passages,
             Err(warning) => {
                 hooks.settled(&item, Outcome::LeftOut(&warning));
@@ -283,16 +292,33 @@ impl Run<'_> {
             fingerprint: item.fingerprint,
             passages,
         };
-        let mut prepared = Prepared { document, warnings };
+        let outcome = match (document.passages.is_empty(), read.outcome) {
+            // Blocks of white space leave no passage.
+            (true, ReadOutcome::Indexed) => ReadOutcome::NoText,
+            (_, outcome) => outcome,
+        };
+        let reason = (!outcome.has_text())
+            .then(|| read.reason.unwrap_or_else(|| outcome.sentence().to_owned()));
+        let mut prepared = Prepared { document, outcome, reason };
         hooks.finish(&mut prepared);
         Some(prepared)
     }
 
-    fn blocks(&self, content: ItemContent) -> (Option<String>, Vec<model::Block>, Vec<Warning>) {
+    fn content(&self, content: ItemContent) -> Content {
         let Pipeline { pool, caps, .. } = self.pipeline;
         let (extracted, warnings) = match content {
-            ItemContent::Blocks(blocks) => return (None, blocks, vec![]),
-            ItemContent::Nothing(warning) => return (None, vec![], vec![warning]),
+            ItemContent::Blocks(blocks) => {
+                let outcome = match blocks.is_empty() {
+                    true => ReadOutcome::Empty,
+                    false => ReadOutcome::Indexed,
+                };
+                return Content { outcome, reason: None, title: None, blocks, warnings: vec![] };
+            }
+            ItemContent::Nothing(outcome, warning) => {
+                let reason = Some(warning.message.clone());
+                let warnings = vec![warning];
+                return Content { outcome, reason, title: None, blocks: vec![], warnings };
+            }
             ItemContent::Bytes { bytes, name } => match pool {
                 Some(pool) => pool.extract(&bytes, &name, caps),
                 None => extract(&bytes, &name, caps),
@@ -302,7 +328,8 @@ impl Run<'_> {
                 None => read_and_extract(&path, caps),
             },
         };
-        (extracted.title, extracted.blocks, warnings)
+        let Extracted { outcome, reason, title, blocks, .. } = extracted;
+        Content { outcome, reason, title, blocks, warnings }
     }
 
     /// Gathers documents into batches and writes each as one commit.
@@ -376,6 +403,12 @@ impl Run<'_> {
     }
 }
 
+/// Gives the fingerprint under which a document is written that could not be read: it is never the
+/// one of a document that could, so each run tries again.
+pub(super) fn unreadable(fingerprint: &str) -> String {
+    format!("unreadable {fingerprint}")
+}
+
 fn is_fault_of_document(error: &Error) -> bool {
     matches!(
         error,
@@ -398,9 +431,13 @@ fn read_and_extract(path: &std::path::Path, caps: &Caps) -> (Extracted, Vec<Warn
     match bytes {
         Ok(bytes) => extract(&bytes, &name, caps),
         Err(error) => {
+            let outcome = match error.kind() {
+                std::io::ErrorKind::FileTooLarge => ReadOutcome::TooLarge,
+                _ => ReadOutcome::Unreadable,
+            };
             let (empty, mut warnings) = extract(&[], &name, caps);
             warnings.push(Warning::new("unreadable", error.to_string()));
-            (empty, warnings)
+            (Extracted::without_text(empty.format, outcome, error.to_string()), warnings)
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use knowledge::{
-    Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, iso, limits,
+    Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits,
 };
+use model::iso;
 use serde_json::Value;
 
 use super::desk::Desk;
