@@ -13,7 +13,7 @@ use ingest::{
 use model::{Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Catalogue, DocumentPage, Manifest, PassageStore, TypedObject};
+use store::{DocumentPage, Manifest, Store, TypedObject};
 
 use crate::reach::Reach;
 use crate::walk::{FileSource, Selection, device_of};
@@ -47,16 +47,14 @@ const NAMESPACE: &str = "files";
 
 /// Erases all that was ever indexed, for a server that has no roots any more; tells whether there
 /// was anything.
-pub fn forget_all(store: &dyn PassageStore) -> Result<bool> {
+pub fn forget_all(store: &Store) -> Result<bool> {
     Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
 }
 
 /// What an indexer works with.
 pub struct IndexerConfig {
     /// Where passages go.
-    pub store: Arc<dyn PassageStore>,
-    /// Where it is written down which roots were indexed to their end.
-    pub catalogue: Arc<dyn Catalogue>,
+    pub store: Arc<Store>,
     /// Worker processes for extraction.
     pub pool: Option<Arc<Pool>>,
     /// What makes vectors.
@@ -159,7 +157,7 @@ impl Indexer {
         if lock().contains(root) {
             return Ok(true);
         }
-        let is_completed = CompletedRoot::load(&*self.config.catalogue, root)?.is_some();
+        let is_completed = CompletedRoot::load(&*self.config.store.objects(), root)?.is_some();
         if is_completed {
             lock().insert(root.to_owned());
         }
@@ -261,7 +259,7 @@ impl Indexer {
         } else if *selection == Selection::Folder(root.path.clone())
             && !self.is_completed(&root.name)?
         {
-            CompletedRoot { root: root.name.clone() }.save(&*self.config.catalogue)?;
+            CompletedRoot { root: root.name.clone() }.save(&*self.config.store.objects())?;
         }
         Ok(Indexed {
             indexed: report.n_written,

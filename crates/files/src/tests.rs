@@ -15,7 +15,7 @@ use infer::{EmbedderChoice, EmbedderSlot};
 use ingest::{JobQueue, Priority, Progress, QueueConfig, Runner, Vectors, Workers};
 use model::{Access, Caller, Clock, Deadline, ReadOutcome, Timestamp};
 use retrieve::Retriever;
-use store::{EmbeddedStore, PassageStore};
+use store::Store;
 
 use crate::{
     Error, FilesConfig, INDEX_JOB, IndexAnswer, Indexed, Indexer, IndexerConfig, RootConfig, Roots,
@@ -24,7 +24,7 @@ use crate::{
 
 struct World {
     folder: tempfile::TempDir,
-    store: Arc<EmbeddedStore>,
+    store: Arc<Store>,
 }
 
 struct Opened {
@@ -41,7 +41,7 @@ impl World {
         let clock = Clock::fixed(Timestamp(1_700_000_000_000));
         let config = store::Config::for_one_machine();
         let data = folder.path().join("root/data");
-        let store = Arc::new(EmbeddedStore::open(&data, &config, clock).unwrap());
+        let store = Arc::new(Store::open(&data, &config, clock).unwrap());
         World { folder, store }
     }
 
@@ -59,7 +59,6 @@ impl World {
         let indexer = Arc::new(
             Indexer::new(IndexerConfig {
                 store: self.store.clone(),
-                catalogue: self.store.catalogue(),
                 pool: None,
                 vectors: Vectors::new(self.store.clone(), Arc::clone(&embedder)),
                 files: config,

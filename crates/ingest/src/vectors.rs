@@ -12,7 +12,7 @@ use std::time::Duration;
 use infer::{Embedder, EmbedderSlot, ModelState};
 use model::{Deadline, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
-use store::PassageStore;
+use store::Store;
 
 use crate::{Embedding, Error, Progress, Result, Stage, limits};
 
@@ -56,7 +56,7 @@ impl std::ops::AddAssign for VectorDebt {
 
 /// Knows which passages lack a vector, and makes vectors.
 pub struct Vectors {
-    store: Arc<dyn PassageStore>,
+    store: Arc<Store>,
     embedder: Arc<EmbedderSlot>,
     wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
     /// One at a time makes vectors, so that none is made twice.
@@ -73,7 +73,7 @@ struct State {
 
 impl Vectors {
     /// Prepares; nothing is loaded or embedded yet.
-    pub fn new(store: Arc<dyn PassageStore>, embedder: Arc<EmbedderSlot>) -> Arc<Self> {
+    pub fn new(store: Arc<Store>, embedder: Arc<EmbedderSlot>) -> Arc<Self> {
         Arc::new(Vectors {
             store,
             embedder,

@@ -13,10 +13,9 @@ use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
 };
 use model::Clock;
-use store::PassageStore;
+use store::Store;
 
-use super::keeper::Keeper;
-use super::models;
+use super::{models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
@@ -43,8 +42,7 @@ pub(crate) struct Lasting {
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
-    pub(crate) keeper: Keeper,
-    pub(crate) store: Arc<dyn PassageStore>,
+    pub(crate) store: Arc<Store>,
     pub(crate) queue: Arc<JobQueue>,
     pub(crate) vectors: Arc<Vectors>,
     vector_worker: OnceLock<VectorWorker>,
@@ -95,18 +93,16 @@ impl Lasting {
             return Ok(kept);
         }
         let folder = store_folder(&self.data_dir);
-        let keeper = Keeper::open(&self.store, &folder, self.clock.clone())?;
+        let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
         let queue = JobQueue::open(
-            keeper.catalogue(),
+            store.catalogue(),
             self.runners(),
             QueueConfig::for_one_machine(),
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        let store = keeper.passages();
         let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
         Ok(self.kept.get_or_init(|| Kept {
-            keeper,
             store,
             queue,
             vectors,

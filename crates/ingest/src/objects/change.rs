@@ -1,6 +1,6 @@
 //! Changes to objects that others may change at the same time.
 
-use store::{Catalogue, Change, TypedObject};
+use store::{Change, Objects, TypedObject};
 
 use super::ObjectError;
 use crate::limits;
@@ -15,7 +15,7 @@ use crate::limits;
 /// Those of `change`, [`ObjectError::Busy`] after [`limits::MAX_TRIES`], and when the catalogue
 /// fails.
 pub fn change_object<T, E>(
-    catalogue: &dyn Catalogue,
+    catalogue: &dyn Objects,
     id: &str,
     mut change: impl FnMut(&mut T) -> Result<Vec<Change>, E>,
 ) -> Result<Option<T>, E>

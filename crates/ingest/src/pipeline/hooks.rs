@@ -1,7 +1,7 @@
 //! What is special about the documents of one family: everything else is the pipeline's.
 
 use model::{Block, NamespaceId, Passage, ReadOutcome, Warning};
-use store::{Document, PassageStore, Upserted};
+use store::{Document, Store, Upserted};
 
 use super::Cut;
 use crate::{Item, Result, limits};
@@ -31,7 +31,7 @@ pub enum Outcome<'a> {
 /// Where a batch goes.
 pub struct Target<'a> {
     /// The store.
-    pub store: &'a dyn PassageStore,
+    pub store: &'a Store,
     /// The namespace.
     pub namespace: &'a NamespaceId,
 }

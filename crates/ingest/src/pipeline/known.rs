@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use model::{DocumentId, NamespaceId};
 use parking_lot::Mutex;
-use store::{DocumentPage, PassageStore};
+use store::{DocumentPage, Store};
 
 use super::Scope;
 use super::scope::Part;
@@ -37,7 +37,7 @@ pub(super) struct Removed {
 impl Known {
     /// Asks the store, once for each part of the scope.
     pub(super) fn load(
-        store: &dyn PassageStore,
+        store: &Store,
         namespace: &NamespaceId,
         scope: Option<&Scope>,
     ) -> Result<Self> {
@@ -99,7 +99,7 @@ impl Known {
     /// Removes the documents of a scope that the source did not give.
     pub(super) fn remove_unseen(
         &self,
-        store: &dyn PassageStore,
+        store: &Store,
         namespace: &NamespaceId,
         scope: &Scope,
     ) -> Result<Removed> {
@@ -120,7 +120,7 @@ impl Known {
 
     fn remove_below(
         &self,
-        store: &dyn PassageStore,
+        store: &Store,
         namespace: &NamespaceId,
         scope: &Scope,
         prefix: &str,
@@ -147,7 +147,7 @@ impl Known {
 
     fn remove_one(
         &self,
-        store: &dyn PassageStore,
+        store: &Store,
         namespace: &NamespaceId,
         id: &DocumentId,
     ) -> Result<Removed> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
 use model::{Block, NamespaceId, ReadOutcome, Warning};
-use store::{Document, PassageStore};
+use store::{Document, Store};
 
 use super::batch::Batch;
 use super::in_flight::InFlight;
@@ -28,7 +28,7 @@ const COMMITS_PER_WAIT: u32 = 4;
 #[derive(Clone)]
 pub struct Pipeline {
     /// Where documents go.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// The namespace.
     pub namespace: NamespaceId,
     /// What one document may cost.
@@ -96,7 +96,7 @@ impl Pipeline {
     /// Makes a pipeline that extracts in this process, on one thread, compares with everything in
     /// the namespace, and removes nothing.
     pub fn in_process(
-        store: Arc<dyn PassageStore>,
+        store: Arc<Store>,
         namespace: NamespaceId,
         hooks: impl Hooks + 'static,
     ) -> Self {
