@@ -13,7 +13,7 @@ use ingest::{
 use model::{Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{DocumentPage, Manifest, Store, TypedObject};
+use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
 use crate::reach::Reach;
 use crate::walk::{FileSource, Selection, device_of};
@@ -169,8 +169,8 @@ impl Indexer {
         self.config.data_dir.as_ref().is_some_and(|folder| path.starts_with(folder))
     }
 
-    /// Takes out of the index, and off the disk, what belongs to no root any more, and tells how
-    /// many files that were.
+    /// Takes out of the index, and off the disk, what belongs to no root any more or was indexed
+    /// through another root than its own, and tells how many files that were.
     pub fn forget_other_roots(&self) -> Result<usize> {
         let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
         let mut n_removed = 0;
@@ -178,14 +178,17 @@ impl Indexer {
             let documents = self.config.store.documents(&self.namespace, &page)?;
             let Some(last) = documents.last() else { break };
             page.after = Some(last.id.clone());
-            let is_known = |document: &DocumentId| {
-                let path = Path::new(document.as_str());
-                self.config.roots.all().iter().any(|root| path.starts_with(&root.path))
+            let is_known = |document: &DocumentInfo| {
+                let owner = self.config.roots.owner_of(Path::new(document.id.as_str()));
+                owner.is_some_and(|owner| {
+                    let root = document.attributes.get(attribute::ROOT);
+                    root == Some(&owner.name.as_str().into())
+                })
             };
             let gone: Vec<DocumentId> = documents
                 .into_iter()
-                .map(|document| document.id)
                 .filter(|document| !is_known(document))
+                .map(|document| document.id)
                 .collect();
             if !gone.is_empty() {
                 n_removed += self.config.store.delete(&self.namespace, &gone)?;

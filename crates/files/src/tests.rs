@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
 use ingest::{JobQueue, Priority, Progress, QueueConfig, Runner, Vectors, Workers};
-use model::{Access, Caller, Clock, Deadline, ReadOutcome, Timestamp};
+use model::{Access, Caller, Clock, Deadline, Identity, ReadOutcome, Timestamp};
 use retrieve::Retriever;
 use store::Store;
 
 use crate::{
-    Error, FilesConfig, INDEX_JOB, IndexAnswer, Indexed, Indexer, IndexerConfig, RootConfig, Roots,
+    Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, RootConfig, Roots,
     SearchRequest, Service, ServiceConfig, VECTORS_JOB, Watcher,
 };
 
@@ -99,11 +99,9 @@ impl World {
 impl Opened {
     fn index_all(&self) -> Indexed {
         let mut all = Indexed::default();
-        for root in self.service.roots(&Caller::local_admin()) {
-            let (caller, quiet) = (Caller::local_admin(), |_: &_| {});
-            let answer =
-                self.service.index(&caller, &root, false, Priority::Normal, &soon(), &quiet);
-            let IndexAnswer::Done(indexed) = answer.unwrap() else { panic!("not done") };
+        for root in self.indexer.roots().all() {
+            let indexed =
+                self.indexer.index(root, &root.path, false, &Progress::silent()).unwrap();
             all.indexed += indexed.indexed;
             all.removed += indexed.removed;
         }
@@ -132,7 +130,8 @@ fn soon() -> Deadline {
 }
 
 fn reader() -> Caller {
-    Caller { roles: ["reader".to_owned()].into(), ..Caller::local_admin() }
+    let (roles, identity) = (["reader".to_owned()].into(), Identity::Token);
+    Caller { roles, identity, ..Caller::local_admin() }
 }
 
 #[test]
@@ -203,6 +202,8 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
         ],
         ..FilesConfig::default()
     });
+    assert_eq!(opened.service.forget_other_roots().unwrap(), 1);
+    assert_eq!(opened.n_found(&reader(), "lighthouse"), 1, "nobody waits for the next index");
     opened.index_all();
     assert_eq!(opened.n_found(&reader(), "lighthouse"), 1);
     let finance = Caller { roles: ["finance".to_owned()].into(), ..reader() };
