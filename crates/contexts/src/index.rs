@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use chunk::cut_lines;
-use ingest::{
-    Gone, Hooks, Item, Outcome, Pipeline, Prepared, Progress, Scope, Unchanged,
-};
+use ingest::{Gone, Hooks, Item, Outcome, Pipeline, Prepared, Progress, Scope, Unchanged};
 use model::{Block, NamespaceId, Passage, Pointer, Warning};
 use serde::Serialize;
 use serde_json::json;
@@ -112,11 +110,7 @@ struct StringHooks {
 }
 
 impl Hooks for StringHooks {
-    fn cut(
-        &self,
-        item: &Item,
-        blocks: &[Block],
-    ) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
         let text = blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
         let chunks = cut_lines(text, &self.lines)
             .map_err(|problem| Warning::new("left_out", problem.to_string()))?;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
-use crate::document::{self, Document};
 use crate::coverage::Covered;
+use crate::document::{self, Document};
 use crate::objects::{IndexStatus, Table, Tool, ToolKind, namespace_of};
 use crate::{Error, Result, Service, limits};
 
@@ -73,8 +73,7 @@ impl Service {
             return Ok(Some(job));
         }
         let of = OfTable { project: table.project_id.clone(), table: table.id.clone() };
-        let job =
-            self.jobs().submit(INDEX_JOB, &table.id, &table.tenant, Priority::Normal, &of)?;
+        let job = self.jobs().submit(INDEX_JOB, &table.id, &table.tenant, Priority::Normal, &of)?;
         asked.insert(table.id.clone(), job.id.clone());
         Ok(Some(job))
     }
@@ -116,7 +115,7 @@ impl Service {
                     return Ok(json!({ "superseded": true }));
                 }
                 let is_stopped = matches!(error, Error::Queue(ingest::Error::Cancelled));
-                let reason = with_causes(&error);
+                let reason = model::with_causes(&error);
                 for tool in &tools {
                     self.note(tool, |index| {
                         index.status =

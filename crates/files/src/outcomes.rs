@@ -42,7 +42,8 @@ impl Indexer {
             .map(|root| (root.name.clone(), BTreeMap::new()))
             .collect();
         self.each_document(|document| {
-            let Some(AttributeValue::Keyword(root)) = document.attributes.get(attribute::ROOT) else {
+            let Some(AttributeValue::Keyword(root)) = document.attributes.get(attribute::ROOT)
+            else {
                 return true;
             };
             if let Some(counts) = counted.get_mut(root) {

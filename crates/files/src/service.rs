@@ -1,21 +1,18 @@
 //! The family's calls in Rust types.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use infer::Llm;
-use ingest::{
-    Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt,
-};
+use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt};
 use model::{Caller, Clock, Deadline, ReadOutcome, TenantId};
 use retrieve::Retriever;
 use serde_json::json;
 
 use crate::index::IndexArguments;
-use crate::pages::Pages;
+use crate::preview::{PreviewRequest, Window};
 use crate::search::Searched;
 use crate::walk::Selection;
 use crate::{
@@ -50,20 +47,7 @@ pub struct ServiceConfig {
 
 /// The files family.
 #[derive(Clone)]
-pub struct Service(Arc<Parts>);
-
-struct Parts {
-    config: ServiceConfig,
-    pages: Pages,
-}
-
-impl Deref for Parts {
-    type Target = ServiceConfig;
-
-    fn deref(&self) -> &ServiceConfig {
-        &self.config
-    }
-}
+pub struct Service(Arc<ServiceConfig>);
 
 /// What indexing gave, or how far it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +66,7 @@ pub enum IndexAnswer {
 impl Service {
     /// Puts the service together.
     pub fn new(config: ServiceConfig) -> Self {
-        Service(Arc::new(Parts { config, pages: Pages::default() }))
+        Service(Arc::new(config))
     }
 
     /// Lists the folders that a caller may search.
@@ -197,7 +181,8 @@ impl Service {
                 relative.iter().any(|name| name.as_encoded_bytes().starts_with(b"."))
             });
         // A changed `.gitignore` changes what is indexed around it.
-        let is_rule = path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
+        let is_rule =
+            path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
         indexer.is_own_data(path) || (is_hidden && !is_rule)
     }
 
@@ -283,27 +268,27 @@ impl Service {
         request: &SearchRequest,
         deadline: &Deadline,
     ) -> Result<Found> {
-        let Parts { config: ServiceConfig { indexer, retriever, queue, clock, .. }, pages } =
-            &*self.0;
-        let searched = Searched { indexer, retriever, queue, pages, clock };
+        let ServiceConfig { indexer, retriever, queue, clock, .. } = &*self.0;
+        let searched = Searched { indexer, retriever, queue, clock };
         search::search(&searched, caller, request, deadline)
     }
 
     /// Opens a preview of a file, at a place or at its start.
-    pub fn preview(
+    pub fn preview(&self, caller: &Caller, request: &PreviewRequest) -> Result<Preview> {
+        preview::preview(&self.0.indexer, caller, request)
+    }
+
+    /// Gives up to `max_chars` characters of a file as the index has it: from `from`, or where
+    /// that is absent and the text is longer, around the character `at`.
+    pub fn text(
         &self,
         caller: &Caller,
         path: &str,
-        pointer: Option<&str>,
-        around: (usize, usize),
-    ) -> Result<Preview> {
-        preview::preview(&self.0.indexer, caller, path, pointer, around)
-    }
-
-    /// Gives the text of a file as the index has it, up to a number of characters, and whether
-    /// it was cut.
-    pub fn text(&self, caller: &Caller, path: &str, max_chars: usize) -> Result<(String, bool)> {
-        preview::whole(&self.0.indexer, caller, path, max_chars)
+        from: Option<usize>,
+        at: usize,
+        max_chars: usize,
+    ) -> Result<(String, Window)> {
+        preview::stretch(&self.0.indexer, caller, path, from, at, max_chars)
     }
 
     /// Summarises snippets.

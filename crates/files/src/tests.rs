@@ -18,8 +18,8 @@ use retrieve::Retriever;
 use store::Store;
 
 use crate::{
-    Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, RootConfig, Roots,
-    SearchRequest, Service, ServiceConfig, VECTORS_JOB, Watcher,
+    Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
+    Roots, SearchRequest, Service, ServiceConfig, VECTORS_JOB, Watcher,
 };
 
 struct World {
@@ -73,8 +73,7 @@ impl World {
             (VECTORS_JOB.to_owned(), indexer.vectors_runner()),
         ]);
         let config = QueueConfig::for_one_machine();
-        let queue =
-            JobQueue::open(self.store.catalogue(), runners, config, clock.clone()).unwrap();
+        let queue = JobQueue::open(self.store.catalogue(), runners, config, clock.clone()).unwrap();
         let service = Service::new(ServiceConfig {
             indexer: Arc::clone(&indexer),
             retriever: Retriever::new(self.store.clone(), Arc::new(move || embedder.get(&soon()))),
@@ -100,8 +99,7 @@ impl Opened {
     fn index_all(&self) -> Indexed {
         let mut all = Indexed::default();
         for root in self.indexer.roots().all() {
-            let indexed =
-                self.indexer.index(root, &root.path, false, &Progress::silent()).unwrap();
+            let indexed = self.indexer.index(root, &root.path, false, &Progress::silent()).unwrap();
             all.indexed += indexed.indexed;
             all.removed += indexed.removed;
         }
@@ -113,6 +111,7 @@ impl Opened {
             query: query.to_owned(),
             k: 50,
             offset: 0,
+            after: None,
             exts: None,
             years: None,
             roots: None,
@@ -148,10 +147,8 @@ fn every_file_has_an_outcome_with_a_reason_until_it_changes() {
     assert_eq!(outcomes.get(&ReadOutcome::Empty), Some(&1), "{outcomes:?}");
     assert_eq!(outcomes.get(&ReadOutcome::TooLarge), Some(&1), "{outcomes:?}");
     assert_eq!(outcomes.values().sum::<usize>(), 4, "own data is not indexed: {outcomes:?}");
-    let large = opened
-        .service
-        .files_with(&Caller::local_admin(), ReadOutcome::TooLarge, None, 10)
-        .unwrap();
+    let large =
+        opened.service.files_with(&Caller::local_admin(), ReadOutcome::TooLarge, None, 10).unwrap();
     assert!(large[0].path.ends_with("large.txt"));
     assert!(large[0].reason.as_ref().unwrap().contains("files.max_file_bytes"), "{large:?}");
 
@@ -208,7 +205,8 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
     assert_eq!(opened.n_found(&reader(), "lighthouse"), 1);
     let finance = Caller { roles: ["finance".to_owned()].into(), ..reader() };
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
-    let preview = |caller: &Caller| opened.service.preview(caller, &secret, None, (0, 0));
+    let request = PreviewRequest { path: secret, pointer: None, offset: None, before: 0, after: 0 };
+    let preview = |caller: &Caller| opened.service.preview(caller, &request);
     assert!(matches!(preview(&reader()), Err(Error::Forbidden { .. })));
     assert!(preview(&finance).is_ok());
     // Indexing the outer root again neither takes the inner one's files nor removes them.
@@ -263,10 +261,8 @@ fn changes_are_taken_in_by_themselves() {
 
 #[test]
 fn a_pattern_that_is_none_is_an_error() {
-    let config = |pattern: &str| FilesConfig {
-        ignore: vec![pattern.to_owned()],
-        ..FilesConfig::default()
-    };
+    let config =
+        |pattern: &str| FilesConfig { ignore: vec![pattern.to_owned()], ..FilesConfig::default() };
     assert!(config("*.tmp").check().is_ok());
     let error = config("a{b").check().unwrap_err().to_string();
     assert!(error.contains("`a{b`"), "{error}");

@@ -23,7 +23,14 @@ const LOOK_OFTEN: Duration = Duration::from_secs(15);
 /// File systems whose changes other machines make, so that no event tells them: NFS, SMB, CIFS,
 /// AFS, 9p, FUSE, Ceph, Lustre (`statfs(2)`).
 const NETWORK: [u64; 9] = [
-    0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x0102_1997, 0x6573_5546, 0x00c3_6400,
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x5346_414f,
+    0x0102_1997,
+    0x6573_5546,
+    0x00c3_6400,
     0x0bd0_0bd0,
 ];
 

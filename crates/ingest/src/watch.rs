@@ -98,11 +98,7 @@ fn is_change(kind: &EventKind) -> bool {
     }
 }
 
-fn gather(
-    gathering: &Receiver<PathBuf>,
-    has_lost: &AtomicBool,
-    on_change: &dyn Fn(Noticed),
-) {
+fn gather(gathering: &Receiver<PathBuf>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
     while let Ok(first) = gathering.recv() {
         let latest = Instant::now() + LONGEST;
         let mut paths = BTreeSet::from([first]);

@@ -312,8 +312,7 @@ fn passages_that_people_ask_for_get_their_vectors_first() {
     pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
     let id = EmbedderId::new("remembering", "1");
     let embedder = Arc::new(Remembering { id, texts: Mutex::default() });
-    let vectors =
-        Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder.clone())));
+    let vectors = Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder.clone())));
     vectors.want(&namespace(), [PassageId::new("d090#0"), PassageId::new("d091#0")]);
     assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 100);
     let texts = embedder.texts.lock().unwrap();

@@ -197,16 +197,15 @@ impl Service {
             earlier = document.upload.replace(upload.clone());
             Ok::<_, Error>(vec![])
         });
-        let document = match changed.and_then(|found| {
-            found.ok_or(Error::NotFound { what: "Document" })
-        }) {
-            Ok(document) => document,
-            Err(error) => {
-                self.forget_uploads([upload.staged.as_str()]);
-                self.1.backlog.fewer(&collection.id, 1);
-                return Err(error);
-            }
-        };
+        let document =
+            match changed.and_then(|found| found.ok_or(Error::NotFound { what: "Document" })) {
+                Ok(document) => document,
+                Err(error) => {
+                    self.forget_uploads([upload.staged.as_str()]);
+                    self.1.backlog.fewer(&collection.id, 1);
+                    return Err(error);
+                }
+            };
         // The content before waited in vain: nobody will read it any more.
         self.forget_uploads(earlier.iter().map(|earlier| earlier.staged.as_str()));
         self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));

@@ -21,10 +21,12 @@ impl Service {
         additions: &Additions,
         progress: &Progress,
     ) -> std::result::Result<Value, JobFailure> {
-        let Some((collection, _)) =
-            Collection::load(&*self.0.catalogue, &additions.collection).map_err(failure_of_store)?
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)
+            .map_err(failure_of_store)?
         else {
-            self.forget_uploads(additions.documents.iter().map(|addition| addition.staged.as_str()));
+            self.forget_uploads(
+                additions.documents.iter().map(|addition| addition.staged.as_str()),
+            );
             return Ok(json!({ "documents": 0, "failed": 0 }));
         };
         let waiting = self.waiting_uploads(&collection, additions).map_err(failure)?;
@@ -32,7 +34,9 @@ impl Service {
             self.take_in(&collection, waiting, progress).map_err(failure)?;
         self.follow_up(&collection).map_err(failure)?;
         if n_written == 0 && n_failed > 0 {
-            return Err(JobFailure::Final("no text could be read; each document says why".to_owned()));
+            return Err(JobFailure::Final(
+                "no text could be read; each document says why".to_owned(),
+            ));
         }
         Ok(json!({ "documents": n_written, "failed": n_failed }))
     }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use ingest::{
-    Job, JobContext, JobFailure, JobService, JobState, Priority, Subject, arguments_of,
-};
+use ingest::{Job, JobContext, JobFailure, JobService, JobState, Priority, Subject, arguments_of};
 use model::{Caller, Deadline, NamespaceId, TenantId, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -144,11 +144,12 @@ impl Service {
         mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
     ) -> Result<Collection> {
         let now = self.0.clock.now();
-        let changed = ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
-            let changes = change(collection)?;
-            collection.updated_at = now;
-            Ok::<_, Error>(changes)
-        })?;
+        let changed =
+            ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
+                let changes = change(collection)?;
+                collection.updated_at = now;
+                Ok::<_, Error>(changes)
+            })?;
         changed.ok_or(Error::NotFound { what: "Collection" })
     }
 

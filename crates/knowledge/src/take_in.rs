@@ -250,11 +250,7 @@ impl Hooks for UploadHooks {
         }
     }
 
-    fn cut(
-        &self,
-        item: &Item,
-        blocks: &[Block],
-    ) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
         let cut =
             Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
         Ok(cut.passages(&item.id, blocks))

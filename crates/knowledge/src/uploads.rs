@@ -11,9 +11,7 @@ use store::{Change, Lookup, TypedObject};
 
 use crate::documents::{Content, NewDocument};
 use crate::jobs::{ADD_JOB, Addition, Additions};
-use crate::objects::{
-    Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in,
-};
+use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
 use crate::{Error, Result, Service, limits};
 
 /// What a document says whose upload will never be read.
@@ -89,8 +87,7 @@ impl Service {
         let Ok(additions) = serde_json::from_value::<Additions>(job.arguments.clone()) else {
             return Ok(());
         };
-        let Some((collection, _)) =
-            Collection::load(&*self.0.catalogue, &additions.collection)?
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)?
         else {
             return Ok(());
         };

@@ -26,9 +26,8 @@ impl Timestamp {
 
 impl From<std::time::SystemTime> for Timestamp {
     fn from(time: std::time::SystemTime) -> Self {
-        let millis = |duration: std::time::Duration| {
-            i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-        };
+        let millis =
+            |duration: std::time::Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         match time.duration_since(std::time::UNIX_EPOCH) {
             Ok(since) => Timestamp(millis(since)),
             Err(before) => Timestamp(-millis(before.duration())),

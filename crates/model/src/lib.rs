@@ -26,6 +26,7 @@ mod span;
 
 mod attributes;
 mod block;
+mod delimiter;
 mod outcome;
 mod passage;
 
@@ -45,6 +46,7 @@ pub use caller::{Caller, Identity};
 pub use causes::with_causes;
 pub use clock::{Clock, Timestamp, iso, iso_seconds};
 pub use deadline::Deadline;
+pub use delimiter::guess_delimiter;
 pub use hit::{Explanation, Hit, Stage, StageScore};
 pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
 pub use outcome::{ReadOutcome, UnknownOutcome};

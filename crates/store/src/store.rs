@@ -17,9 +17,9 @@ use crate::sqlite::{FolderLock, SqliteCatalogue};
 use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
     Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
-    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo,
-    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
-    VectorSpace, WordsQuery,
+    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest,
+    NamespaceInfo, NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted,
+    VectorDebt, VectorSpace, WordsQuery,
 };
 
 /// The name of the only follower of a catalogue that one process has.

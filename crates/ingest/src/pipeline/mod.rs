@@ -4,9 +4,9 @@ mod cut;
 mod hooks;
 
 mod batch;
+mod changes;
 mod in_flight;
 mod known;
-mod changes;
 mod report;
 mod run;
 mod scope;

@@ -377,8 +377,11 @@ impl Run<'_> {
                     match self.commit(std::slice::from_ref(prepared), report) {
                         Err(error) if is_fault_of_document(&error) => {
                             report.n_failed += 1;
-                            let message =
-                                format!("`{}`: {}", prepared.document.id, model::with_causes(&error));
+                            let message = format!(
+                                "`{}`: {}",
+                                prepared.document.id,
+                                model::with_causes(&error)
+                            );
                             self.progress.warn(Warning::new("not_stored", message));
                         }
                         written => written?,

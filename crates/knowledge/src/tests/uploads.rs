@@ -147,7 +147,8 @@ fn a_collection_that_is_deleted_takes_what_arrives_with_it() {
         });
     }
     world.settle();
-    let rows = world.service.0.catalogue.list(&store::ObjectPage::of("knowledge_document")).unwrap();
+    let rows =
+        world.service.0.catalogue.list(&store::ObjectPage::of("knowledge_document")).unwrap();
     assert_eq!(rows.len(), 0, "{rows:?}");
     assert_eq!(world.uploads(), [""; 0]);
 }

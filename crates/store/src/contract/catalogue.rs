@@ -116,11 +116,7 @@ pub trait Catalogue: Objects {
 
     /// Gives the fingerprints of all documents whose ids start with `prefix`, in the order of the
     /// ids, by one query.
-    fn fingerprints(
-        &self,
-        namespace: &NamespaceId,
-        prefix: &str,
-    ) -> Result<Vec<Fingerprint>>;
+    fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>>;
 
     /// Gives the passages of a document in order; none when there is no such document.
     fn passages_of(&self, namespace: &NamespaceId, document: &DocumentId) -> Result<Vec<Passage>>;

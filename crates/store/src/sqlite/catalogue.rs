@@ -12,8 +12,8 @@ use super::database::Database;
 use super::rows;
 use crate::{
     Catalogue, Config, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease,
-    LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage, VectorDebt,
-    VectorSpace, Written,
+    LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage,
+    VectorDebt, VectorSpace, Written,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.
@@ -117,11 +117,7 @@ impl Catalogue for SqliteCatalogue {
         self.database.documents(namespace, page)
     }
 
-    fn fingerprints(
-        &self,
-        namespace: &NamespaceId,
-        prefix: &str,
-    ) -> Result<Vec<Fingerprint>> {
+    fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
         self.database.fingerprints(namespace, prefix)
     }
 

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use knowledge::{
-    Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits,
-};
+use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits};
 use model::iso;
 use serde_json::Value;
 
