@@ -18,6 +18,7 @@ mod roots;
 mod walk;
 mod years;
 
+mod browse;
 mod cursor;
 mod index;
 mod outcomes;
@@ -34,6 +35,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use browse::{FileEntry, FilePage, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
 pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};

@@ -69,6 +69,10 @@ impl Service {
         Service(Arc::new(config))
     }
 
+    pub(crate) fn indexer(&self) -> &Indexer {
+        &self.0.indexer
+    }
+
     /// Lists the folders that a caller may search.
     pub fn roots(&self, caller: &Caller) -> Vec<String> {
         self.0.indexer.roots().visible(caller).iter().map(|root| root.name.clone()).collect()

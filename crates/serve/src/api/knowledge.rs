@@ -272,10 +272,10 @@ pub(super) async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value
     };
     let cancelled = CancellationToken::new();
     let _gone = cancelled.clone().drop_guard();
-    let (caller, id) = (rest.caller, rest.id);
+    let (caller, id, via) = (rest.caller, rest.id, rest.via);
     let progress = Arc::new(|_| {});
     let request = call::Request { caller, tool, arguments, id, cancelled, progress };
-    match call::call(&rest.app, request).await {
+    match call::call_via(&rest.app, request, via).await {
         Ok(done) => axum::Json(done.outgoing.value).into_response(),
         Err(failed) => coded(&failed.error),
     }
