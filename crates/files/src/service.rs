@@ -190,11 +190,6 @@ impl Service {
         indexer.is_own_data(path) || (is_hidden && !is_rule)
     }
 
-    /// Gives what indexes.
-    pub(crate) fn indexer(&self) -> &Indexer {
-        &self.0.indexer
-    }
-
     /// Counts the files of every root that the caller may use by what became of them.
     pub fn outcomes(&self, caller: &Caller) -> Result<Vec<RootOutcomes>> {
         self.0.indexer.outcomes(caller)
