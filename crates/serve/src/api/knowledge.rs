@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use knowledge::{
     Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, KnowledgeBase, NewBase,
-    NewCollection, Service, iso,
+    NewCollection, Service,
 };
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::knowledge::error;

@@ -369,7 +369,7 @@ fn series(field: &str, answer: &Value) -> Markup {
         .filter_map(|point| {
             let at = point.get("x").or(point.get("at")).or(point.get("start"))?;
             let at = match at.as_i64() {
-                Some(millis) => short_time(&knowledge::iso(Timestamp(millis))),
+                Some(millis) => short_time(&model::iso(Timestamp(millis))),
                 None => shown(at),
             };
             let count =
