@@ -76,7 +76,8 @@ fn one_signs_in_with_a_key_and_out_again() {
     assert!(wrong.text().contains("not known"), "{}", wrong.text());
     let forged = post(http, "/sign-in", "", &[("credential", KEY)]);
     assert_eq!(forged.status, 403);
-    let elsewhere = [("form_token", token.as_str()), ("credential", KEY), ("next", "//evil.example")];
+    let elsewhere =
+        [("form_token", token.as_str()), ("credential", KEY), ("next", "//evil.example")];
     let elsewhere = post(http, "/sign-in", "", &elsewhere);
     assert_eq!(elsewhere.header("location"), Some("/"));
 
@@ -140,7 +141,10 @@ fn pages_lie_below_the_path_of_the_public_address() {
         let start = page(http, path, "");
         assert_eq!(start.status, 200, "{path}");
         let text = start.text();
-        assert!(text.contains("href=\"/find/tools\"") && !text.contains("href=\"/tools\""), "{text}");
+        assert!(
+            text.contains("href=\"/find/tools\"") && !text.contains("href=\"/tools\""),
+            "{text}"
+        );
     }
     let text = page(http, "/find/tools", "").text();
     let (_, style) = text.split_once("rel=\"stylesheet\" href=\"").unwrap();
@@ -194,7 +198,10 @@ fn a_call_is_replayed_and_a_judged_result_is_a_case_for_eval() {
     let call = call.split('"').next().unwrap().replace("&amp;", "&");
     let replayed = page(http, &format!("/activity/{call}"), "").text();
     assert!(replayed.contains("What the agent saw"), "{replayed}");
-    assert!(replayed.contains("answer is the same") || replayed.contains("lines differ"), "{replayed}");
+    assert!(
+        replayed.contains("answer is the same") || replayed.contains("lines differ"),
+        "{replayed}"
+    );
 
     // Looking around is marked, and does not stand between the agents' calls.
     assert!(page(http, "/?q=visitors", "").status == 200);

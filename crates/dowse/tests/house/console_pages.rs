@@ -109,7 +109,9 @@ fn a_person_searches_opens_filters_and_goes_on_by_keyboard() {
     assert!(browser.evaluate("location.search").as_str().unwrap().contains("q=remote"));
     let first = browser.evaluate("document.querySelector('.hits .title').textContent");
     assert_eq!(first, "remote-work.md");
-    assert!(browser.evaluate("document.querySelectorAll('.snippet mark').length").as_u64() > Some(0));
+    assert!(
+        browser.evaluate("document.querySelectorAll('.snippet mark').length").as_u64() > Some(0)
+    );
     let agent = browser.evaluate("JSON.parse(document.querySelector('#agent-json').textContent)");
     assert_eq!(agent["results"][0]["title"], first);
 
