@@ -132,8 +132,8 @@ fn single_spec(categories: &[String]) -> Spec {
         "search_filters",
         "Search filters",
         "Find the exact machine value for a name or code (an institution, a place, a \
-         classification) to use in the filters of generate_chart_data. Take `bestMatch` when \
-         present; without it the query is ambiguous: ask, or choose from `results`.",
+         classification) to filter by. Take `bestMatch` when present; without it the query is \
+         ambiguous: ask, or choose from `results`.",
     )
     .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
     .with_output(json!({
