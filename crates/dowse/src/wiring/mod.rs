@@ -1,5 +1,6 @@
 //! From a configuration to a running application.
 
+mod close;
 mod families;
 mod lasting;
 mod models;
@@ -13,6 +14,7 @@ use guard::{Authenticator, Limiter};
 use serve::{App, ContextEndpoints};
 use tokio::sync::Semaphore;
 
+pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
