@@ -96,7 +96,7 @@ fn check_whole(store: &Store, earlier: &Earlier) {
     let mut n_blobs = 0;
     for info in store.namespaces().unwrap() {
         let namespace = info.id;
-        for id in store.fingerprints(&namespace).unwrap().into_keys() {
+        for id in store.fingerprints(&namespace, "").unwrap().into_iter().map(|it| it.id) {
             for passage in store.passages_of(&namespace, &id).unwrap() {
                 let blobs = store.blobs(&namespace, std::slice::from_ref(&passage.id)).unwrap();
                 n_blobs += blobs.iter().flatten().count();
