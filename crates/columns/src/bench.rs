@@ -126,7 +126,7 @@ fn stats_query(
     let range = Range { low: Value::Integer(low), high: Value::Integer(high) };
     Query {
         filters: vec![Filter::new(filtered, Test::Within(vec![range]))],
-        sort: Some(Sort { column: sorted.to_owned(), direction: Direction::Descending }),
+        sort: vec![Sort { column: sorted.to_owned(), direction: Direction::Descending }],
         facets: facets.iter().map(|name| (*name).to_owned()).collect(),
         ..Query::first(50, columns.iter().map(|column| column.name.clone()).collect())
     }

@@ -40,11 +40,14 @@ mod schema;
 
 mod cursor;
 mod filters;
+mod moments;
+mod operators;
 mod request;
 
 mod format;
 mod response;
 
+mod aggregate;
 mod describe;
 mod find;
 mod handler;
@@ -55,11 +58,19 @@ mod infer;
 
 mod error;
 
-pub use columns::{Bucket, Case, Direction, Filter, Range, Sort, Test, Value};
+pub use aggregate::{
+    AggregateRequest, AggregateResponse, DEFAULT_GROUPS, GroupRequest, MAX_GROUPINGS, MAX_GROUPS,
+    MAX_MEASURES, MeasureRequest,
+};
+pub use columns::{
+    AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
+};
 pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
-pub use filters::{MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
+pub use filters::{
+    MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed,
+};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};

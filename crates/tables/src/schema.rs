@@ -90,7 +90,9 @@ impl Schema {
                 .collect();
             names.join(", ")
         };
-        let mut hint = "All optional; rows must pass all.".to_owned();
+        let mut hint = "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
+                        min, max, is_null}, and any: [{…}, {…}] for OR."
+            .to_owned();
         let texts = named(&|field| field.field_type == FieldType::String);
         if !texts.is_empty() {
             hint.push_str(&format!(" Substring: {texts}."));

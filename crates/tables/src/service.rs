@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use columns::{Answer, LoadReport, Query, Sort, Table, TimeSeries, Value as Cell};
+use columns::{
+    Answer, LoadReport, Query, ReopeningTable, Sort, Table, TimeSeries, Value as Cell, Zone,
+};
 use model::{Access, Caller, Deadline, Warning};
 
-use crate::config::{FieldType, TableConfig};
+use crate::aggregate::{self, AggregateRequest, AggregateResponse};
+use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
 use crate::filters::{TypedFilters, typed};
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
@@ -52,8 +55,8 @@ pub(crate) struct ServedTable {
 impl Service {
     /// Opens every table.
     ///
-    /// Fails on the first whose schema or source cannot be used; databases that cannot be
-    /// reached fail when they are queried.
+    /// Fails on the first whose schema cannot be used. A source that is away stops nothing: its
+    /// calls fail as unavailable until it is back.
     pub fn open(config: ServiceConfig) -> Result<Self> {
         let mut tables: Vec<ServedTable> = Vec::new();
         for table in config.tables {
@@ -80,6 +83,28 @@ impl Service {
     ) -> Result<QueryResponse> {
         let table = self.table(caller, request.table.as_deref())?;
         table.query(request, deadline)
+    }
+
+    /// Answers `aggregate_table`.
+    pub fn aggregate(
+        &self,
+        caller: &Caller,
+        request: &AggregateRequest,
+        deadline: &Deadline,
+    ) -> Result<AggregateResponse> {
+        let table = self.table(caller, request.table.as_deref())?;
+        aggregate::aggregate(table, request, deadline)
+    }
+
+    /// Answers `describe_schema` in as few words as an agent needs.
+    pub fn describe_briefly(
+        &self,
+        caller: &Caller,
+        table: Option<&str>,
+        deadline: &Deadline,
+    ) -> Result<serde_json::Value> {
+        let table = self.table(caller, table)?;
+        describe::briefly(table, deadline)
     }
 
     /// Answers `describe_schema`.
@@ -147,28 +172,35 @@ impl Service {
 impl ServedTable {
     fn query(&self, request: &QueryRequest, deadline: &Deadline) -> Result<QueryResponse> {
         let schema = &self.schema;
-        let typed = typed(schema, &request.filters)?;
+        let zone = zone_of(request.time_zone.as_deref())?;
+        let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
+        let columns = checked_names(schema, "column", request.columns.as_deref())?
+            .unwrap_or_else(|| schema.column_names());
+        let facets = match checked_names(schema, "facet", request.facets.as_deref())? {
+            Some(facets) => facets,
+            None if request.format == Format::Stats => schema.column_names(),
+            None => Vec::new(),
+        };
         let series =
             request.series.as_ref().map(|series| checked_series(schema, series)).transpose()?;
-        let fingerprint = cursor::fingerprint(&schema.name, request, sort.as_ref());
+        let fingerprint = cursor::fingerprint(&schema.name, request, &sort);
         let after =
             request.cursor.as_ref().map(|token| cursor::decode(&fingerprint, token)).transpose()?;
         let query = Query {
             filters: typed.filters,
+            any: typed.any,
             sort: sort
-                .as_ref()
-                .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction }),
+                .iter()
+                .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction })
+                .collect(),
             offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
             limit: request.page_size as usize,
             after,
-            facets: if request.format == Format::Stats {
-                schema.column_names()
-            } else {
-                Vec::new()
-            },
+            continuous: facets.iter().filter(|name| is_continuous(schema, name)).cloned().collect(),
+            facets,
             facet_rows: MAX_FACET_ROWS,
-            columns: schema.column_names(),
+            columns,
             series,
         };
         let ask = |query: &Query| {
@@ -211,12 +243,13 @@ impl ServedTable {
             answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
         response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
-        if request.format == Format::Stats {
+        // Cells that did not fit show as null in rows and counts, whatever the format.
+        response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
+        if !query.facets.is_empty() {
             warn_of_cut_facets(&mut response.warnings, &answer.facets);
             let facets =
                 answer.facets.iter().map(|facet| (facet.column.clone(), FacetMeta::of(facet)));
             response.facets = Some(facets.collect());
-            response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
             response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
@@ -240,7 +273,7 @@ impl ServedTable {
         if let Some(staleness) = self.engine.staleness() {
             response.warnings.push(Warning::new("stale_data", staleness));
         }
-        let has_two_sorts = request.sort.is_some()
+        let has_two_sorts = !request.sort.is_empty()
             && request.filters.keys().any(|name| {
                 self.schema.field(name).is_some_and(|field| field.field_type == FieldType::Sort)
             });
@@ -280,16 +313,48 @@ pub(crate) fn checked_sort(
     schema: &Schema,
     request: &QueryRequest,
     typed: &TypedFilters,
-) -> Result<Option<SortRequest>> {
-    let Some(sort) = request.sort.clone().or_else(|| typed.sort.clone()) else {
-        return Ok(None);
-    };
+) -> Result<Vec<SortRequest>> {
+    let sort = if request.sort.is_empty() { &typed.sort } else { &request.sort };
     let names = schema.column_names();
-    if names.contains(&sort.id) {
-        Ok(Some(sort))
-    } else {
-        Err(unknown_name("sort field", &sort.id, &names))
+    match sort.iter().find(|sort| !names.contains(&sort.id)) {
+        Some(unknown) => Err(unknown_name("sort field", &unknown.id, &names)),
+        None => Ok(sort.clone()),
     }
+}
+
+/// Checks names of fields; an empty list is as good as none.
+pub(crate) fn checked_names(
+    schema: &Schema,
+    what: &'static str,
+    wanted: Option<&[String]>,
+) -> Result<Option<Vec<String>>> {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { return Ok(None) };
+    let names = schema.column_names();
+    let mut checked: Vec<String> = Vec::new();
+    for name in wanted {
+        if !names.contains(name) {
+            return Err(unknown_name(what, name, &names));
+        }
+        if !checked.contains(name) {
+            checked.push(name.clone());
+        }
+    }
+    Ok(Some(checked))
+}
+
+/// Finds the zone of a call.
+pub(crate) fn zone_of(name: Option<&str>) -> Result<Zone> {
+    let name = name.filter(|name| !name.is_empty());
+    name.map_or(Ok(Zone::default()), Zone::named).map_err(|cause| Error::BadQuery { cause })
+}
+
+/// Tells whether single values of a field say little: numbers and moments that are filtered by
+/// range, not by membership.
+fn is_continuous(schema: &Schema, name: &str) -> bool {
+    schema.field(name).is_some_and(|field| {
+        let is_measured = matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
+        is_measured && field.operator != Some(Operator::In)
+    })
 }
 
 fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
@@ -343,7 +408,9 @@ pub(crate) fn warn_of_page(response: &mut QueryResponse, request: &QueryRequest)
 fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
     let cut: Vec<String> = facets
         .iter()
-        .filter(|facet| facet.n_values > facet.rows.len() as u64)
+        .filter(|facet| {
+            facet.distribution.is_none() && facet.n_values > facet.rows.len() as u64
+        })
         .map(|facet| format!("{} ({} values)", facet.column, facet.n_values))
         .collect();
     if !cut.is_empty() {
@@ -370,7 +437,7 @@ fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
 fn open_table(config: TableConfig, base: &Path, cache: &Path) -> Result<ServedTable> {
     let schema = Schema::new(&config.name, config.description.clone(), config.fields.clone())?;
     let spec = schema::table_spec(&config, &schema);
-    let engine = columns::open(&config.source, spec, base, cache)
+    let engine = ReopeningTable::open(&config.source, spec, base, cache)
         .map_err(|cause| Error::of_source(&config.name, cause))?;
-    Ok(ServedTable { schema, access: config.allow, engine })
+    Ok(ServedTable { schema, access: config.allow, engine: Arc::new(engine) })
 }
