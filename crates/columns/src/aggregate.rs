@@ -212,11 +212,9 @@ pub(crate) fn arrange(
         for sort in &aggregate.sort {
             let by = match sort.output {
                 Output::Group(place) => compare_groups(place, *left, *right, sort.direction),
-                Output::Measure(place) => directed(
-                    &measures[place][*left],
-                    &measures[place][*right],
-                    sort.direction,
-                ),
+                Output::Measure(place) => {
+                    directed(&measures[place][*left], &measures[place][*right], sort.direction)
+                }
             };
             if by.is_ne() {
                 return by;

@@ -79,7 +79,10 @@ impl ReopeningTable {
             );
             match opened {
                 Ok(table) => {
-                    tracing::info!(source = without_password(&self.source), "a table's source is back");
+                    tracing::info!(
+                        source = without_password(&self.source),
+                        "a table's source is back"
+                    );
                     *state = State::Open(table);
                 }
                 Err(error) => {

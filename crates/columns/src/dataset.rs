@@ -7,9 +7,7 @@ use model::Deadline;
 
 use crate::load::{self, LoadReport};
 use crate::query::{Answer, ColumnInfo, Query, Table};
-use crate::{
-    Aggregate, AggregateAnswer, Column, Error, Result, TableSpec, Value, scan, suggest,
-};
+use crate::{Aggregate, AggregateAnswer, Column, Error, Result, TableSpec, Value, scan, suggest};
 
 /// A loaded table. Queries take `&self` and run side by side.
 ///

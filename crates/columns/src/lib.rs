@@ -76,7 +76,9 @@ pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
     NAMED_MISFITS,
 };
-pub use moment::{Bucket, DAY_MILLIS, Epoch, parse as parse_moment, to_iso};
+pub use moment::{
+    Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,
+};
 pub use query::{
     Answer, AnyGroup, Bars, Case, ColumnInfo, Direction, Distribution, Facet, FacetRow, Filter,
     MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint, Sort,

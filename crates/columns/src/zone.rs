@@ -31,12 +31,13 @@ impl Zone {
     ///
     /// Fails on a name that the database does not have.
     pub fn named(name: &str) -> Result<Self> {
-        let is_utc = ["UTC", "Z", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
+        let is_utc =
+            ["UTC", "Z", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
         if is_utc {
             return Ok(Zone::default());
         }
-        let zone = TimeZone::get(name)
-            .map_err(|_| Error::UnknownZone { received: name.to_owned() })?;
+        let zone =
+            TimeZone::get(name).map_err(|_| Error::UnknownZone { received: name.to_owned() })?;
         let name = zone.iana_name().unwrap_or(name).to_owned();
         Ok(Zone { name, zone })
     }
@@ -57,8 +58,7 @@ impl Zone {
     pub fn start_of_day(&self, day: i64) -> i64 {
         let local = day * DAY_MILLIS;
         let Some(date) = date_of_day(day) else { return local };
-        date.to_zoned(self.zone.clone())
-            .map_or(local, |zoned| zoned.timestamp().as_millisecond())
+        date.to_zoned(self.zone.clone()).map_or(local, |zoned| zoned.timestamp().as_millisecond())
     }
 
     /// Gives the first and the last millisecond of a day, month or year in this zone:
@@ -218,17 +218,6 @@ impl Calendar {
             Calendar::Weekday => {
                 WEEKDAYS[usize::try_from(number.rem_euclid(7)).unwrap_or_default()].to_owned()
             }
-        }
-    }
-
-    /// Counts the buckets between two neighbours, so that gaps can be told; `None` where buckets
-    /// do not follow each other.
-    pub(crate) fn step(self) -> Option<i64> {
-        match self {
-            Calendar::Year | Calendar::Quarter | Calendar::Month | Calendar::Day => Some(1),
-            Calendar::Week => Some(7),
-            Calendar::Hour => Some(HOUR_MILLIS),
-            Calendar::Weekday => None,
         }
     }
 }

@@ -33,9 +33,10 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
     // A name that answers the weightiest word may be meant, whatever the other words are: the
     // context may answer them, or nothing at all.
     let known = |word: &&&QueryWord| !word.expansions.is_empty() && word.evidence.is_empty();
-    let heaviest = by_weight.iter().rfind(known).or_else(|| {
-        by_weight.iter().rfind(|word| !word.expansions.is_empty())
-    });
+    let heaviest = by_weight
+        .iter()
+        .rfind(known)
+        .or_else(|| by_weight.iter().rfind(|word| !word.expansions.is_empty()));
     let least = LEAST_QUERY_COVERAGE * heaviest.map_or(reading.weight, |word| word.weight);
     let mut light_weight = 0.0;
     let n_light = by_weight

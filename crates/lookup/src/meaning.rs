@@ -141,8 +141,7 @@ impl NameVectors {
         for name in vectors.chunks_exact(n_dimensions) {
             let cosines: Vec<f32> = background.iter().map(|query| dot(name, query)).collect();
             let centre = cosines.iter().sum::<f32>() / cosines.len() as f32;
-            squares +=
-                cosines.iter().map(|cosine| f64::from(cosine - centre).powi(2)).sum::<f64>();
+            squares += cosines.iter().map(|cosine| f64::from(cosine - centre).powi(2)).sum::<f64>();
             centres.push(centre);
         }
         let n_cosines = (names.len() * BACKGROUND.len()) as f64;

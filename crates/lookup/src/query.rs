@@ -64,8 +64,8 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
             let expansions = index.vocabulary.expand(&token);
             // A misspelt word weighs what the word weighs that was surely meant.
             let meant = expansions.first().filter(|likeliest| likeliest.similarity >= 0.8);
-            let n_holding = meant
-                .map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
+            let n_holding =
+                meant.map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
             let of_token = nature(&token.folded);
             let nature = match meant {
                 Some(likeliest) if of_token == Nature::Plain => {

@@ -193,7 +193,8 @@ impl Found<'_> {
     fn ranked(self) -> Vec<Match> {
         let hint = self.request.hint.map(Hint::new);
         let index = self.index;
-        let is_fitting = |entry: EntryIdx| hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
+        let is_fitting =
+            |entry: EntryIdx| hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
         let has_fitting = hint.is_some() && self.by_entry.keys().any(|entry| is_fitting(*entry));
         let mut matches: Vec<Match> = self
             .by_entry
@@ -247,9 +248,8 @@ impl Answer {
 
 /// Tells whether two locales are of one language: `en-US` is `en`.
 pub fn is_same_language(left: &str, right: &str) -> bool {
-    let language = |locale: &str| {
-        locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase()
-    };
+    let language =
+        |locale: &str| locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
     language(left) == language(right)
 }
 

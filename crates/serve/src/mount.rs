@@ -48,7 +48,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use tables::{QueryRequest, TableHandler};
+use tables::{QueryRequest, TableHandler, handler_input_schema};
 use tokio_util::sync::CancellationToken;
 use tools::tables::{describe_schema_spec, query_table_answer, query_table_spec, table_error};
 use tools::{Answer, Code, Spec, ToolError};
@@ -92,7 +92,7 @@ impl Default for MountConfig {
 pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
     let schemas = [handler.schema()];
     let mounted = Mounted(Arc::new(Inside {
-        query_table: query_table_spec(&schemas),
+        query_table: query_table_spec(&schemas).with_input(handler_input_schema(handler.schema())),
         describe_schema: describe_schema_spec(&schemas),
         handler,
         config,

@@ -1,8 +1,8 @@
 //! `aggregate_table`: measures of groups of rows, exact, without SQL.
 
 use columns::{
-    Aggregate, Calendar, GroupBy, Grouping, Having, Measure, Op, Output, OutputSort,
-    Value as Cell, Zone,
+    Aggregate, Calendar, GroupBy, Grouping, Having, Measure, Op, Output, OutputSort, Value as Cell,
+    Zone,
 };
 use model::{Deadline, Warning};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use crate::describe::load_warnings;
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::request::{SortRequest, unknown_name};
-use crate::response::{cut_cell, MAX_CELL_CHARS};
+use crate::response::{MAX_CELL_CHARS, cut_cell};
 use crate::schema::leaf;
 use crate::service::{ServedTable, zone_of};
 use crate::{Error, Result};
@@ -181,7 +181,8 @@ fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
         {
             zones.push(zone.name().to_owned());
         }
-        let name = if columns.contains(&short) { format!("{}_{short}", group.field) } else { short };
+        let name =
+            if columns.contains(&short) { format!("{}_{short}", group.field) } else { short };
         columns.push(name);
         group_by.push(Grouping { column: group.field.clone(), by });
     }

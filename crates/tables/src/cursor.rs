@@ -40,11 +40,7 @@ pub(crate) fn decode(query: &str, token: &str) -> Result<Position> {
 
 /// Names a query by what decides its rows and their order. The page's size may change between
 /// pages.
-pub(crate) fn fingerprint(
-    table: &str,
-    request: &QueryRequest,
-    sort: &[SortRequest],
-) -> String {
+pub(crate) fn fingerprint(table: &str, request: &QueryRequest, sort: &[SortRequest]) -> String {
     let mut filters: Vec<_> = request.filters.iter().collect();
     filters.sort_by_key(|(name, _)| *name);
     let mut hash = Sha256::new();

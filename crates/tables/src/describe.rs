@@ -227,6 +227,24 @@ pub(crate) fn load_warnings(engine: &dyn Table, deadline: &Deadline) -> Vec<Warn
         );
         warnings.push(Warning::new("not_utf8", message));
     }
+    if let Some(encoding) = &report.encoding {
+        let message = format!("the source is not UTF-8; it was read as {encoding}");
+        warnings.push(Warning::new("encoding", message));
+    }
+    if report.n_rounded > 0 {
+        let message = format!(
+            "{} different numbers of the source have more digits than are kept and were rounded",
+            report.n_rounded
+        );
+        warnings.push(Warning::new("numbers_rounded", message));
+    }
+    if report.n_repeated_in_lists > 0 {
+        let message = format!(
+            "{} values were repeated in one list and are kept once",
+            report.n_repeated_in_lists
+        );
+        warnings.push(Warning::new("list_values_once", message));
+    }
     if report.n_cut_cells > 0 {
         let message = format!("{} cells of the source were too long and cut", report.n_cut_cells);
         warnings.push(Warning::new("source_cells_cut", message));

@@ -45,8 +45,7 @@ pub fn typed(schema: &Schema, filters: &Map<String, Value>, zone: &Zone) -> Resu
             typed.any.extend(alternatives(schema, value, zone)?);
             continue;
         }
-        let field =
-            field.ok_or_else(|| unknown_name("filter", name, &schema.filter_names()))?;
+        let field = field.ok_or_else(|| unknown_name("filter", name, &schema.filter_names()))?;
         if value.is_null() {
             continue;
         }
@@ -110,7 +109,8 @@ impl Tested<'_> {
             }
             FieldType::Number | FieldType::Boolean | FieldType::StringLiteral => {
                 let is_absent = value.as_str() == Some("");
-                let one = if let [one] = self.listed(value)?.as_slice() { one } else { value };
+                let listed = self.listed(value)?;
+                let one = if let [one] = listed.as_slice() { one } else { value };
                 if is_absent { None } else { Some(Test::AnyOf(vec![self.cell(self.field, one)?])) }
             }
             FieldType::Timestamp if value.as_str() == Some("") => None,

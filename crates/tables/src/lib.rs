@@ -65,19 +65,18 @@ pub use aggregate::{
 pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
-pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
+pub use config::{DateOrder, Epoch, Field, FieldType, Fields, Operator, TableConfig};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
-pub use filters::{
-    MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed,
-};
+pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
-    SortRequest, describe_input_schema, describe_table_name, query_input_schema,
+    SortRequest, describe_input_schema, describe_table_name, handler_input_schema,
+    query_input_schema,
 };
 pub use response::{
     DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,

@@ -56,8 +56,11 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                 }
             }
             "starts_with" => {
-                let prefixes =
-                    tested.listed(value)?.iter().map(|text| tested.text(text)).collect::<Result<Vec<_>>>()?;
+                let prefixes = tested
+                    .listed(value)?
+                    .iter()
+                    .map(|text| tested.text(text))
+                    .collect::<Result<Vec<_>>>()?;
                 if prefixes.iter().any(|prefix| !prefix.is_empty()) {
                     tests.push(Test::HasPrefix(prefixes));
                 }

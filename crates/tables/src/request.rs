@@ -232,9 +232,8 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
         "sort".to_owned(),
         json!({ "anyOf": [one_sort, { "type": "array", "items": one_sort }] }),
     );
-    let listed = |what: &str| {
-        json!({ "type": "array", "items": { "type": "string" }, "description": what })
-    };
+    let listed =
+        |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     properties.insert("columns".to_owned(), listed("fields of a row; default all"));
     properties.insert("facets".to_owned(), listed("fields to count; default all with stats"));
     properties.insert(
@@ -273,6 +272,17 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// Gives the JSON Schema of `query_table` over a mounted program's data, without what such a
+/// program cannot be asked for: continuation tokens and series.
+pub fn handler_input_schema(schema: &Schema) -> Value {
+    let mut input = query_input_schema(&[schema]);
+    if let Some(properties) = input["properties"].as_object_mut() {
+        properties.shift_remove("cursor");
+        properties.shift_remove("series");
+    }
+    input
 }
 
 /// Gives the JSON Schema of the arguments of `describe_schema`.

@@ -90,9 +90,10 @@ impl Schema {
                 .collect();
             names.join(", ")
         };
-        let mut hint = "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
+        let mut hint =
+            "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
                         min, max, is_null}, and any: [{…}, {…}] for OR."
-            .to_owned();
+                .to_owned();
         let texts = named(&|field| field.field_type == FieldType::String);
         if !texts.is_empty() {
             hint.push_str(&format!(" Substring: {texts}."));
@@ -150,10 +151,16 @@ pub(crate) fn table_spec(config: &TableConfig, schema: &Schema) -> TableSpec {
                 kind: kind(leaf.field_type),
                 cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
                 epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
+                date_order: field.date_order.or(leaf.date_order),
             }
         })
         .collect();
-    TableSpec { columns, null_values: config.null_values.clone(), delimiter: config.delimiter }
+    TableSpec {
+        columns,
+        null_values: config.null_values.clone(),
+        delimiter: config.delimiter,
+        sheet: None,
+    }
 }
 
 /// Gives what an array holds in the end, or the field itself.

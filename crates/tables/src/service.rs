@@ -352,7 +352,8 @@ pub(crate) fn zone_of(name: Option<&str>) -> Result<Zone> {
 /// range, not by membership.
 fn is_continuous(schema: &Schema, name: &str) -> bool {
     schema.field(name).is_some_and(|field| {
-        let is_measured = matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
+        let is_measured =
+            matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
         is_measured && field.operator != Some(Operator::In)
     })
 }
@@ -408,9 +409,7 @@ pub(crate) fn warn_of_page(response: &mut QueryResponse, request: &QueryRequest)
 fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
     let cut: Vec<String> = facets
         .iter()
-        .filter(|facet| {
-            facet.distribution.is_none() && facet.n_values > facet.rows.len() as u64
-        })
+        .filter(|facet| facet.distribution.is_none() && facet.n_values > facet.rows.len() as u64)
         .map(|facet| format!("{} ({} values)", facet.column, facet.n_values))
         .collect();
     if !cut.is_empty() {

@@ -41,15 +41,12 @@ impl Model {
     }
 
     fn aggregated(&self, wanted: &Aggregate) -> crate::AggregateAnswer {
-        let passing: Vec<&Vec<Value>> = self
-            .rows
-            .iter()
-            .filter(|row| passes_all(row, &wanted.filters, &wanted.any))
-            .collect();
+        let passing: Vec<&Vec<Value>> =
+            self.rows.iter().filter(|row| passes_all(row, &wanted.filters, &wanted.any)).collect();
         // Keys are kept beside what orders them.
         let mut groups: BTreeMap<String, (Vec<(Value, Value)>, Vec<&Vec<Value>>)> = BTreeMap::new();
         if wanted.group_by.is_empty() {
-            groups.insert(String::new(), (Vec::new(), Vec::new()));
+            groups.insert("[]".to_owned(), (Vec::new(), Vec::new()));
         }
         for row in &passing {
             let key: Vec<(Value, Value)> = wanted
@@ -69,7 +66,9 @@ impl Model {
             })
             .filter(|(_, measures): &(_, Vec<Value>)| {
                 wanted.having.iter().all(|having| {
-                    let Test::Within(ranges) = &having.test else { panic!("only ranges are asked") };
+                    let Test::Within(ranges) = &having.test else {
+                        panic!("only ranges are asked")
+                    };
                     let value = &measures[having.measure_idx];
                     *value != Value::Null && compare(value, &ranges[0].low).is_ge()
                 })
@@ -78,9 +77,7 @@ impl Model {
         let total_groups = measured.len() as u64;
         measured.sort_by(|(left, left_measures), (right, right_measures)| {
             let explicit = wanted.sort.iter().map(|sort| match sort.output {
-                Output::Group(place) => {
-                    directed(&left[place].0, &right[place].0, sort.direction)
-                }
+                Output::Group(place) => directed(&left[place].0, &right[place].0, sort.direction),
                 Output::Measure(place) => {
                     directed(&left_measures[place], &right_measures[place], sort.direction)
                 }
@@ -94,7 +91,9 @@ impl Model {
         let rows = measured
             .into_iter()
             .take(wanted.limit)
-            .map(|(key, measures)| key.into_iter().map(|(_, shown)| shown).chain(measures).collect())
+            .map(|(key, measures)| {
+                key.into_iter().map(|(_, shown)| shown).chain(measures).collect()
+            })
             .collect();
         crate::AggregateAnswer { rows, total_groups, total_rows: passing.len() as u64 }
     }
@@ -174,7 +173,9 @@ fn measured(rows: &[&Vec<Value>], measure: &Measure) -> Value {
 
 fn same(cell: &Value, wanted: &Value) -> bool {
     match (plain(cell), plain(wanted)) {
-        (Value::Real(left), Value::Real(right)) => (left - right).abs() < 1e-9 * right.abs().max(1.0),
+        (Value::Real(left), Value::Real(right)) => {
+            (left - right).abs() < 1e-9 * right.abs().max(1.0)
+        }
         // The plain scan writes hours without their offset.
         (Value::Text(left), Value::Text(right)) => {
             left == right || (right.len() == 16 && right.contains('T') && left.starts_with(&right))

@@ -217,11 +217,8 @@ impl Model {
     }
 
     fn passing(&self, query: &Query) -> Vec<&Vec<Value>> {
-        let mut rows: Vec<&Vec<Value>> = self
-            .rows
-            .iter()
-            .filter(|row| passes_all(row, &query.filters, &query.any))
-            .collect();
+        let mut rows: Vec<&Vec<Value>> =
+            self.rows.iter().filter(|row| passes_all(row, &query.filters, &query.any)).collect();
         rows.sort_by(|left, right| {
             query
                 .sort

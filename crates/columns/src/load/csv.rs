@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
+use super::decode::Decoded;
 use super::intern::Raw;
 use super::report::Misfit;
 use super::{MAX_CELL_BYTES, MAX_ROWS, TableBuilder};
@@ -23,6 +24,9 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Reads a file of delimited text; `tab` is forced for TSV by the caller's specification.
 pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
     let mut records = Records::open(path)?;
+    if let Some(encoding) = records.file.encoding() {
+        table.encoding(encoding);
+    }
     records.skip_mark()?;
     let delimiter = match spec.delimiter {
         Some(delimiter) => u8::try_from(delimiter).map_err(|_| Error::Malformed {
@@ -102,7 +106,7 @@ impl Cell {
 
 /// Splits a file into records.
 struct Records {
-    file: fs_err::File,
+    file: Decoded,
     buffer: Vec<u8>,
     /// Where the next record starts in the buffer.
     at: usize,
@@ -112,18 +116,12 @@ struct Records {
 
 impl Records {
     fn open(path: &Path) -> Result<Self> {
-        let file = fs_err::File::open(path)?;
+        let file = Decoded::open(path)?;
         Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1 })
     }
 
     fn skip_mark(&mut self) -> Result<()> {
         self.fill()?;
-        if self.buffer.starts_with(&[0xff, 0xfe]) || self.buffer.starts_with(&[0xfe, 0xff]) {
-            return Err(Error::Malformed {
-                path: self.file.path().to_owned(),
-                reason: "the file is UTF-16; save it as UTF-8".to_owned(),
-            });
-        }
         if self.buffer.starts_with(b"\xef\xbb\xbf") {
             self.at = 3;
         }
@@ -316,7 +314,7 @@ fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
 }
 
 /// Names every column: empty names by place, repeated names by a number.
-fn unique(names: Vec<String>) -> Vec<String> {
+pub(super) fn unique(names: Vec<String>) -> Vec<String> {
     let mut seen: Vec<String> = Vec::with_capacity(names.len());
     for (place, name) in names.into_iter().enumerate() {
         let base = if name.is_empty() { format!("column_{}", place + 1) } else { name };

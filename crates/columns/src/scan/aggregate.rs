@@ -302,11 +302,8 @@ impl<'d> Keys<'d> {
                 Some(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
                 None => row..row + 1,
             };
-            let slot =
-                |item| u128::from(part.slots[part.column.codes.get(item) as usize]) * stride;
-            ids = items
-                .flat_map(|item| ids.iter().map(move |id| id + slot(item)))
-                .collect();
+            let slot = |item| u128::from(part.slots[part.column.codes.get(item) as usize]) * stride;
+            ids = items.flat_map(|item| ids.iter().map(move |id| id + slot(item))).collect();
             // Two values of one cell can be in one bucket; the row is in it once.
             ids.sort_unstable();
             ids.dedup();
@@ -328,9 +325,9 @@ impl<'d> Part<'d> {
             GroupBy::Calendar(calendar, zone) => {
                 let mut numbering = Numbering::new(*calendar, zone);
                 match &column.distinct {
-                    Distinct::Timestamps(moments) => (1..n_codes)
-                        .map(|code| numbering.next(moments.value(code)))
-                        .collect(),
+                    Distinct::Timestamps(moments) => {
+                        (1..n_codes).map(|code| numbering.next(moments.value(code))).collect()
+                    }
                     _ => Vec::new(),
                 }
             }

@@ -261,10 +261,8 @@ impl Collected {
         for group in &groups {
             counts[*group as usize] += 1;
         }
-        let columns = plan.columns.iter().map(|_| Figures::Sorted {
-            starts: Vec::new(),
-            codes: Vec::new(),
-        });
+        let columns =
+            plan.columns.iter().map(|_| Figures::Sorted { starts: Vec::new(), codes: Vec::new() });
         let mut collected = Collected { counts, columns: columns.collect(), pairs: None };
         collected.sort(plan, &groups, &rows, deadline)?;
         Ok(collected)

@@ -73,10 +73,7 @@ pub(crate) fn run(dataset: &Dataset, query: &Query, deadline: &Deadline) -> Resu
 
     let total = if is_whole { dataset.n_rows() as u64 } else { part.n_rows };
     let facets = if is_whole {
-        facet_columns
-            .iter()
-            .map(|column| facet(query, column, column.totals()))
-            .collect()
+        facet_columns.iter().map(|column| facet(query, column, column.totals())).collect()
     } else {
         facet_columns
             .iter()

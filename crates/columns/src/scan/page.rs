@@ -102,9 +102,8 @@ impl<'d> Order<'d> {
     fn find_again(&self, dataset: &Dataset, row: u64, hash: u64, key: u128) -> u32 {
         let n_rows = dataset.n_rows();
         let start = (row as usize).min(n_rows);
-        let is_it = |candidate: &usize| {
-            self.key(*candidate) == key && dataset.row_hash(*candidate) == hash
-        };
+        let is_it =
+            |candidate: &usize| self.key(*candidate) == key && dataset.row_hash(*candidate) == hash;
         let behind = (start..n_rows).take(MAX_SEARCHED).find(is_it);
         let found = behind.or_else(|| (0..start).rev().take(MAX_SEARCHED).find(is_it));
         found.map_or(row.min(u64::from(u32::MAX)) as u32, |row| row as u32)

@@ -8,8 +8,7 @@ use super::statement::{Dialect, Statement, Target, Where};
 use super::writer::Writer;
 use crate::aggregate::{MAX_DATABASE_GROUPS, arrange, directed, whole_sum, width_start};
 use crate::{
-    Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value,
-    Zone,
+    Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
 };
 
 /// The most changes of a zone's offset that one statement lists: two a year for 250 years.
@@ -200,9 +199,8 @@ fn offset(
 ) -> Result<String> {
     let shape = [Cell::Moment, Cell::Moment, Cell::Whole];
     let extremes = run.run(&target.extremes(rows, column)?, &shape)?;
-    let end = |at: usize| {
-        extremes.first().and_then(|row| row[at].as_f64()).map(|millis| millis as i64)
-    };
+    let end =
+        |at: usize| extremes.first().and_then(|row| row[at].as_f64()).map(|millis| millis as i64);
     let (Some(first), Some(last)) = (end(0), end(1)) else { return Ok("0::int8".to_owned()) };
     let offsets = zone.offsets(first, last, MAX_OFFSETS).ok_or_else(|| Error::WrongTest {
         column: column.to_owned(),
@@ -225,14 +223,11 @@ fn offset(
 /// towards zero; taking the rest off first divides downwards.
 fn number(calendar: Calendar, moment: &str, offset: &str) -> String {
     let local = format!("({moment} + {offset})");
-    let down = |value: &str, unit: i64| {
-        format!("({value} - ((({value}) % {unit}) + {unit}) % {unit})")
-    };
+    let down =
+        |value: &str, unit: i64| format!("({value} - ((({value}) % {unit}) + {unit}) % {unit})");
     let day = format!("({} / {DAY_MILLIS})", down(&local, DAY_MILLIS));
     let from_monday = format!("({day} + 3)");
-    let part = |part: &str| {
-        format!("extract({part} FROM (date '1970-01-01' + {day}::int4))::int8")
-    };
+    let part = |part: &str| format!("extract({part} FROM (date '1970-01-01' + {day}::int4))::int8");
     match calendar {
         Calendar::Hour => format!("({} - {offset})", down(&local, 3_600_000)),
         Calendar::Day => day,

@@ -175,8 +175,10 @@ fn series(
             test: if is_moment { "a sum" } else { "a series by time" },
         });
     }
-    let extremes = run
-        .run(&target.extremes(Where::default(), &wanted.column)?, &[Cell::Moment, Cell::Moment, Cell::Whole])?;
+    let extremes = run.run(
+        &target.extremes(Where::default(), &wanted.column)?,
+        &[Cell::Moment, Cell::Moment, Cell::Whole],
+    )?;
     let ends = extremes.first().map(|row| (row[0].as_f64(), row[1].as_f64()));
     let Some((Some(lowest), Some(highest))) = ends else {
         let bucket = wanted.bucket.unwrap_or(crate::Bucket::Day);

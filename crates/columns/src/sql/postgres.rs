@@ -11,8 +11,8 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
 use super::answer::{self, Cell, Run};
-use super::{aggregate, fit};
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::{aggregate, fit};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::source::without_password;
 use crate::{

@@ -48,22 +48,16 @@ fn quantiles(target: &Target, rows: Where<'_>, name: &str) -> Result<Statement> 
     let expression = &target.column(name)?.expression;
     let each = QUANTILES.map(|percent| match target.dialect {
         Dialect::Sqlite => format!("dowse_quantile({expression}, {percent})"),
-        Dialect::Postgres => format!(
-            "percentile_disc({percent}::float8 / 100) WITHIN GROUP (ORDER BY {expression})"
-        ),
+        Dialect::Postgres => {
+            format!("percentile_disc({percent}::float8 / 100) WITHIN GROUP (ORDER BY {expression})")
+        }
     });
     let mut writer = Writer::new(target, &format!("SELECT {} FROM ", each.join(", ")));
     writer.write_source(rows, None)?;
     Ok(writer.finish())
 }
 
-fn bars(
-    target: &Target,
-    rows: Where<'_>,
-    name: &str,
-    start: f64,
-    width: f64,
-) -> Result<Statement> {
+fn bars(target: &Target, rows: Where<'_>, name: &str, start: f64, width: f64) -> Result<Statement> {
     let expression = &target.column(name)?.expression;
     let mut writer = Writer::new(target, "SELECT ");
     let (open, close) = match target.dialect {

@@ -10,14 +10,15 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 
 use super::answer::{self, Cell, Run};
-use super::{aggregate, fit, functions};
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::{aggregate, fit, functions};
 use crate::cache::Stamp;
 use crate::load::number_of;
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::spec::NULL_WORDS;
 use crate::{
-    Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result, TableSpec, Value, moment, suggest,
+    Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
+    TableSpec, Value, moment, suggest,
 };
 
 /// Connections that are kept open between queries.

@@ -65,12 +65,7 @@ enum OneOrMany<T> {
 #[serde(untagged)]
 enum GroupArgument {
     Field(String),
-    Bucket {
-        field: String,
-        bucket: Option<String>,
-        time_zone: Option<String>,
-        width: Option<f64>,
-    },
+    Bucket { field: String, bucket: Option<String>, time_zone: Option<String>, width: Option<f64> },
 }
 
 #[derive(Deserialize)]

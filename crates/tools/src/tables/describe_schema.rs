@@ -77,5 +77,9 @@ pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
     )
     .with_input(describe_input_schema(schemas))
     .with_output(describe_output_schema())
-    .with_source_text(&["/fields/*/top/*/value", "/schema/properties/*/description", "/warnings/*"])
+    .with_source_text(&[
+        "/fields/*/top/*/value",
+        "/schema/properties/*/description",
+        "/warnings/*",
+    ])
 }
