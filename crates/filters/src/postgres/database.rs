@@ -150,5 +150,8 @@ async fn connect(address: &PostgresAddress) -> std::result::Result<Client, tokio
             tracing::warn!(%error, "a connection to PostgreSQL ended");
         }
     });
+    // How alike a part of a name must be for the trigram index to give it; the lookup's own
+    // score decides afterwards.
+    client.batch_execute("SET pg_trgm.word_similarity_threshold = 0.45").await?;
     Ok(client)
 }
