@@ -57,6 +57,7 @@ mod live;
 mod mapped;
 
 mod away;
+mod parquet_out;
 mod source;
 mod sql;
 
@@ -79,6 +80,7 @@ pub use load::{
 pub use moment::{
     Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,
 };
+pub use parquet_out::ParquetWriter;
 pub use query::{
     Answer, AnyGroup, Bars, Case, ColumnInfo, Direction, Distribution, Facet, FacetRow, Filter,
     MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint, Sort,

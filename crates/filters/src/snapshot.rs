@@ -6,7 +6,6 @@ use lookup::{How, Match, Meaning, Request, is_same_language};
 use model::{Score, Warning};
 use serde::Serialize;
 
-use crate::Result;
 use crate::classification::CodeForm;
 use crate::config::{DimensionConfig, Engine, FiltersConfig};
 use crate::dimension::Dimension;
@@ -15,6 +14,7 @@ use crate::request::SearchRequest;
 use crate::response::{ResultExplanation, SearchResponse};
 use crate::service::MAX_MEANING_NAMES;
 use crate::source::{Source, Table, Version};
+use crate::{Error, Result};
 
 /// How far the second form of a code stands behind the first.
 const SECOND_FORM: f64 = 0.01;
@@ -52,6 +52,8 @@ pub(crate) struct Snapshot {
     pub(crate) is_stale: bool,
     /// Why its names have no vectors yet, where they are to have some.
     pub(crate) waits_for_meaning: Option<String>,
+    /// Why the source could not be read when the server started; nothing is known of it.
+    pub(crate) away: Option<String>,
 }
 
 impl Snapshot {
@@ -68,6 +70,7 @@ impl Snapshot {
                 version: None,
                 is_stale: false,
                 waits_for_meaning: None,
+                away: None,
             });
         }
         // The version is taken first: a change while reading is then seen as one more change.
@@ -80,6 +83,20 @@ impl Snapshot {
             version,
             is_stale: false,
             waits_for_meaning: None,
+            away: None,
+        })
+    }
+
+    /// Stands for a source that is away.
+    pub(crate) fn away(config: &DimensionConfig, error: &Error) -> Result<Self> {
+        let table = Table { columns: config.columns(), rows: Vec::new() };
+        Ok(Snapshot {
+            dimension: Arc::new(Dimension::build(config.clone(), table, None)?),
+            candidates: None,
+            version: None,
+            is_stale: false,
+            waits_for_meaning: None,
+            away: Some(error.to_string()),
         })
     }
 
@@ -96,6 +113,7 @@ impl Snapshot {
             version: self.version.clone(),
             is_stale: self.is_stale,
             waits_for_meaning: is_to_have_it.then(|| reason.to_owned()),
+            away: self.away.clone(),
         }
     }
 
@@ -107,6 +125,7 @@ impl Snapshot {
             version,
             is_stale: false,
             waits_for_meaning: self.waits_for_meaning.clone(),
+            away: None,
         }
     }
 
@@ -118,10 +137,15 @@ impl Snapshot {
             version,
             is_stale: true,
             waits_for_meaning: self.waits_for_meaning.clone(),
+            away: None,
         }
     }
 
     pub(crate) fn dimension_for(&self, query: &str) -> Result<Arc<Dimension>> {
+        if let Some(reason) = &self.away {
+            let category = self.dimension.config.category.clone();
+            return Err(Error::Away { category, reason: reason.clone() });
+        }
         match &self.candidates {
             Some(candidates) => Ok(Arc::new(candidates.find(query)?)),
             None => Ok(Arc::clone(&self.dimension)),

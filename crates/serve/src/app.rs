@@ -43,6 +43,8 @@ pub struct App {
     pub endpoints: Option<Arc<dyn Endpoints>>,
     /// A question over everything.
     pub across: across::Service,
+    /// The tables, for exports.
+    pub tables: Option<tables::Service>,
     /// Charts, where facts are configured.
     pub charts: Option<Arc<filters::charts::Charts>>,
     /// Lists against dimensions, where there are some.

@@ -34,6 +34,20 @@ pub struct TableConfig {
     pub fields: Fields,
 }
 
+/// `[exports]`: links to whole results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportsConfig {
+    /// How many minutes a link is good.
+    pub link_minutes: u64,
+}
+
+impl Default for ExportsConfig {
+    fn default() -> Self {
+        ExportsConfig { link_minutes: crate::EXPORT_LINK_MINUTES }
+    }
+}
+
 /// Fields by name, in the order in which they were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields(pub Vec<(String, Field)>);

@@ -21,6 +21,7 @@
 //!     tables: vec![demo::table_config("requests.csv")],
 //!     base_folder: folder.path().to_owned(),
 //!     cache_folder: folder.path().join("cache"),
+//!     export_link_minutes: tables::EXPORT_LINK_MINUTES,
 //! })
 //! .unwrap();
 //!
@@ -49,8 +50,10 @@ mod response;
 
 mod aggregate;
 mod describe;
+mod export;
 mod find;
 mod handler;
+mod links;
 mod service;
 
 pub mod demo;
@@ -65,7 +68,7 @@ pub use aggregate::{
 pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
-pub use config::{DateOrder, Epoch, Field, FieldType, Fields, Operator, TableConfig};
+pub use config::{DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, TableConfig};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
 pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
@@ -73,6 +76,7 @@ pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
+pub use links::{EXPORT_LINK_MINUTES, ExportLink};
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
     SortRequest, describe_input_schema, describe_table_name, handler_input_schema,

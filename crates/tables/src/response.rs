@@ -200,6 +200,7 @@ pub fn query_output_schema() -> Value {
             "csv": { "type": "string" },
             "series": { "type": "object" },
             "next": { "type": "string" },
+            "export": { "type": "object" },
             "did_you_mean": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } }
         },

@@ -54,6 +54,16 @@ impl Schema {
         self.columns().map(|(name, _)| name.clone()).collect()
     }
 
+    /// Gives the fields whose text is redacted before it leaves; `None` when all of them are.
+    pub fn redacted_names(&self) -> Option<Vec<String>> {
+        let redacted: Vec<String> = self
+            .columns()
+            .filter(|(_, field)| is_redacted(field))
+            .map(|(name, _)| name.clone())
+            .collect();
+        (redacted.len() < self.columns().count()).then_some(redacted)
+    }
+
     /// Gives the names of all filters.
     pub fn filter_names(&self) -> Vec<String> {
         self.fields.iter().map(|(name, _)| name.clone()).collect()
@@ -161,6 +171,11 @@ pub(crate) fn table_spec(config: &TableConfig, schema: &Schema) -> TableSpec {
         delimiter: config.delimiter,
         sheet: None,
     }
+}
+
+/// Tells whether a field's text is redacted before it leaves.
+pub(crate) fn is_redacted(field: &Field) -> bool {
+    field.redact && leaf(field).redact
 }
 
 /// Gives what an array holds in the end, or the field itself.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use columns::{
     Answer, LoadReport, Query, ReopeningTable, Sort, Table, TimeSeries, Value as Cell, Zone,
@@ -11,7 +12,9 @@ use model::{Access, Caller, Deadline, Warning};
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
 use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
+use crate::export::ExportFormat;
 use crate::filters::{TypedFilters, typed};
+use crate::links::{ExportLink, ExportLinks};
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long,
@@ -38,12 +41,16 @@ pub struct ServiceConfig {
     pub base_folder: PathBuf,
     /// Where column files are kept.
     pub cache_folder: PathBuf,
+    /// How long a link to an export is good.
+    pub export_link_minutes: u64,
 }
 
 /// The tables of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
     tables: Arc<Vec<ServedTable>>,
+    links: ExportLinks,
+    link_lifetime: Duration,
 }
 
 pub(crate) struct ServedTable {
@@ -65,7 +72,8 @@ impl Service {
             }
             tables.push(open_table(table, &config.base_folder, &config.cache_folder)?);
         }
-        Ok(Service { tables: Arc::new(tables) })
+        let link_lifetime = Duration::from_secs(60 * config.export_link_minutes);
+        Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
     }
 
     /// Gives the schemas of the tables that a caller may use, in the order of the
@@ -129,6 +137,27 @@ impl Service {
         tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
+    /// Makes a link to all rows of a query, for its caller; gives its random part and how long it
+    /// is good.
+    ///
+    /// Fails when the request is wrong, or its rows are too many for one export.
+    pub fn link_export(
+        &self,
+        caller: &Caller,
+        request: &QueryRequest,
+        format: ExportFormat,
+        deadline: &Deadline,
+    ) -> Result<(String, Duration)> {
+        self.check_export(caller, request, deadline)?;
+        let link = ExportLink { caller: caller.clone(), request: request.clone(), format };
+        Ok((self.links.add(link, self.link_lifetime), self.link_lifetime))
+    }
+
+    /// Gives what a link stands for, while it is good.
+    pub fn export_link(&self, token: &str) -> Option<ExportLink> {
+        self.links.get(token)
+    }
+
     /// Gives a service with one of the tables only: `/api/mcp` serves the first.
     pub fn only(&self, name: &str) -> Option<Service> {
         let table = self.tables.iter().find(|table| table.schema.name == name)?;
@@ -137,7 +166,7 @@ impl Service {
             access: table.access.clone(),
             engine: table.engine.clone(),
         };
-        Some(Service { tables: Arc::new(vec![table]) })
+        Some(Service { tables: Arc::new(vec![table]), ..self.clone() })
     }
 
     /// Gives the name of the first configured table.

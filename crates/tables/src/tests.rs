@@ -25,6 +25,7 @@ fn open(folder: &Path, tables: Vec<TableConfig>) -> Result<Service> {
         tables,
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),
+        export_link_minutes: crate::EXPORT_LINK_MINUTES,
     })
 }
 

@@ -60,6 +60,7 @@ impl Families {
                 tables: tables.to_vec(),
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
+                export_link_minutes: config.exports.link_minutes,
             })?),
         };
         let files = files_service(config, lasting)?;
@@ -115,7 +116,7 @@ impl Families {
             tools.push(Box::new(RewriteQuery::new(service.clone())));
         }
         if let Some(service) = &self.tables {
-            tools.push(Box::new(QueryTable::new(service.clone())));
+            tools.push(Box::new(QueryTable::with_exports(service.clone(), link_base)));
             tools.push(Box::new(AggregateTable::new(service.clone())));
             tools.push(Box::new(DescribeSchema::brief(service.clone())));
         }

@@ -58,6 +58,19 @@ pub enum Failure {
     Gone(#[source] Option<std::io::Error>),
 }
 
+impl Failure {
+    /// Tells whether the server cannot be reached now; what it answered is not about that.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Failure::Refused(cause) => {
+                cause.code().is_none_or(|code| code.code().starts_with("57P"))
+            }
+            Failure::TimedOut => true,
+            Failure::BadAddress(_) | Failure::Gone(_) => false,
+        }
+    }
+}
+
 impl Database {
     /// Names a database; it is reached when it is first asked, and again after a failure.
     pub(crate) fn open(url: &str) -> Result<Self> {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tables::{
-    QueryRequest, QueryResponse, Schema, Service, query_input_schema, query_output_schema,
+    ExportFormat, QueryRequest, QueryResponse, Schema, Service, query_input_schema, query_output_schema,
 };
 
 use super::answer::{ADVICE, error, names, schemas};
@@ -16,30 +16,75 @@ use crate::{Answer, Call, Spec, Tool, ToolError};
 pub struct QueryTable {
     service: Service,
     specs: PerCaller,
+    /// Where links to exports start; none are given without it.
+    base_url: Option<String>,
 }
 
 impl QueryTable {
     /// Queries the tables of a service.
     pub fn new(service: Service) -> Self {
-        QueryTable { service, specs: PerCaller::default() }
+        QueryTable { service, specs: PerCaller::default(), base_url: None }
+    }
+
+    /// Queries the tables of a service, and gives links to whole results on request.
+    pub fn with_exports(service: Service, base_url: &str) -> Self {
+        QueryTable { base_url: Some(base_url.to_owned()), ..QueryTable::new(service) }
+    }
+
+    /// Makes a link to all rows of a query.
+    fn export(
+        &self,
+        call: &Call<'_>,
+        request: &QueryRequest,
+        format: &str,
+    ) -> Result<Value, ToolError> {
+        let format = ExportFormat::named(format)
+            .ok_or_else(|| ToolError::bad_request("`export` takes `csv`, `jsonl` or `parquet`"))?;
+        let (token, lifetime) = self
+            .service
+            .link_export(call.caller, request, format, call.deadline)
+            .map_err(|cause| error(&cause))?;
+        let base = self.base_url.as_deref().unwrap_or_default();
+        Ok(json!({
+            "url": format!("{base}/v1/exports/{token}"),
+            "format": format.as_str(),
+            "valid_minutes": lifetime.as_secs() / 60,
+        }))
     }
 }
 
 impl Tool for QueryTable {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
         self.specs.get(names(&self.service, caller), |names| {
-            query_table_spec(&schemas(&self.service, names))
+            let schemas = schemas(&self.service, names);
+            let mut spec = query_table_spec(&schemas);
+            if self.base_url.is_some() {
+                let mut input = query_input_schema(&schemas);
+                input["properties"]["export"] = json!({
+                    "type": "string",
+                    "enum": ExportFormat::ALL.map(ExportFormat::as_str),
+                    "description": "also give a link to a file with all matching rows"
+                });
+                spec = spec.with_input(input);
+            }
+            spec
         })
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let arguments = Value::Object(call.arguments.clone());
-        let request = QueryRequest::from_json(&arguments).map_err(|cause| error(&cause))?;
+        let mut arguments = call.arguments.clone();
+        let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
+        let request = QueryRequest::from_json(&Value::Object(arguments))
+            .map_err(|cause| error(&cause))?;
         let response = self
             .service
             .query(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
-        query_table_answer(&response)
+        let mut answer = query_table_answer(&response)?;
+        if let Some(format) = wanted.as_ref().and_then(Value::as_str) {
+            answer.value["export"] = self.export(call, &request, format)?;
+        }
+        Ok(answer)
     }
 }
 
