@@ -231,10 +231,7 @@ fn aggregates(subject: &Subject) -> Vec<(&'static str, Aggregate)> {
         ),
         (
             "count and mean by origin and destination",
-            asked(
-                vec![value("origin"), value(destination)],
-                vec![count, measure(Op::Avg, delay)],
-            ),
+            asked(vec![value("origin"), value(destination)], vec![count, measure(Op::Avg, delay)]),
         ),
     ]
 }

@@ -202,7 +202,7 @@ impl Snapshot {
         let mut results = Vec::new();
         let mut n_second_forms = 0;
         for found in &answer.matches {
-            let is_code = found.how == How::Code;
+            let is_code = matches!(found.how, How::Code | How::Value);
             match dimension.forms(found.entry, &request.query, is_code) {
                 None => results.push(shown(found, None, found.score)),
                 Some([first, second]) => {
@@ -214,9 +214,8 @@ impl Snapshot {
             }
         }
         // Two forms of one code are one answer: only another entry can make it ambiguous.
-        let score_of = |place: usize| {
-            answer.matches.get(place).map_or(0.0, |found| found.score.rounded())
-        };
+        let score_of =
+            |place: usize| answer.matches.get(place).map_or(0.0, |found| found.score.rounded());
         let is_sure = filters.is_sure(score_of(0), score_of(1));
         let best_match = results.first().filter(|_| is_sure).cloned();
         results.truncate(limit);

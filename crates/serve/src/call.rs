@@ -102,8 +102,8 @@ async fn answer(
         guarded::run(app, ticket, work).await?
     };
     check_output(&spec, &answer.value)?;
-    let outgoing =
-        release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
+    let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+    let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
 }
 

@@ -68,9 +68,12 @@ pub use aggregate::{
 pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
-pub use config::{DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, TableConfig};
+pub use config::{
+    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, TableConfig,
+};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
+pub use export::{ExportFormat, MAX_EXPORT_ROWS};
 pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
@@ -89,5 +92,7 @@ pub use response::{
 pub use schema::{MAX_NESTING, Schema, json_schema};
 pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};
 
+#[cfg(test)]
+mod operators_tests;
 #[cfg(test)]
 mod tests;

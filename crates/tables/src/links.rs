@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use model::Caller;
 use parking_lot::Mutex;
-use rand::Rng;
 
 use crate::export::ExportFormat;
 use crate::request::QueryRequest;
@@ -39,8 +38,7 @@ pub(crate) struct ExportLinks(Arc<Mutex<HashMap<String, (Instant, ExportLink)>>>
 impl ExportLinks {
     /// Makes a link and gives its random part.
     pub(crate) fn add(&self, link: ExportLink, lifetime: Duration) -> String {
-        let mut bytes = [0_u8; TOKEN_BYTES];
-        rand::rng().fill(&mut bytes);
+        let bytes: [u8; TOKEN_BYTES] = rand::random();
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut links = self.0.lock();
         let now = Instant::now();

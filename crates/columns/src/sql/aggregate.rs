@@ -132,7 +132,7 @@ fn statement(
         });
     }
     if inner.is_empty() {
-        inner.push("1 AS nothing".to_owned());
+        inner.push("1 AS unused".to_owned());
     }
     // `OFFSET 0` keeps PostgreSQL from computing an expression again at each of its uses.
     let fence = match target.dialect {

@@ -3,10 +3,10 @@
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
+use ::tables::{ExportFormat, QueryRequest, Service, ServiceConfig};
 use anyhow::Context as _;
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
-use ::tables::{ExportFormat, QueryRequest, Service, ServiceConfig};
 
 use crate::cli::{TableExportArgs, TablesCommand};
 use crate::commands::variable;
@@ -18,9 +18,7 @@ const EXPORT_LIMIT: Duration = Duration::from_secs(3600);
 
 pub(super) fn run(command: &TablesCommand) -> anyhow::Result<()> {
     match command {
-        TablesCommand::Infer { file } => {
-            ::tables::infer(file).map(print::line).map_err(Into::into)
-        }
+        TablesCommand::Infer { file } => ::tables::infer(file).map(print::line).map_err(Into::into),
         TablesCommand::Export(args) => export(args),
     }
 }

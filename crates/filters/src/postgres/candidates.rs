@@ -128,7 +128,10 @@ impl Candidates {
         let by_value = if self.has_text_values || (is_number && !query.trim().is_empty()) {
             format!(" UNION ALL (SELECT *, 1::real FROM {} WHERE {is_value} LIMIT 20)", self.table)
         } else {
-            format!(" UNION ALL (SELECT *, 1::real FROM {} WHERE ${place}::text IS NULL LIMIT 0)", self.table)
+            format!(
+                " UNION ALL (SELECT *, 1::real FROM {} WHERE ${place}::text IS NULL LIMIT 0)",
+                self.table
+            )
         };
         let sql = format!(
             "(SELECT *, greatest({})::real AS dowse_likeness FROM {} WHERE {} \

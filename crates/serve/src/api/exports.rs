@@ -42,8 +42,9 @@ async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Resp
     let Some((service, link)) =
         service.and_then(|service| service.export_link(&token).map(|link| (service, link)))
     else {
-        let missing = ToolError::new(Code::NotFound, "this export does not exist, or its time is over")
-            .with_hint("call `query_table` with `export` again for another link");
+        let missing =
+            ToolError::new(Code::NotFound, "this export does not exist, or its time is over")
+                .with_hint("call `query_table` with `export` again for another link");
         return coded(&missing);
     };
     let rest = Rest { app, caller: Arc::new(link.caller.clone()), id: uuid() };
@@ -63,7 +64,8 @@ async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Resp
         let ended = write(&service, &link, sender);
         visitor.leave(&app, ticket, None, ended.as_ref().copied());
     });
-    let body = Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
+    let body =
+        Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
     let name = format!("attachment; filename=\"export.{}\"", format.as_str());
     let headers = [
         (CONTENT_TYPE, format.media_type().to_owned()),
@@ -94,8 +96,7 @@ fn write(
     let mut pieces = Pieces { sender: sender.clone(), piece: Vec::new() };
     let deadline = Deadline::after(DOWNLOAD_LIMIT);
     let (request, format) = (&link.request, link.format);
-    let written =
-        service.export(&link.caller, request, format, &redact, &mut pieces, &deadline);
+    let written = service.export(&link.caller, request, format, &redact, &mut pieces, &deadline);
     match written.and_then(|n_rows| {
         pieces.flush().map(|()| n_rows).map_err(|cause| tables::Error::Source {
             table: link.request.table.clone().unwrap_or_default(),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::{Value, json};
 use tables::{
-    ExportFormat, QueryRequest, QueryResponse, Schema, Service, query_input_schema, query_output_schema,
+    ExportFormat, QueryRequest, QueryResponse, Schema, Service, query_input_schema,
+    query_output_schema,
 };
 
 use super::answer::{ADVICE, error, names, schemas};
@@ -29,6 +30,24 @@ impl QueryTable {
     /// Queries the tables of a service, and gives links to whole results on request.
     pub fn with_exports(service: Service, base_url: &str) -> Self {
         QueryTable { base_url: Some(base_url.to_owned()), ..QueryTable::new(service) }
+    }
+
+    /// Names the places of redacted fields, for a table in which some are not.
+    fn redacted_paths(&self, caller: &Caller, table: Option<&str>) -> Option<Vec<String>> {
+        let schemas = self.service.schemas(caller);
+        let schema = schemas.iter().find(|schema| table.is_none_or(|name| name == schema.name))?;
+        let redacted = schema.redacted_names()?;
+        let mut paths: Vec<String> = redacted
+            .iter()
+            .map(|name| name.replace('~', "~0").replace('/', "~1"))
+            .flat_map(|name| [format!("/rows/*/{name}"), format!("/facets/{name}/rows/*/value")])
+            .collect();
+        paths.push("/did_you_mean/*/suggestions/*".to_owned());
+        // A page as text cannot be taken apart: it is redacted unless no field of it is.
+        if !redacted.is_empty() {
+            paths.extend(["/markdown".to_owned(), "/csv".to_owned()]);
+        }
+        Some(paths)
     }
 
     /// Makes a link to all rows of a query.
@@ -74,13 +93,16 @@ impl Tool for QueryTable {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let mut arguments = call.arguments.clone();
         let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
-        let request = QueryRequest::from_json(&Value::Object(arguments))
-            .map_err(|cause| error(&cause))?;
+        let request =
+            QueryRequest::from_json(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         let response = self
             .service
             .query(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
         let mut answer = query_table_answer(&response)?;
+        if let Some(paths) = self.redacted_paths(call.caller, request.table.as_deref()) {
+            answer = answer.with_source_text(paths);
+        }
         if let Some(format) = wanted.as_ref().and_then(Value::as_str) {
             answer.value["export"] = self.export(call, &request, format)?;
         }
