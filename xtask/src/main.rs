@@ -19,6 +19,7 @@ mod bench;
 mod clients;
 mod conformance;
 mod fuzz;
+mod package;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -32,6 +33,8 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  package [--binary FILE] [--out FOLDER]
+                        wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
 ";
 
@@ -48,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

@@ -112,16 +112,5 @@ impl From<JsonError> for Error {
     }
 }
 
-/// Writes an error with all its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
-}
-
 /// What a call of this family gives.
 pub type Result<T> = std::result::Result<T, Error>;

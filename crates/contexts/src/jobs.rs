@@ -10,7 +10,6 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::document::{self, Document};
-use crate::error::with_causes;
 use crate::index::Covered;
 use crate::objects::{IndexStatus, Table, Tool, ToolKind, namespace_of};
 use crate::{Error, Result, Service, limits};
@@ -142,7 +141,7 @@ impl Service {
                     return Ok(json!({ "superseded": true }));
                 }
                 let is_stopped = matches!(error, Error::Queue(ingest::Error::Cancelled));
-                let reason = with_causes(&error);
+                let reason = model::with_causes(&error);
                 for tool in &tools {
                     self.note(tool, |index| {
                         index.status =
@@ -301,7 +300,7 @@ fn arguments<T: serde::de::DeserializeOwned>(job: &Job) -> std::result::Result<T
 /// What may pass is tried again.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn failure(error: Error) -> JobFailure {
-    let text = with_causes(&error);
+    let text = model::with_causes(&error);
     match error {
         Error::Queue(ingest::Error::Cancelled) => JobFailure::Cancelled,
         Error::Unavailable(_)

@@ -288,7 +288,7 @@ impl Indexer {
             indexer
                 .embed(context.progress())
                 .map(Value::from)
-                .map_err(|error| JobFailure::Passing(chain(&error)))
+                .map_err(|error| JobFailure::Passing(model::with_causes(&error)))
         })
     }
 
@@ -302,17 +302,7 @@ impl Indexer {
         let folder = Path::new(&arguments.folder);
         let indexed = self
             .index(root, folder, arguments.full, context.progress())
-            .map_err(|error| JobFailure::Passing(chain(&error)))?;
+            .map_err(|error| JobFailure::Passing(model::with_causes(&error)))?;
         serde_json::to_value(indexed).map_err(|error| JobFailure::Final(error.to_string()))
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }

@@ -18,8 +18,9 @@ mod roots;
 mod walk;
 mod years;
 
+mod cursor;
 mod index;
-mod pages;
+mod place;
 mod preview;
 mod search;
 
@@ -30,9 +31,10 @@ mod service;
 mod time;
 
 pub use config::{FilesConfig, RootConfig};
+pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};
 pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};
-pub use preview::{MAX_PREVIEW_CHARS, Preview};
+pub use preview::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};

@@ -1,6 +1,5 @@
 //! The family's calls in Rust types.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use retrieve::Retriever;
 use serde_json::json;
 
 use crate::index::IndexArguments;
-use crate::pages::Pages;
+use crate::preview::{PreviewRequest, Window};
 use crate::search::Searched;
 use crate::{
     Error, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, SearchRequest, Summary,
@@ -42,20 +41,7 @@ pub struct ServiceConfig {
 
 /// The files family.
 #[derive(Clone)]
-pub struct Service(Arc<Parts>);
-
-struct Parts {
-    config: ServiceConfig,
-    pages: Pages,
-}
-
-impl Deref for Parts {
-    type Target = ServiceConfig;
-
-    fn deref(&self) -> &ServiceConfig {
-        &self.config
-    }
-}
+pub struct Service(Arc<ServiceConfig>);
 
 /// What indexing gave, or how far it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +60,7 @@ pub enum IndexAnswer {
 impl Service {
     /// Puts the service together.
     pub fn new(config: ServiceConfig) -> Self {
-        Service(Arc::new(Parts { config, pages: Pages::default() }))
+        Service(Arc::new(config))
     }
 
     /// Lists the folders that a caller may search.
@@ -175,26 +161,27 @@ impl Service {
         request: &SearchRequest,
         deadline: &Deadline,
     ) -> Result<Found> {
-        let Parts { config: ServiceConfig { indexer, retriever, clock, .. }, pages } = &*self.0;
-        let searched = Searched { indexer, retriever, pages, clock };
+        let ServiceConfig { indexer, retriever, clock, .. } = &*self.0;
+        let searched = Searched { indexer, retriever, clock };
         search::search(&searched, caller, request, deadline)
     }
 
     /// Opens a preview of a file, at a place or at its start.
-    pub fn preview(
+    pub fn preview(&self, caller: &Caller, request: &PreviewRequest) -> Result<Preview> {
+        preview::preview(&self.0.indexer, caller, request)
+    }
+
+    /// Gives up to `max_chars` characters of a file as the index has it: from `from`, or where
+    /// that is absent and the text is longer, around the character `at`.
+    pub fn text(
         &self,
         caller: &Caller,
         path: &str,
-        pointer: Option<&str>,
-        around: (usize, usize),
-    ) -> Result<Preview> {
-        preview::preview(&self.0.indexer, caller, path, pointer, around)
-    }
-
-    /// Gives the text of a file as the index has it, up to a number of characters, and whether
-    /// it was cut.
-    pub fn text(&self, caller: &Caller, path: &str, max_chars: usize) -> Result<(String, bool)> {
-        preview::whole(&self.0.indexer, caller, path, max_chars)
+        from: Option<usize>,
+        at: usize,
+        max_chars: usize,
+    ) -> Result<(String, Window)> {
+        preview::stretch(&self.0.indexer, caller, path, from, at, max_chars)
     }
 
     /// Summarises snippets.

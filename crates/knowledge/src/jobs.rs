@@ -253,7 +253,7 @@ fn arguments<T: serde::de::DeserializeOwned>(job: &Job) -> std::result::Result<T
 /// What may pass is tried again.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 pub(crate) fn failure(error: Error) -> JobFailure {
-    let text = with_causes(&error);
+    let text = model::with_causes(&error);
     match error {
         Error::Queue(ingest::Error::Cancelled) => JobFailure::Cancelled,
         Error::Unavailable(_)
@@ -269,14 +269,4 @@ pub(crate) fn failure(error: Error) -> JobFailure {
         | Error::TooLarge { .. }
         | Error::TextTooLong => JobFailure::Final(text),
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }

@@ -19,7 +19,7 @@ pub const MAX_BASES: usize = 10_000;
 /// Collections of one knowledge base.
 pub const MAX_COLLECTIONS: usize = 10_000;
 /// Rows of one page of a list.
-pub const MAX_PAGE: usize = 500;
+pub const MAX_PAGE: usize = 501;
 /// Results of one search.
 pub const MAX_RESULTS: usize = 50;
 /// The longest question, in characters.

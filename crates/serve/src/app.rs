@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
+use guard::{Audit, AuditConfig, Authenticator, Limiter, LimitsConfig, Metrics};
 use ingest::JobQueue;
 use model::{Caller, Clock};
+use text::Budget;
 use tokio::sync::Semaphore;
 use tools::{Registry, ResourceSet};
 
@@ -63,8 +64,8 @@ pub struct App {
 
 impl App {
     /// How large an answer may be.
-    pub fn caps(&self) -> Caps {
-        Caps { result_chars: self.limits.result_chars, result_tokens: self.limits.result_tokens }
+    pub fn caps(&self) -> Budget {
+        Budget { chars: self.limits.result_chars, tokens: self.limits.result_tokens }
     }
 }
 

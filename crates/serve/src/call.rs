@@ -7,7 +7,7 @@ use guard::{Outgoing, release};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use tools::{Call, ErrorShape, Link, Listed, Progress, ToolError};
+use tools::{Accepted, Call, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
 use crate::guarded::{self, Counts, Ticket, Visitor};
@@ -82,16 +82,17 @@ async fn answer(
 ) -> Result<(Done, u64), ToolError> {
     let spec = Arc::clone(&tool.spec);
     guarded::admit(app, ticket)?;
-    tools::check(&spec, arguments)?;
-    let is_instant = tool.tool.is_instant(arguments);
+    let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
+    let is_instant = tool.tool.is_instant(&arguments);
+    let budget = app.caps().before_redaction();
     let work = {
         let caller = Arc::clone(&ticket.caller);
-        let arguments = Arc::clone(arguments);
         move |deadline: &Deadline| {
             tool.tool.call(&Call {
                 caller: &caller,
                 arguments: &arguments,
                 deadline,
+                budget,
                 progress: &*progress,
             })
         }
@@ -101,29 +102,11 @@ async fn answer(
     } else {
         guarded::run(app, ticket, work).await?
     };
-    check_output(&spec, &answer.value)?;
+    let answer = answer.with_notes(notes);
+    spec.check_output(&answer.value)?;
     let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
     let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
-}
-
-/// Holds every answer to the tool's output schema, in debug builds and tests.
-fn check_output(spec: &tools::Spec, value: &Value) -> Result<(), ToolError> {
-    if !cfg!(debug_assertions) {
-        return Ok(());
-    }
-    let schema = Value::Object((*spec.output).clone());
-    let validator = jsonschema::validator_for(&schema).map_err(|error| {
-        ToolError::internal(format!("the output schema of `{}` is wrong: {error}", spec.name))
-    })?;
-    match validator.iter_errors(value).next() {
-        None => Ok(()),
-        Some(error) => Err(ToolError::internal(format!(
-            "the answer of `{}` breaks its output schema at `{}`: {error}",
-            spec.name,
-            error.instance_path()
-        ))),
-    }
 }
 
 fn audited(arguments: &Map<String, Value>) -> Option<&str> {

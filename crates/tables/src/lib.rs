@@ -83,7 +83,7 @@ pub use links::{EXPORT_LINK_MINUTES, ExportLink};
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
     SortRequest, describe_input_schema, describe_table_name, handler_input_schema,
-    query_input_schema,
+    lenient_input_schema, query_input_schema,
 };
 pub use response::{
     DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,

@@ -99,6 +99,8 @@ pub struct QueryRequest {
     pub series: Option<SeriesRequest>,
     /// What happens to formulas in CSV.
     pub formulas: Formulas,
+    /// Rows that one answer holds, where that is fewer than the page; `next` goes on behind them.
+    pub max_rows: Option<u64>,
 }
 
 impl Default for QueryRequest {
@@ -116,6 +118,7 @@ impl Default for QueryRequest {
             cursor: None,
             series: None,
             formulas: Formulas::default(),
+            max_rows: None,
         }
     }
 }
@@ -272,6 +275,13 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// Gives a schema of `query_table` that takes every form of a filter: the table itself checks
+/// each against its field.
+pub fn lenient_input_schema(mut shown: Value) -> Value {
+    shown["properties"]["filters"] = json!({ "type": "object" });
+    shown
 }
 
 /// Gives the JSON Schema of `query_table` over a mounted program's data, without what such a

@@ -224,7 +224,7 @@ impl ServedTable {
                 .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction })
                 .collect(),
             offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
-            limit: request.page_size as usize,
+            limit: request.max_rows.unwrap_or(u64::MAX).min(request.page_size) as usize,
             after,
             continuous: facets.iter().filter(|name| is_continuous(schema, name)).cloned().collect(),
             facets,

@@ -14,7 +14,9 @@ use tools::files::{
     FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
 };
 use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
-use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
+use tools::knowledge::{
+    GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
+};
 use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
@@ -124,6 +126,7 @@ impl Families {
         if let Some(charts) = &self.charts {
             tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
+        tools.push(Box::new(ListKnowledgeBases::new(self.knowledge.clone())));
         tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
         tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
         tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));

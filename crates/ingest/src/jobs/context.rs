@@ -48,10 +48,10 @@ impl From<Error> for JobFailure {
         match error {
             Error::Cancelled => JobFailure::Cancelled,
             Error::Store(_) | Error::Embedder(_) | Error::QueueFull { .. } | Error::Thread(_) => {
-                JobFailure::Passing(with_causes(&error))
+                JobFailure::Passing(model::with_causes(&error))
             }
             Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
-                JobFailure::Final(with_causes(&error))
+                JobFailure::Final(model::with_causes(&error))
             }
         }
     }
@@ -138,15 +138,4 @@ impl JobContext {
             );
         }
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -2,8 +2,10 @@
 //! same door, identity and guard as the tools.
 
 mod body;
+mod paging;
 mod rest;
 
+mod call;
 mod charts;
 mod chat;
 mod contexts;
@@ -28,6 +30,7 @@ pub(crate) fn routes() -> Router<Doors> {
         .merge(knowledge::routes())
         .merge(contexts::routes())
         .merge(jobs::routes())
+        .merge(call::routes())
         .merge(charts::routes())
         .merge(exports::routes())
         .merge(chat::routes())

@@ -53,6 +53,18 @@ impl Reply {
         Reply { status: StatusCode::ACCEPTED, ..Reply::ok(value) }
     }
 
+    /// Counts the elements of a page, for the record.
+    pub(crate) fn with_n_results(mut self, n_results: usize) -> Self {
+        self.n_results = n_results as u64;
+        self
+    }
+
+    /// Gives what would leave, for tests of lists.
+    #[cfg(test)]
+    pub(crate) fn into_value(self) -> Value {
+        self.value
+    }
+
     /// Names the list whose tail is dropped when the answer is too large, and counts it.
     pub(crate) fn with_list(mut self, list: &'static str) -> Self {
         self.n_results =

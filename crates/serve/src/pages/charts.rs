@@ -2,13 +2,15 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use filters::charts::{ChartSummary, render_csv, render_page};
+use filters::charts::{ChartSummary, render_csv};
 use http::HeaderMap;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use knowledge::iso;
 use tools::{Code, ToolError};
 
-use super::frame::{escaped, for_caller, html};
+use super::chart::render_page;
+use super::escape::escape;
+use super::frame::{for_caller, html};
 use crate::http::Doors;
 
 /// Charts of one list.
@@ -67,9 +69,9 @@ fn listed(charts: &[ChartSummary]) -> String {
         format!(
             "<tr><td><a href=\"/charts/{id}\">{title}</a></td><td>{by}</td><td>{made}</td>\
              <td>{until}</td><td><a href=\"/charts/{id}.csv\">CSV</a></td></tr>",
-            id = escaped(&chart.id),
-            title = escaped(&chart.title),
-            by = escaped(&chart.made_by),
+            id = escape(&chart.id),
+            title = escape(&chart.title),
+            by = escape(&chart.made_by),
             made = day(chart.made_at),
             until = day(chart.expires_at),
         )

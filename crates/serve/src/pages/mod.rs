@@ -1,8 +1,10 @@
 //! Pages and services for people and their programs: charts, things that were found, and the
 //! reconciliation of lists.
 
+mod chart;
 mod charts;
 mod cross_origin;
+pub(crate) mod escape;
 mod frame;
 mod open;
 mod reconcile;

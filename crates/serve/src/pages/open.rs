@@ -5,8 +5,12 @@ use axum::response::Response;
 use guard::release_text;
 use http::HeaderMap;
 
-use super::frame::{escaped, for_caller, html};
+use super::escape::escape;
+use super::frame::{for_caller, html};
 use crate::http::Doors;
+
+/// The longest text of a page, in characters.
+const MAX_SHOWN_CHARS: usize = 60_000;
 
 /// Shows the text behind an id, redacted and cut like every answer.
 pub(super) async fn page(
@@ -18,7 +22,9 @@ pub(super) async fn page(
     let across = app.across.clone();
     let caps = app.caps();
     let page = for_caller(&app, &headers, "open", None, move |caller, _| {
-        let (source, fetched) = across.fetch(caller, &id).map_err(tools::everywhere::error)?;
+        let part = across::Part { offset: None, max_chars: MAX_SHOWN_CHARS };
+        let (source, fetched) =
+            across.fetch(caller, &id, &part).map_err(tools::everywhere::error)?;
         let title = release_text(&fetched.title, &caps);
         let outgoing = release_text(&fetched.text, &caps);
         let n_redacted = title.n_redacted + outgoing.n_redacted;
@@ -42,8 +48,8 @@ fn written(source: &str, title: &str, text: &str, n_redacted: usize) -> String {
          margin:2rem auto;padding:0 1rem}}pre{{white-space:pre-wrap;font:inherit}}\
          .note{{opacity:.7}}</style>\
          <h1>{title}</h1><p class=\"note\">{source}</p>{note}<pre>{text}</pre></html>",
-        title = escaped(title),
-        source = escaped(source),
-        text = escaped(text),
+        title = escape(title),
+        source = escape(source),
+        text = escape(text),
     )
 }

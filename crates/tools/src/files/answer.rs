@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use files::{Error, MCP_VERSION, Service};
-use model::Caller;
+use model::{Caller, with_causes};
 use serde_json::{Value, json};
 
 use crate::{Answer, Code, Spec, ToolError};
@@ -44,7 +44,7 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
         | Error::JobFailed { .. }
         | Error::Store(_)
         | Error::Retrieve(_)
-        | Error::Ingest(_) => ToolError::internal(chain(&error)),
+        | Error::Ingest(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -61,17 +61,7 @@ const POINTER_HINT: &str =
 
 /// A provider's error may quote its own address; it belongs to the log, not to the caller.
 fn tracing_cause(cause: &dyn std::error::Error) {
-    tracing::warn!(cause = chain(cause), "the language model failed");
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
+    tracing::warn!(cause = with_causes(cause), "the language model failed");
 }
 
 /// Adds the version that stands in every answer of the family.

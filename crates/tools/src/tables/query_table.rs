@@ -5,8 +5,8 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::{Value, json};
 use tables::{
-    ExportFormat, QueryRequest, QueryResponse, Schema, Service, query_input_schema,
-    query_output_schema,
+    ExportFormat, QueryRequest, QueryResponse, Schema, Service, lenient_input_schema,
+    query_input_schema, query_output_schema,
 };
 
 use super::answer::{ADVICE, error, names, schemas};
@@ -84,7 +84,7 @@ impl Tool for QueryTable {
                     "enum": ExportFormat::ALL.map(ExportFormat::as_str),
                     "description": "also give a link to a file with all matching rows"
                 });
-                spec = spec.with_input(input);
+                spec = with_query_input(spec, input);
             }
             spec
         })
@@ -95,11 +95,30 @@ impl Tool for QueryTable {
         let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
         let request =
             QueryRequest::from_json(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
-        let response = self
-            .service
-            .query(call.caller, &request, call.deadline)
-            .map_err(|cause| error(&cause))?;
+        let query = |request: &QueryRequest| {
+            self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))
+        };
+        let response = query(&request)?;
         let mut answer = query_table_answer(&response)?;
+        let mut n_rows = response.rows.len();
+        let n_wanted = n_rows;
+        // A page that is over the budget is asked for again with fewer rows, so that `next`
+        // continues right behind the last of them.
+        while let Some(allowed) = call.budget.allowed_chars(&answer.value.to_string())
+            && n_rows > 1
+        {
+            let n_chars = answer.value.to_string().chars().count().max(1);
+            n_rows = (n_rows * allowed / n_chars).min(n_rows * 7 / 8).max(1);
+            let fewer = QueryRequest { max_rows: Some(n_rows as u64), ..request.clone() };
+            answer = query_table_answer(&query(&fewer)?)?;
+        }
+        if n_rows < n_wanted {
+            let notice = format!(
+                "{n_rows} of the {n_wanted} rows of the page are here, since more would not fit \
+                 one answer: call again with `next` as `cursor`"
+            );
+            answer = answer.with_notes(vec![notice]);
+        }
         if let Some(paths) = self.redacted_paths(call.caller, request.table.as_deref()) {
             answer = answer.with_source_text(paths);
         }
@@ -108,6 +127,11 @@ impl Tool for QueryTable {
         }
         Ok(answer)
     }
+}
+
+/// Shows a schema of the arguments, and takes every form of a filter.
+pub fn with_query_input(spec: Spec, shown: Value) -> Spec {
+    spec.with_input(lenient_input_schema(shown.clone())).with_shown_input(shown)
 }
 
 /// Writes an answer as the tool gives it.
@@ -132,7 +156,6 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
              matching rows. Call describe_schema first."
         ),
     )
-    .with_input(query_input_schema(schemas))
     .with_output(query_output_schema())
     .with_source_text(&[
         "/rows/*/*",
@@ -143,5 +166,5 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
     ])
     .with_list("/rows");
     spec.advice = Some(ADVICE.to_owned());
-    spec
+    with_query_input(spec, query_input_schema(schemas))
 }
