@@ -95,7 +95,10 @@ impl Default for MountConfig {
 pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
     let schemas = [handler.schema()];
     let mounted = Mounted(Arc::new(Inside {
-        query_table: query_table_spec(&schemas).with_input(handler_input_schema(handler.schema())),
+        query_table: with_query_input(
+            query_table_spec(&schemas),
+            handler_input_schema(handler.schema()),
+        ),
         describe_schema: describe_schema_spec(&schemas),
         handler,
         config,
