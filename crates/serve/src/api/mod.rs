@@ -24,6 +24,8 @@ use axum::extract::DefaultBodyLimit;
 
 use crate::http::Doors;
 
+pub(crate) use rest::FromConsole;
+
 /// Every address under `/v1`.
 pub(crate) fn routes() -> Router<Doors> {
     Router::new()
