@@ -22,7 +22,7 @@ use tools::tables::table_error;
 use tools::{Code, ToolError};
 
 use super::rest::{REST_RATE, Rest};
-use crate::guarded::{self, Counts, Visitor};
+use crate::guarded::{self, Counts, Via, Visitor};
 use crate::http::{Doors, coded};
 
 /// Pieces of a file between the writer and a slow client.
@@ -47,7 +47,8 @@ async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Resp
                 .with_hint("call `query_table` with `export` again for another link");
         return coded(&missing);
     };
-    let rest = Rest { app, caller: Arc::new(link.caller.clone()), id: uuid() };
+    let caller = Arc::new(link.caller.clone());
+    let rest = Rest { app, caller, id: uuid(), via: Via::Api };
     let visitor = Visitor::enter(&rest.app);
     let (mut ticket, gone) = rest.ticket(REST_RATE);
     let admitted = guarded::admit(&rest.app, &ticket);
