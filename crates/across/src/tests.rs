@@ -160,6 +160,7 @@ fn table_service(folder: &std::path::Path, allow: Access) -> tables::Service {
         }],
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
     .unwrap()
 }

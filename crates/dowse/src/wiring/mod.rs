@@ -56,6 +56,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         first_table: families.first_table(),
         endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
+        tables: families.tables.clone(),
         charts: families.charts.clone(),
         files: families.files.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
