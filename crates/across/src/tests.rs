@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{JobQueue, QueueConfig, Workers};
+use ingest::{JobQueue, QueueConfig, Vectors, Workers};
 use knowledge::{
     JOBS, NewBase, NewCollection, NewDocument, ServiceConfig, ServiceSlot, Visibility,
 };
@@ -194,6 +194,7 @@ fn table_service(folder: &std::path::Path, allow: Access) -> tables::Service {
         }],
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
     .unwrap()
 }
@@ -268,8 +269,8 @@ impl World {
             store: store.clone(),
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
-            retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
-            embedder,
+            retriever: Retriever::new(store.clone(), Arc::new(move || of_search.get(&soon()))),
+            vectors: Vectors::new(store, embedder),
             pool: None,
             llm: None,
             uploads: folder.path().join("uploads"),

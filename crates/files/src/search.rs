@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use model::{Caller, Clock, Deadline, Explanation, Warning};
+use ingest::{JobQueue, JobState};
+use model::{Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
 use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
 use serde::Serialize;
 use store::Filter;
@@ -12,9 +13,8 @@ use crate::cursor::{Cursor, MAX_WALKED};
 use crate::index::attribute;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
-use crate::time::iso;
 use crate::walk::{ext_of, normal_ext};
-use crate::{Error, Indexer, Result};
+use crate::{Error, INDEX_JOB, Indexer, Result};
 
 /// The most results in one page.
 pub const MAX_RESULTS: usize = 100;
@@ -98,6 +98,7 @@ pub struct Found {
 pub(crate) struct Searched<'a> {
     pub(crate) indexer: &'a Indexer,
     pub(crate) retriever: &'a Retriever,
+    pub(crate) queue: &'a JobQueue,
     pub(crate) clock: &'a Clock,
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn search(
     request: &SearchRequest,
     deadline: &Deadline,
 ) -> Result<Found> {
-    let Searched { indexer, retriever: _, clock } = *searched;
+    let Searched { indexer, retriever: _, queue, clock } = *searched;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
     let mut filters = Filters {
@@ -151,13 +152,10 @@ pub(crate) fn search(
         }
     }
     warnings.extend(response.warnings);
-    if response.coverage.n_vectors < response.coverage.n_passages && response.coverage.n_vectors > 0
-    {
-        let Coverage { n_passages, n_vectors } = response.coverage;
-        warnings.push(Warning::new(
-            "vectors_incomplete",
-            format!("{n_vectors} of {n_passages} passages can be found by vector so far"),
-        ));
+    let Coverage { n_passages, n_vectors } = response.coverage;
+    warnings.extend(indexer.config().vectors.warning(n_passages, n_vectors));
+    for root in &roots {
+        warnings.extend(first_index(indexer, queue, root)?);
     }
     for root in indexer.unreachable(&roots) {
         warnings.push(Warning::new(
@@ -191,7 +189,7 @@ pub(crate) fn search(
             pointer: exact_pointer(indexer, &ranked, start)?,
             snippet: ranked.snippet.text,
             score: ranked.hit.score.rounded(),
-            modified: modified.map(iso).unwrap_or_default(),
+            modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
             explanation: ranked.hit.explanation,
             char_start: start,
             path,
@@ -213,6 +211,22 @@ const SPELLING: &str = "query_corrected";
 
 fn is_mended(response: &retrieve::Response) -> bool {
     response.warnings.iter().any(|warning| warning.code == SPELLING)
+}
+
+/// Says how far the first index of a root is, while it is not complete: more may be found later.
+fn first_index(indexer: &Indexer, queue: &JobQueue, root: &str) -> Result<Option<Warning>> {
+    if indexer.is_completed(root)? {
+        return Ok(None);
+    }
+    let Some(job) = queue.active(INDEX_JOB, root)? else { return Ok(None) };
+    let n_done = job.progress.n_done;
+    let so_far = match (job.state, job.progress.n_total) {
+        (JobState::Queued, _) => "it has not begun".to_owned(),
+        (_, Some(n_total)) => format!("{n_done} of {} files so far", n_total.max(n_done)),
+        (_, None) => format!("{n_done} files so far"),
+    };
+    let message = format!("`{root}` is being indexed for the first time: {so_far}");
+    Ok(Some(Warning::new("first_index", message)))
 }
 
 /// What files must be like.

@@ -35,9 +35,11 @@ mod rate;
 mod outgoing;
 mod paths;
 
+mod answers;
 mod audit;
 mod metrics;
 
+pub use answers::{Answers, KeptAnswer, ids_of};
 pub use audit::{Audit, Entry, Outcome};
 pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, LimitsConfig};
 pub use error::{Denied, SetupError};

@@ -26,8 +26,8 @@ pub const MAX_RESULTS: usize = 50;
 pub const MAX_QUERY_CHARS: usize = 2_000;
 /// The longest OCR text, in characters.
 pub const MAX_OCR_CHARS: usize = 10_000;
-/// How often a change is tried again when someone else changed the same object.
-pub const MAX_TRIES: usize = 50;
+/// Uploads of one collection that wait for their job; more wait to be accepted.
+pub const MAX_WAITING_UPLOADS: usize = 2_000;
 /// Documents written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 200;
 /// Collections beyond which the atlas narrows a search.

@@ -30,6 +30,8 @@ pub struct App {
     pub slots: Arc<Semaphore>,
     /// The record of calls.
     pub audit: Arc<Audit>,
+    /// Answers that are kept for replay.
+    pub answers: Arc<guard::Answers>,
     /// Counts.
     pub metrics: Arc<Metrics>,
     /// The time.
@@ -44,6 +46,10 @@ pub struct App {
     pub endpoints: Option<Arc<dyn Endpoints>>,
     /// A question over everything.
     pub across: across::Service,
+    /// The tables, for exports.
+    pub tables: Option<tables::Service>,
+    /// The folders, where some are configured, for the console.
+    pub files: Option<files::Service>,
     /// Charts, where facts are configured.
     pub charts: Option<Arc<filters::charts::Charts>>,
     /// Lists against dimensions, where there are some.
@@ -56,6 +62,8 @@ pub struct App {
     pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
+    /// What pages for people need.
+    pub console: crate::ConsoleSettings,
     /// Whether everything it needs is there.
     pub readiness: Readiness,
 }

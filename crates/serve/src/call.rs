@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use guard::{Outgoing, release};
+use guard::{KeptAnswer, Outgoing, release};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use tools::{Accepted, Call, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::guarded::{self, Counts, Ticket, Via, Visitor};
 
 /// Arguments that hold what was asked for, in the order in which the audit looks for them.
 const QUERY_ARGUMENTS: [&str; 3] = ["query", "text", "title"];
@@ -49,6 +49,11 @@ pub struct Failed {
 
 /// Makes a call, and writes down how it ended.
 pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
+    call_via(app, request, Via::Api).await
+}
+
+/// Makes a call that came in on something else than MCP or REST.
+pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Result<Done, Failed> {
     let visitor = Visitor::enter(app);
     let shape = request.tool.spec.errors;
     let arguments = Arc::new(request.arguments);
@@ -57,10 +62,14 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
         name: request.tool.spec.name.clone(),
         id: request.id,
         cancelled: request.cancelled,
+        via,
     };
     let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
     let (result, ended) = match result {
         Ok((done, n_results)) => {
+            if via == Via::Api {
+                keep(app, &ticket, &arguments, &done.outgoing);
+            }
             let n_redacted = done.outgoing.n_redacted;
             (Ok(done), Ok(Counts { n_results, n_redacted }))
         }
@@ -71,6 +80,23 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
     };
     visitor.leave(app, ticket, audited(&arguments), ended.as_ref().copied());
     result
+}
+
+/// Keeps what left, so that a person can see later what the agent saw.
+fn keep(app: &App, ticket: &Ticket, arguments: &Map<String, Value>, outgoing: &Outgoing) {
+    let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
+    app.answers.keep(&KeptAnswer {
+        at: app.clock.now(),
+        request: ticket.id.clone(),
+        tool: ticket.name.clone(),
+        tenant: ticket.caller.tenant.to_string(),
+        caller: ticket.caller.subject.clone(),
+        arguments: Some(arguments.clone()),
+        ids: guard::ids_of(&outgoing.value),
+        answer: Some(outgoing.value.clone()),
+        is_erased: false,
+        hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+    });
 }
 
 async fn answer(
@@ -104,8 +130,8 @@ async fn answer(
     };
     let answer = answer.with_notes(notes);
     spec.check_output(&answer.value)?;
-    let outgoing =
-        release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
+    let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+    let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
 }
 

@@ -1,5 +1,7 @@
 //! From a configuration to a running application.
 
+mod close;
+mod console;
 mod families;
 mod lasting;
 mod models;
@@ -13,6 +15,7 @@ use guard::{Authenticator, Limiter};
 use serve::{App, ContextEndpoints};
 use tokio::sync::Semaphore;
 
+pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
@@ -79,6 +82,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         limiter: Limiter::new(&config.limits),
         slots: Arc::new(Semaphore::new(config.limits.concurrent_calls)),
         audit: Arc::clone(&lasting.audit),
+        answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: served_tools(config, &families)?,
@@ -86,12 +90,15 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         first_table: families.first_table(),
         endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
+        tables: families.tables.clone(),
         charts: families.charts.clone(),
+        files: families.files.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: instructions(&families),
+        console: console::console(config, lasting)?,
         readiness: Arc::new(|| Ok(())),
     };
     Ok((app, families))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model::with_causes;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -47,11 +48,14 @@ impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         match error {
             Error::Cancelled => JobFailure::Cancelled,
-            Error::Store(_) | Error::Embedder(_) | Error::QueueFull { .. } | Error::Thread(_) => {
-                JobFailure::Passing(model::with_causes(&error))
-            }
+            Error::Store(_)
+            | Error::Embedder(_)
+            | Error::QueueFull { .. }
+            | Error::Busy
+            | Error::Watch(_)
+            | Error::Thread(_) => JobFailure::Passing(with_causes(&error)),
             Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
-                JobFailure::Final(model::with_causes(&error))
+                JobFailure::Final(with_causes(&error))
             }
         }
     }

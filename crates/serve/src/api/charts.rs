@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use filters::charts::{ChartSummary, Charts};
-use knowledge::iso;
+use model::iso;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 

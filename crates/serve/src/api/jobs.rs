@@ -5,8 +5,8 @@ use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use ingest::{Job, JobId};
-use knowledge::iso;
 use model::Caller;
+use model::iso;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use knowledge::{
     Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, KnowledgeBase, NewBase,
-    NewCollection, Service, iso,
+    NewCollection, Service,
 };
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::knowledge::error;
@@ -272,10 +272,10 @@ pub(super) async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value
     };
     let cancelled = CancellationToken::new();
     let _gone = cancelled.clone().drop_guard();
-    let (caller, id) = (rest.caller, rest.id);
+    let (caller, id, via) = (rest.caller, rest.id, rest.via);
     let progress = Arc::new(|_| {});
     let request = call::Request { caller, tool, arguments, id, cancelled, progress };
-    match call::call(&rest.app, request).await {
+    match call::call_via(&rest.app, request, via).await {
         Ok(done) => axum::Json(done.outgoing.value).into_response(),
         Err(failed) => coded(&failed.error),
     }

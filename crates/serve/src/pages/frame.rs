@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
-use crate::guarded::{Ticket, perform};
+use crate::guarded::{Ticket, Via, perform};
 use crate::http::{coded, identify, request_id_of};
 
 /// Pages load nothing from anywhere and run no script.
@@ -31,6 +31,7 @@ pub(super) async fn for_caller<T: Send + 'static>(
         name: name.to_owned(),
         id: request_id_of(headers),
         cancelled: CancellationToken::new(),
+        via: Via::Api,
     };
     perform(app, ticket, query, move |deadline| work(&caller, deadline))
         .await
@@ -38,7 +39,7 @@ pub(super) async fn for_caller<T: Send + 'static>(
 }
 
 /// Gives a page that cannot be turned into something else.
-pub(super) fn html(page: String) -> Response {
+pub(crate) fn html(page: String) -> Response {
     framed_html(page, "'self'")
 }
 

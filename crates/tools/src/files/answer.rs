@@ -33,6 +33,9 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
                 .with_detail("allowed", allowed)
                 .with_hint(POINTER_HINT)
         }
+        Error::NeedsAdmin => ToolError::new(Code::Forbidden, message)
+            .with_detail("argument", "full")
+            .with_hint("leave `full` out: what changed is indexed without it"),
         Error::Busy { root, .. } => about(Code::Conflict, message, argument, root)
             .with_hint("call again when that has ended, or with the same `full` to join it"),
         Error::Llm(cause) => {
@@ -41,6 +44,7 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
         Error::BadRoot { .. }
+        | Error::BadPattern { .. }
         | Error::JobFailed { .. }
         | Error::Store(_)
         | Error::Retrieve(_)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use knowledge::{Service, iso};
-use model::Caller;
+use knowledge::Service;
+use model::{Caller, iso};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

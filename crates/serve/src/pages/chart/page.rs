@@ -177,7 +177,7 @@ fn file_name(title: &str) -> String {
 }
 
 fn day(at: model::Timestamp) -> String {
-    knowledge::iso(at).chars().take(10).collect()
+    model::iso(at).chars().take(10).collect()
 }
 
 #[cfg(test)]
