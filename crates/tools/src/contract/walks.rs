@@ -95,6 +95,7 @@ fn rows_of_a_table_in_every_format() {
         ],
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
     .unwrap();
     let tool = QueryTable::new(service);
