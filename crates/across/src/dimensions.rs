@@ -4,7 +4,7 @@ use filters::{SearchRequest, Service};
 use model::{Caller, Deadline};
 use serde_json::json;
 
-use crate::{Fetched, Folding, FoundIn, Hit, Source};
+use crate::{Fetched, Folding, FoundIn, Hit, Part, Result, Source};
 
 /// What each dimension is asked for.
 const ASKED_OF_EACH: usize = 5;
@@ -19,6 +19,27 @@ impl Dimensions {
     /// Searches the dimensions of a service.
     pub fn new(service: Service) -> Self {
         Dimensions(service)
+    }
+
+    fn entry(&self, caller: &Caller, key: &str) -> Option<Fetched> {
+        let mut parts = key.split(BETWEEN);
+        let (category, value) = (parts.next()?, parts.next()?);
+        let reconciliation = filters::Reconciliation::new(self.0.clone());
+        let result = reconciliation.entity(caller, &format!("{category}/{value}")).ok()?;
+        Some(Fetched {
+            title: result.name.clone(),
+            span: None,
+            text: match &result.context {
+                Some(context) => format!("{}\n{context}", result.name),
+                None => result.name.clone(),
+            },
+            metadata: json!({
+                "category": result.category,
+                "filterKey": result.filter_key,
+                "filterValue": result.filter_value,
+                "details": result.metadata,
+            }),
+        })
     }
 
     fn look_up(&self, caller: &Caller, category: &str, query: &str) -> Vec<filters::SearchResult> {
@@ -45,9 +66,8 @@ impl Source for Dimensions {
             .iter()
             .flat_map(|category| self.look_up(caller, category, query))
             .map(|result| Hit {
-                key: [&result.category, &result.filter_value, &result.name]
-                    .map(String::as_str)
-                    .join(&BETWEEN.to_string()),
+                thing: format!("{}{BETWEEN}{}", result.category, result.filter_value),
+                position: 0,
                 snippet: match &result.context {
                     Some(context) => format!("{} ({context})", result.name),
                     None => result.name.clone(),
@@ -63,26 +83,22 @@ impl Source for Dimensions {
         FoundIn { hits, warnings: Vec::new() }
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        let mut parts = key.split(BETWEEN);
-        let (category, value, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let result = self
-            .look_up(caller, category, name)
-            .into_iter()
-            .find(|result| result.filter_value == value)?;
-        Some(Fetched {
-            title: result.name.clone(),
-            text: match &result.context {
-                Some(context) => format!("{}\n{context}", result.name),
-                None => result.name.clone(),
-            },
-            metadata: json!({
-                "category": result.category,
-                "filterKey": result.filter_key,
-                "filterValue": result.filter_value,
-                "details": result.metadata,
-            }),
-        })
+    fn letter(&self) -> char {
+        'n'
+    }
+
+    fn key(&self, thing: &str, _position: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        let is_value = |category: &str, value: &str| is_it(&format!("{category}{BETWEEN}{value}"));
+        let found = self.0.find_value(caller, &is_value);
+        Ok(found.map(|(category, value)| format!("{category}{BETWEEN}{value}")))
+    }
+
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
+        Ok(self.entry(caller, key).map(|fetched| fetched.cut_to(part, 0)))
     }
 
     fn folding(&self) -> Folding {

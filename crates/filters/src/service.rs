@@ -9,13 +9,11 @@ use arc_swap::ArcSwap;
 use lookup::Meaning;
 use model::Caller;
 use parking_lot::Mutex;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::config::{DimensionConfig, FiltersConfig};
 use crate::dimension::Dimension;
-use crate::request::{MAX_BATCH, SearchRequest, check_names, object};
-use crate::response::{BatchResponse, SearchResponse};
+use crate::request::{MAX_BATCH, SearchRequest};
+use crate::response::SearchResponse;
 use crate::snapshot::{DimensionInfo, Snapshot};
 use crate::source::Source;
 use crate::{Error, Result};
@@ -73,7 +71,8 @@ impl Service {
     /// Loads every dimension. Letters can be searched at once; vectors for meaning follow in
     /// the background.
     ///
-    /// Fails when one cannot be read or its configuration does not fit it.
+    /// Fails when a configuration does not fit its source. A source that is away stops nothing:
+    /// its lookups fail until it is back.
     pub fn open(settings: Settings) -> Result<Self> {
         let mut loaded: Vec<Loaded> = Vec::with_capacity(settings.dimensions.len());
         for config in settings.dimensions {
@@ -82,7 +81,16 @@ impl Service {
                 return Err(Error::DuplicateCategory { category: config.category });
             }
             let source = Source::parse(&settings.folder, &config.source);
-            let mut snapshot = Snapshot::load(&config, &source, None)?;
+            let mut snapshot = match Snapshot::load(&config, &source, None) {
+                Ok(snapshot) => snapshot,
+                // A source that is away stops nothing: it is tried again when it is asked.
+                Err(error) if error.is_away() => {
+                    let category = &config.category;
+                    tracing::warn!(category, %error, "the source of a dimension is away");
+                    Snapshot::away(&config, &error)?
+                }
+                Err(error) => return Err(error),
+            };
             if settings.meaning.is_some() {
                 snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
             }
@@ -124,45 +132,34 @@ impl Service {
         snapshot.search(request, self.shared.filters)
     }
 
-    /// Answers the arguments of a call: one lookup, or `{queries: [...]}` for many.
-    ///
-    /// Fails as [`Service::search`] does; inside a batch a failed lookup fails alone.
-    pub fn call(&self, caller: &Caller, arguments: &Value) -> Result<Value> {
-        let categories = self.categories(caller);
-        if object(arguments)?.contains_key("queries") {
-            check_names(object(arguments)?, &["queries"])?;
-            let requests: Vec<Result<SearchRequest>> = arguments["queries"]
-                .as_array()
-                .map(Vec::as_slice)
-                .unwrap_or_default()
-                .iter()
-                .map(|query| SearchRequest::from_json(query, &categories))
-                .collect();
-            return Ok(to_value(&self.search_many(caller, requests)?));
-        }
-        let request = SearchRequest::from_json(arguments, &categories)?;
-        Ok(to_value(&self.search(caller, &request)?))
+    /// Finds the value that `is_it` knows by its category and itself, among those that the caller
+    /// may use; looks at all that are in memory.
+    pub fn find_value(
+        &self,
+        caller: &Caller,
+        is_it: &dyn Fn(&str, &str) -> bool,
+    ) -> Option<(String, String)> {
+        self.visible(caller).find_map(|snapshot| {
+            let category = snapshot.dimension.config.category.as_str();
+            let entries = snapshot.dimension.index.entries();
+            let entry = entries.iter().find(|entry| is_it(category, &entry.value))?;
+            Some((category.to_owned(), entry.value.clone()))
+        })
     }
 
-    /// Looks many texts up; each answer stands at the place of its request.
+    /// Looks many texts up; each answer is at the place of its request, and one that fails
+    /// fails alone.
     ///
     /// Fails when there are none or too many.
     pub fn search_many(
         &self,
         caller: &Caller,
-        requests: Vec<Result<SearchRequest>>,
-    ) -> Result<BatchResponse> {
+        requests: &[SearchRequest],
+    ) -> Result<Vec<Result<SearchResponse>>> {
         if requests.is_empty() || requests.len() > MAX_BATCH {
             return Err(Error::BadBatch { n_received: requests.len(), most: MAX_BATCH });
         }
-        let responses = requests
-            .into_iter()
-            .map(|request| match request.and_then(|request| self.search(caller, &request)) {
-                Ok(response) => to_value(&response),
-                Err(error) => error.to_json(),
-            })
-            .collect();
-        Ok(BatchResponse { ok: true, responses })
+        Ok(requests.iter().map(|request| self.search(caller, request)).collect())
     }
 
     /// Reads sources that changed since they were read, and gives the categories reloaded.
@@ -173,7 +170,8 @@ impl Service {
         for loaded in &self.shared.loaded {
             let before = loaded.snapshot.load_full();
             let version = loaded.source.version();
-            if before.candidates.is_some() || version == before.version {
+            let is_current = before.candidates.is_some() || version == before.version;
+            if is_current && before.away.is_none() {
                 continue;
             }
             let config = before.dimension.config.clone();
@@ -191,6 +189,7 @@ impl Service {
                     loaded.snapshot.store(Arc::new(snapshot));
                     reloaded.push(category);
                 }
+                Err(_) if before.away.is_some() => {}
                 Err(error) => {
                     tracing::warn!(category, %error, "a changed dimension cannot be read");
                     loaded.snapshot.store(Arc::new(before.failed(version)));
@@ -206,7 +205,7 @@ impl Service {
             .filter(|snapshot| snapshot.dimension.config.filter_key.holds(filter_key))
             .find_map(|snapshot| {
                 let dimension = snapshot.dimension_for(value).ok()?;
-                let entry = dimension.index.find_value(value)?;
+                let entry = dimension.find_value(value)?;
                 Some(dimension.name(entry, None))
             })
     }
@@ -259,7 +258,8 @@ impl Service {
         }
         let has_changed = self.shared.loaded.iter().any(|loaded| {
             let snapshot = loaded.snapshot.load();
-            snapshot.candidates.is_none() && loaded.source.version() != snapshot.version
+            snapshot.away.is_some()
+                || (snapshot.candidates.is_none() && loaded.source.version() != snapshot.version)
         });
         if has_changed {
             let reloading = self.clone();
@@ -303,7 +303,10 @@ impl Service {
     pub(crate) fn embed(&self, meaning: &Arc<dyn Meaning>) {
         // A dimension is read again for its vectors, which is not worth it without an embedder.
         let is_there = meaning.embed_names(&["name"]).map(drop);
-        for loaded in &self.shared.loaded {
+        // Small dimensions do not wait for large ones.
+        let mut by_size: Vec<&Loaded> = self.shared.loaded.iter().collect();
+        by_size.sort_by_key(|loaded| loaded.snapshot.load().dimension.index.n_names());
+        for loaded in by_size {
             let before = loaded.snapshot.load_full();
             if before.waits_for_meaning.is_none() {
                 continue;
@@ -357,8 +360,4 @@ impl Loaded {
     fn category(&self) -> String {
         self.snapshot.load().dimension.config.category.clone()
     }
-}
-
-fn to_value(response: &impl Serialize) -> Value {
-    serde_json::to_value(response).expect("responses have string keys and finite numbers")
 }

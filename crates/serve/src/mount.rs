@@ -39,7 +39,7 @@ use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use axum::routing::any;
-use guard::{Caps, release};
+use guard::release;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -48,9 +48,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use tables::{QueryRequest, TableHandler};
+use tables::{QueryRequest, TableHandler, handler_input_schema};
+use text::Budget;
 use tokio_util::sync::CancellationToken;
-use tools::tables::{describe_schema_spec, query_table_answer, query_table_spec, table_error};
+use tools::tables::{
+    describe_schema_spec, query_table_answer, query_table_spec, table_error, with_query_input,
+};
 use tools::{Answer, Code, Spec, ToolError};
 
 use crate::call::{Done, Failed};
@@ -92,7 +95,10 @@ impl Default for MountConfig {
 pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
     let schemas = [handler.schema()];
     let mounted = Mounted(Arc::new(Inside {
-        query_table: query_table_spec(&schemas),
+        query_table: with_query_input(
+            query_table_spec(&schemas),
+            handler_input_schema(handler.schema()),
+        ),
         describe_schema: describe_schema_spec(&schemas),
         handler,
         config,
@@ -125,8 +131,8 @@ impl Mounted {
     }
 
     async fn answer(&self, spec: &Spec, arguments: &Map<String, Value>) -> Result<Done, ToolError> {
-        tools::check(spec, arguments)?;
-        let arguments = Value::Object(arguments.clone());
+        let accepted = tools::accept(spec, arguments.clone())?;
+        let arguments = Value::Object(accepted.arguments);
         let handler = &self.0.handler;
         let answer = if spec.name == self.0.query_table.name {
             let request =
@@ -144,7 +150,7 @@ impl Mounted {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
         let MountConfig { result_chars, result_tokens, .. } = self.0.config;
-        let caps = Caps { result_chars, result_tokens };
+        let caps = Budget { chars: result_chars, tokens: result_tokens };
         let shape = &spec.shape;
         let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
         Ok(Done { outgoing, links: answer.links })

@@ -44,6 +44,7 @@ mod budget;
 mod sentence;
 
 mod long_vowel;
+mod markdown;
 mod query_filters;
 mod redact;
 
@@ -52,12 +53,13 @@ pub mod bench;
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
 };
-pub use budget::count_tokens;
+pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, detect_language, is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
+pub use markdown::escape_markdown;
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,

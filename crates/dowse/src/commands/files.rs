@@ -106,6 +106,7 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         query: args.query.join(" "),
         k: args.k,
         offset: 0,
+        after: None,
         exts: (!args.ext.is_empty()).then(|| args.ext.clone()),
         years: (!args.year.is_empty()).then(|| args.year.clone()),
         roots: None,
@@ -149,6 +150,12 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
             item.score, item.path, item.pointer
         ));
     }
+    if !found.exts.is_empty() || !found.years.is_empty() {
+        let filters = [found.exts.join(", "), found.years.join(", ")];
+        let filters: Vec<&str> =
+            filters.iter().map(String::as_str).filter(|some| !some.is_empty()).collect();
+        print::note(format!("filters: {}", filters.join("; ")));
+    }
     let total = found.pagination.total_estimate;
     print::note(format!("{} of {total} results", found.items.len()));
     Ok(code)
@@ -158,8 +165,14 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     let (_lasting, service) = open(&args.files, &[])?;
     let path = std::path::absolute(&args.path)?;
     let path = path.to_str().context("the path is not Unicode")?;
-    let around = (args.before, args.after);
-    let preview = service.preview(&Caller::local_admin(), path, args.pointer.as_deref(), around)?;
+    let request = ::files::PreviewRequest {
+        path: path.to_owned(),
+        pointer: args.pointer.clone(),
+        offset: None,
+        before: args.before,
+        after: args.after,
+    };
+    let preview = service.preview(&Caller::local_admin(), &request)?;
     print::note(format!("{} ({})", preview.path, preview.pointer));
     print::line(text::redact(&preview.preview).text);
     Ok(())

@@ -54,6 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
+        print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())

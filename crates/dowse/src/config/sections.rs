@@ -8,8 +8,8 @@ use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
-use serve::ServerConfig;
-use tables::TableConfig;
+use serve::{ConsoleConfig, ServerConfig};
+use tables::{ExportsConfig, TableConfig};
 
 /// Everything that can be set. Paths are relative to the file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -28,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// What is written down.
     pub(crate) audit: AuditConfig,
+    /// Pages for people.
+    pub(crate) console: ConsoleConfig,
     /// Where pulled models are kept; a folder of the user unless set.
     pub(crate) models_dir: Option<PathBuf>,
     /// What turns text into vectors.
@@ -50,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) charts: Option<ChartsConfig>,
     /// Tables that can be queried.
     pub(crate) tables: Vec<TableConfig>,
+    /// Links to whole results of tables.
+    pub(crate) exports: ExportsConfig,
 }
 
 impl Default for Config {
@@ -61,6 +65,7 @@ impl Default for Config {
             auth: AuthConfig::default(),
             limits: LimitsConfig::default(),
             audit: AuditConfig::default(),
+            console: ConsoleConfig::default(),
             models_dir: None,
             embedder: EmbedderConfig::default(),
             reranker: RerankerConfig::default(),
@@ -72,6 +77,7 @@ impl Default for Config {
             dimensions: Vec::new(),
             charts: None,
             tables: Vec::new(),
+            exports: ExportsConfig::default(),
         }
     }
 }

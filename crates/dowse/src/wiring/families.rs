@@ -14,8 +14,10 @@ use tools::files::{
     FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
 };
 use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
-use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
-use tools::tables::{DescribeSchema, QueryTable};
+use tools::knowledge::{
+    GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
+};
+use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::{Lasting, models};
@@ -57,6 +59,7 @@ impl Families {
                 tables: tables.to_vec(),
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
+                export_link_minutes: config.exports.link_minutes,
             })?),
         };
         let files = files_service(config, lasting)?;
@@ -94,7 +97,7 @@ impl Families {
             files.index_all()?;
         }
         self.contexts.recover()?;
-        Ok(())
+        lasting.kept()?.start_vectors()
     }
 
     /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
@@ -112,7 +115,9 @@ impl Families {
             tools.push(Box::new(RewriteQuery::new(service.clone())));
         }
         if let Some(service) = &self.tables {
-            tools.extend(table_tools(service));
+            tools.push(Box::new(QueryTable::with_exports(service.clone(), link_base)));
+            tools.push(Box::new(AggregateTable::new(service.clone())));
+            tools.push(Box::new(DescribeSchema::brief(service.clone())));
         }
         if let Some(service) = &self.filters {
             tools.push(Box::new(SearchFilters::new(service.clone())));
@@ -121,6 +126,7 @@ impl Families {
         if let Some(charts) = &self.charts {
             tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
+        tools.push(Box::new(ListKnowledgeBases::new(self.knowledge.clone())));
         tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
         tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
         tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
@@ -144,20 +150,21 @@ impl Families {
     pub(crate) fn first_table(&self) -> Option<Registry> {
         let service = self.tables.as_ref()?;
         let only = service.only(service.first_name()?)?;
-        Some(Registry::new(table_tools(&only)))
+        Some(Registry::new(vec![
+            Box::new(QueryTable::new(only.clone())),
+            Box::new(DescribeSchema::new(only)),
+        ]))
     }
-}
-
-fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
 }
 
 /// Names are compared by meaning, too, unless the configuration asks for no embedder.
 fn meaning(config: &Config, lasting: &Lasting) -> Option<Arc<dyn filters::Meaning>> {
     let is_wanted = config.embedder.provider != EmbedderProvider::None;
     is_wanted.then(|| {
+        let embedder = Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+        let folder = config.data_dir.join("names");
         let meaning: Arc<dyn filters::Meaning> =
-            Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+            Arc::new(filters::SavedMeaning::new(embedder, &folder));
         meaning
     })
 }
@@ -192,9 +199,10 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
     let indexer = Arc::new(Indexer::new(IndexerConfig {
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
+        data_dir: Some(lasting.data_dir().to_owned()),
         n_extractors: extract::default_workers(),
     })?);
     lasting.indexer.store(Some(Arc::clone(&indexer)));
@@ -219,7 +227,7 @@ pub(crate) fn knowledge_service(
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
         uploads: lasting.data_dir().join("uploads"),
@@ -248,7 +256,7 @@ pub(crate) fn contexts_service(
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         staging: lasting.data_dir().join("staging"),
         locks: lasting.context_locks.clone(),
         settings: config.contexts.clone(),

@@ -9,11 +9,13 @@ use arc_swap::ArcSwapOption;
 use files::{INDEX_JOB, Indexer, VECTORS_JOB};
 use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
-use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
+use ingest::{
+    Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
+};
 use model::Clock;
 use store::Store;
 
-use super::{models, open_store};
+use super::{close, models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
@@ -42,7 +44,21 @@ pub(crate) struct Lasting {
 pub(crate) struct Kept {
     pub(crate) store: Arc<Store>,
     pub(crate) queue: Arc<JobQueue>,
+    pub(crate) vectors: Arc<Vectors>,
+    vector_worker: OnceLock<VectorWorker>,
     _workers: Workers,
+}
+
+impl Kept {
+    /// Lets the vectors that are missing be made from now on, for as long as the process lives.
+    pub(crate) fn start_vectors(&self) -> anyhow::Result<()> {
+        if self.vector_worker.get().is_none() {
+            let worker = self.vectors.start()?;
+            self.vector_worker.get_or_init(|| worker);
+        }
+        self.vectors.wake();
+        Ok(())
+    }
 }
 
 impl Lasting {
@@ -78,6 +94,7 @@ impl Lasting {
         }
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
         let queue = JobQueue::open(
             store.catalogue(),
             self.runners(),
@@ -85,7 +102,14 @@ impl Lasting {
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
+        let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
+        Ok(self.kept.get_or_init(|| Kept {
+            store,
+            queue,
+            vectors,
+            vector_worker: OnceLock::new(),
+            _workers: workers,
+        }))
     }
 
     /// Each runner works with what the configuration of the moment says.

@@ -2,13 +2,16 @@
 //! same door, identity and guard as the tools.
 
 mod body;
+mod paging;
 mod rest;
 
+mod call;
 mod charts;
 mod chat;
 mod contexts;
 mod contexts_json;
 mod contexts_upload;
+mod exports;
 mod jobs;
 mod knowledge;
 mod staging;
@@ -21,13 +24,17 @@ use axum::extract::DefaultBodyLimit;
 
 use crate::http::Doors;
 
+pub(crate) use rest::FromConsole;
+
 /// Every address under `/v1`.
 pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .merge(knowledge::routes())
         .merge(contexts::routes())
         .merge(jobs::routes())
+        .merge(call::routes())
         .merge(charts::routes())
+        .merge(exports::routes())
         .merge(chat::routes())
         .merge(openapi::routes())
         // Bodies are read within the limits of the configuration, by `body`.
