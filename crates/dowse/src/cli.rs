@@ -238,9 +238,29 @@ pub(crate) struct BackupArgs {
 pub(crate) enum TablesCommand {
     /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
     Infer {
-        /// The file
+        /// The file, or a folder of files
         file: PathBuf,
     },
+    /// Write all rows of a configured table, or those that pass filters, into a file
+    Export(TableExportArgs),
+}
+
+/// Flags of `dowse tables export`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TableExportArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The table; may be left out where one is configured
+    #[arg(long)]
+    pub(crate) table: Option<String>,
+    /// Filters as `query_table` takes them, in JSON
+    #[arg(long, value_name = "JSON")]
+    pub(crate) filters: Option<String>,
+    /// The fields to write, in this order; all without it
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+    /// The file to write: .csv, .jsonl or .parquet
+    pub(crate) output: PathBuf,
 }
 
 /// Flags of `dowse demo`.

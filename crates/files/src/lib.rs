@@ -43,7 +43,7 @@ pub use index::{
     INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, indexed_roots,
 };
 pub use outcomes::{FileOutcome, RootOutcomes};
-pub use preview::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
+pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};

@@ -27,3 +27,4 @@ mod pipes;
 mod reconcile;
 mod records;
 mod reload;
+mod upgrade;

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::database::Database;
 use super::rows;
+use super::texts::Reader;
 use crate::{DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits};
 
 impl Database {
@@ -114,7 +115,8 @@ impl Database {
             ))?;
             let last = first + i64::from(found.n_passages) - 1;
             let found = statement.query_map(params![first, last], rows::read_passage)?;
-            found.map(|passage| rows::finish_passage(passage?)).collect()
+            let mut texts = Reader::new(connection);
+            found.map(|passage| rows::finish_passage(passage?, &mut texts)).collect()
         })
     }
 
