@@ -15,7 +15,7 @@ use ingest::{
 use model::Clock;
 use store::Store;
 
-use super::{models, open_store};
+use super::{close, models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
@@ -94,6 +94,7 @@ impl Lasting {
         }
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
         let queue = JobQueue::open(
             store.catalogue(),
             self.runners(),

@@ -29,3 +29,4 @@ mod pipes;
 mod reconcile;
 mod records;
 mod reload;
+mod upgrade;
