@@ -18,7 +18,8 @@ use crate::search::Searched;
 use crate::walk::Selection;
 use crate::{
     Error, FileOutcome, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
-    RootOutcomes, SearchRequest, Summary, SummaryRequest, preview, rewrite, search, summary,
+    RootOutcomes, SearchRequest, Strangers, Summary, SummaryRequest, preview, rewrite, search,
+    summary,
 };
 
 /// How often a call that waits for indexing says how far it is.
@@ -258,7 +259,7 @@ impl Service {
 
     /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
     /// still take such a folder in are stopped first.
-    pub fn forget_other_roots(&self) -> Result<usize> {
+    pub fn forget_other_roots(&self, strangers: Strangers) -> Result<usize> {
         let roots = self.0.indexer.roots().all();
         for job in self.0.queue.list()? {
             let root = job.arguments["root"].as_str();
@@ -268,7 +269,7 @@ impl Service {
                 self.0.queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
             }
         }
-        self.0.indexer.forget_other_roots()
+        self.0.indexer.forget_other_roots(strangers)
     }
 
     /// Tells whether changes are to be noticed while the server runs.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use extract::{Pool, PoolConfig};
-use files::{Indexer, IndexerConfig, Roots};
+use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
@@ -85,12 +85,19 @@ impl Families {
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
     /// work while it goes on.
-    pub(crate) fn start_indexing(&self, lasting: &Lasting) -> anyhow::Result<()> {
-        if self.files.is_none() && files::forget_all(&*lasting.kept()?.store)? {
+    pub(crate) fn start_indexing(
+        &self,
+        lasting: &Lasting,
+        strangers: Strangers,
+    ) -> anyhow::Result<()> {
+        if self.files.is_none()
+            && strangers == Strangers::Forget
+            && files::forget_all(&*lasting.kept()?.store)?
+        {
             tracing::info!("no folders are configured any more: their index was erased");
         }
         if let Some(files) = &self.files {
-            let n_forgotten = files.forget_other_roots()?;
+            let n_forgotten = files.forget_other_roots(strangers)?;
             if n_forgotten > 0 {
                 tracing::info!(n_forgotten, "files of folders that are no longer configured left");
             }

@@ -8,6 +8,8 @@ mod bad_messages;
 mod chat;
 mod check;
 mod connections;
+mod console;
+mod console_pages;
 mod contexts;
 mod contract;
 mod cross_encoder;
