@@ -165,7 +165,7 @@ impl Service {
                     paths: Some(paths),
                 };
                 let subject = format!("{} (changes)", root.name);
-                self.submit_job(subject, Priority::High, &arguments)?;
+                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
             }
         }
         Ok(())
@@ -355,11 +355,13 @@ impl Service {
         priority: Priority,
     ) -> Result<Job> {
         let (root, folder) = (root.to_owned(), subject.clone());
-        self.submit_job(subject, priority, &IndexArguments { root, folder, full, paths: None })
+        let arguments = IndexArguments { root, folder, full, paths: None };
+        self.submit_job(tenant, subject, priority, &arguments)
     }
 
     fn submit_job(
         &self,
+        tenant: &TenantId,
         subject: String,
         priority: Priority,
         arguments: &IndexArguments,

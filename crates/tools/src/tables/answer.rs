@@ -1,10 +1,9 @@
 //! What both tools of the family share: their errors, and which tables a caller sees.
 
 use model::Caller;
-use serde_json::{Value, json};
 use tables::{Schema, Service};
 
-use crate::{Code, Spec, ToolError};
+use crate::{Code, ToolError};
 
 /// Writes an error of the family with the codes of the house.
 pub fn error(error: &tables::Error) -> ToolError {
@@ -41,14 +40,4 @@ pub(super) fn schemas<'a>(service: &'a Service, names: &[String]) -> Vec<&'a Sch
     let mut schemas = service.schemas(&Caller::local_admin());
     schemas.retain(|schema| names.contains(&schema.name));
     schemas
-}
-
-/// Takes the right name of the only table, which the schema does not show: whoever names it is
-/// not wrong.
-pub(super) fn taking_its_name(spec: Spec, schemas: &[&Schema]) -> Spec {
-    let [schema] = schemas else { return spec };
-    let shown = spec.shown_input.clone().unwrap_or_else(|| spec.input.shared());
-    let mut input = Value::Object((*spec.input.shared()).clone());
-    input["properties"]["table"] = json!({ "type": "string", "enum": [schema.name] });
-    spec.with_input(input).with_shown_input(Value::Object((*shown).clone()))
 }

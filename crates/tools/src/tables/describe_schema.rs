@@ -6,7 +6,7 @@ use model::Caller;
 use serde_json::{Value, json};
 use tables::{Schema, Service, describe_input_schema, describe_output_schema, describe_table_name};
 
-use super::answer::{error, names, schemas, taking_its_name};
+use super::answer::{error, names, schemas};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -46,8 +46,7 @@ impl Tool for DescribeSchema {
                     "type": "boolean",
                     "description": "also operators, counts of values, examples"
                 });
-                let spec_of_all = spec.with_shown_input(input.clone()).with_input(input);
-                spec = taking_its_name(spec_of_all, &schemas(&self.service, names));
+                spec = spec.with_input(input);
             }
             spec
         })
@@ -70,7 +69,7 @@ impl Tool for DescribeSchema {
 
 /// Describes the tool over the tables of these schemas.
 pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
-    let spec = Spec::read_only(
+    Spec::read_only(
         "describe_schema",
         "Describe schema",
         "List the filter fields of a table with types, operators, allowed values and ranges. \
@@ -82,6 +81,5 @@ pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
         "/fields/*/top/*/value",
         "/schema/properties/*/description",
         "/warnings/*",
-    ]);
-    taking_its_name(spec, schemas)
+    ])
 }

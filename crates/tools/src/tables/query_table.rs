@@ -10,7 +10,7 @@ use tables::{
 };
 use text::Budget;
 
-use super::answer::{ADVICE, error, names, schemas, taking_its_name};
+use super::answer::{ADVICE, error, names, schemas};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -88,7 +88,7 @@ impl Tool for QueryTable {
                     "enum": ExportFormat::ALL.map(ExportFormat::as_str),
                     "description": "also give a link to a file with all matching rows"
                 });
-                spec = taking_its_name(with_query_input(spec, input), &schemas);
+                spec = with_query_input(spec, input);
             }
             spec
         })
@@ -175,5 +175,5 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
     ])
     .with_list("/rows");
     spec.advice = Some(ADVICE.to_owned());
-    taking_its_name(with_query_input(spec, query_input_schema(schemas)), schemas)
+    with_query_input(spec, query_input_schema(schemas))
 }

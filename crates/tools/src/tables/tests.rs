@@ -127,28 +127,3 @@ fn a_stranger_sees_no_tool() {
         assert_eq!(DescribeSchema::new(service.clone()).spec(caller).is_some(), is_seen);
     }
 }
-
-/// One table is served without `table` in the schema; its right name is taken, another is not.
-#[test]
-fn the_only_table_may_be_named() {
-    use crate::{Call, Tool as _, accept};
-    let (service, _folder) = one_table();
-    let caller = Caller::local_admin();
-    let tool = QueryTable::new(service);
-    let spec = tool.spec(&caller).unwrap();
-    let shown = spec.shown_input.clone().unwrap_or_else(|| spec.input.shared());
-    assert!(shown["properties"].get("table").is_none());
-    let given = json!({ "table": "people" });
-    let accepted = accept(&spec, given.as_object().unwrap().clone()).unwrap();
-    let call = Call {
-        caller: &caller,
-        arguments: &accepted.arguments,
-        deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
-        budget: text::Budget { chars: 100_000, tokens: 25_000 },
-        progress: &|_| {},
-    };
-    assert_eq!(tool.call(&call).unwrap().value["total"], 2);
-    let wrong = json!({ "table": "places" });
-    let error = accept(&spec, wrong.as_object().unwrap().clone()).unwrap_err();
-    assert!(error.message.contains("`people`"), "{}", error.message);
-}
