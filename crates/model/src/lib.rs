@@ -35,6 +35,7 @@ mod warning;
 mod clock;
 mod deadline;
 mod report;
+mod waiting;
 
 pub use access::{Access, Clearance, UnknownClearance};
 pub use attributes::{AttributeValue, Attributes};
@@ -49,4 +50,5 @@ pub use pointer::{BadPointer, Pointer};
 pub use report::{Figure, Report};
 pub use score::Score;
 pub use span::Span;
+pub use waiting::{Lender, while_waiting, with_lender};
 pub use warning::Warning;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
+use guard::{
+    Audit, AuditConfig, Authenticator, Caps, FailedLogins, Limiter, LimitsConfig, Metrics,
+};
 use ingest::JobQueue;
 use model::{Caller, Clock};
-use tokio::sync::Semaphore;
 use tools::{Registry, ResourceSet};
 
-use crate::ServerConfig;
+use crate::{ServerConfig, Slots};
 
 /// Everything a call needs. Made by the binary from one configuration; never changed afterwards.
 pub struct App {
@@ -26,7 +27,9 @@ pub struct App {
     /// How often.
     pub limiter: Limiter,
     /// Slots for calls in progress.
-    pub slots: Arc<Semaphore>,
+    pub slots: Arc<Slots>,
+    /// Failed logins by address.
+    pub failed_logins: Arc<FailedLogins>,
     /// The record of calls.
     pub audit: Arc<Audit>,
     /// Counts.

@@ -17,6 +17,7 @@ mod endpoints;
 pub mod call;
 mod guarded;
 pub mod read;
+mod slots;
 
 mod api;
 mod http;
@@ -28,8 +29,9 @@ mod mount;
 pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
-pub use config::ServerConfig;
+pub use config::{Network, ServerConfig};
 pub use endpoints::ContextEndpoints;
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};
 pub use mount::{MountConfig, table_router};
+pub use slots::{SlotLimits, Slots};

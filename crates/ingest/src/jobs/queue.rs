@@ -234,6 +234,11 @@ impl JobQueue {
     ///
     /// [`Error::UnknownJob`].
     pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
+        // Whoever waits for a job holds none of the server's slots meanwhile.
+        model::while_waiting(|| self.wait_here(id, deadline))
+    }
+
+    fn wait_here(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
         loop {
             let job = self.get(id)?;
             if job.state.is_final() || deadline.is_over() {

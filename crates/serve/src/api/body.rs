@@ -2,16 +2,33 @@
 
 use axum::extract::Request;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tools::{Code, ToolError};
 
+use crate::http::body::{self, BodyError};
+
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn read(request: Request, limit: usize) -> Result<Bytes, ToolError> {
-    match Limited::new(request.into_body(), limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(_) => Err(ToolError::bad_request("the body broke off")),
+    body::read(request.into_body(), limit).await.map_err(|error| refused(&error))
+}
+
+/// Reads a body of JSON of a known form, within the limits of size and shape.
+pub(crate) async fn read_json<T: DeserializeOwned + Send + 'static>(
+    request: Request,
+    limit: usize,
+) -> Result<T, ToolError> {
+    let bytes = read(request, limit).await?;
+    body::with_json(bytes, |bytes| parse(&bytes)).await.map_err(|error| refused(&error))?
+}
+
+/// Says why a body cannot be taken.
+pub(crate) fn refused(error: &BodyError) -> ToolError {
+    match error {
+        BodyError::TooLarge { limit } => too_large(*limit),
+        BodyError::TooManyValues => ToolError::new(Code::TooLarge, error.to_string())
+            .with_detail("allowed", body::MAX_JSON_VALUES)
+            .with_hint("send less at once, or a document as a file"),
+        BodyError::TooSlow(_) | BodyError::BrokeOff => ToolError::bad_request(error.to_string()),
     }
 }
 

@@ -363,9 +363,9 @@ pub(super) fn with_job(mut value: Value, job: Option<&Job>) -> Value {
     value
 }
 
-async fn json_body<T: serde::de::DeserializeOwned>(
+async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
     rest: &Rest,
     request: Request,
 ) -> Result<T, ToolError> {
-    body::parse(&body::read(request, rest.app.limits.body_bytes).await?)
+    body::read_json(request, rest.app.limits.body_bytes).await
 }

@@ -284,11 +284,11 @@ async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value>) -> Respo
     }
 }
 
-async fn json_body<T: serde::de::DeserializeOwned>(
+async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
     rest: &Rest,
     request: Request,
 ) -> Result<T, ToolError> {
-    body::parse(&body::read(request, rest.app.limits.body_bytes).await?)
+    body::read_json(request, rest.app.limits.body_bytes).await
 }
 
 fn accepted(accepted: &Accepted) -> Reply {

@@ -2,12 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tools::{Code, ToolError};
 
 use super::errors::coded;
+use super::middleware::identify;
 use super::routes::Doors;
 
 /// The process is alive.
@@ -23,9 +24,32 @@ pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
     }
 }
 
-/// Counts and latencies for Prometheus.
-pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
-    let text = doors.shared.load().metrics.render();
+/// Counts and latencies for Prometheus. With authentication they are for administrators and for
+/// the key of `auth.metrics_key_env`, from loopback too: they tell what everybody does.
+pub(crate) async fn metrics(State(doors): State<Doors>, headers: HeaderMap) -> Response {
+    let app = doors.shared.load();
+    let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if app.authenticator.is_required() && !app.authenticator.is_metrics_key(authorization) {
+        match identify(&app, &headers).await {
+            Ok(caller) if caller.is_admin() => {}
+            Ok(_) => {
+                let message = "metrics need the role `admin`, or the metrics key";
+                return coded(
+                    &ToolError::new(Code::Forbidden, message)
+                        .with_hint("set `auth.metrics_key_env` for a scraper"),
+                );
+            }
+            Err(refusal) => return refusal,
+        }
+    }
+    if let Some(queue) = app.queue.clone() {
+        let counted = tokio::task::spawn_blocking(move || queue.counts()).await;
+        if let Ok(Ok(counts)) = counted {
+            app.metrics.set_jobs("waiting", counts.n_waiting);
+            app.metrics.set_jobs("running", counts.n_running);
+        }
+    }
+    let text = app.metrics.render();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text).into_response()
 }
@@ -34,7 +58,7 @@ pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
 pub(crate) async fn protected_resource(State(doors): State<Doors>) -> Response {
     let app = doors.shared.load();
     if !app.authenticator.is_required() {
-        return coded(&ToolError::new(Code::NotFound, "this server asks nobody who they are"));
+        return coded(&ToolError::new(Code::NotFound, "authentication is off"));
     }
     let mut metadata = json!({
         "resource": format!("{}/mcp", app.server.link_base()),
