@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand};
 
-use super::rooms::Rooms;
+use super::crates::CrateTable;
 use crate::project;
 
 /// Everything that is read once and then only looked at.
 #[derive(Debug)]
-pub(crate) struct House {
-    pub(super) rooms: Rooms,
+pub(crate) struct Workspace {
+    pub(super) table: CrateTable,
     pub(super) members: Vec<Member>,
     /// Foreign packages as `name version`, with the licence each declares.
     pub(super) licences: BTreeMap<String, Option<String>>,
@@ -36,8 +36,8 @@ pub(crate) struct Use {
     /// The name that sources write: the library's, which may differ from the package's.
     pub(super) word: String,
     pub(super) kind: UseKind,
-    /// Whether the used crate is a room of this workspace.
-    pub(super) is_room: bool,
+    /// Whether the used crate is a crate of this workspace.
+    pub(super) is_member: bool,
 }
 
 /// What a dependency is for.
@@ -51,12 +51,12 @@ pub(crate) enum UseKind {
 /// The largest file that is read; what is larger is data.
 const MAX_TEXT_BYTES: u64 = 2 << 20;
 
-impl House {
+impl Workspace {
     /// Reads the clone that this program was built from.
-    pub(crate) fn look() -> anyhow::Result<House> {
+    pub(crate) fn look() -> anyhow::Result<Workspace> {
         let root = project::root();
-        let table = fs_err::read_to_string(root.join("xtask/rooms.toml"))?;
-        let rooms = toml::from_str(&table).context("xtask/rooms.toml")?;
+        let table = fs_err::read_to_string(root.join("xtask/crates.toml"))?;
+        let table: CrateTable = toml::from_str(&table).context("xtask/crates.toml")?;
         // Packages of other systems need not be on this machine.
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
@@ -83,7 +83,7 @@ impl House {
                 (format!("{} {}", package.name, package.version), package.license.clone())
             })
             .collect();
-        Ok(House { rooms, members, licences, files: text_files()? })
+        Ok(Workspace { table, members, licences, files: text_files()? })
     }
 
     /// Gives the Rust sources, path and text.
@@ -114,7 +114,7 @@ fn use_of(metadata: &Metadata, dependency: &Dependency) -> Use {
             DependencyKind::Build => UseKind::Build,
             DependencyKind::Normal | DependencyKind::Unknown => UseKind::Product,
         },
-        is_room: dependency.source.is_none(),
+        is_member: dependency.source.is_none(),
     }
 }
 
