@@ -16,9 +16,11 @@ mod binary;
 mod testbed;
 
 mod bench;
+mod chaos;
 mod clients;
 mod conformance;
 mod fuzz;
+mod soak;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -33,6 +35,9 @@ usage: cargo xtask CHORE
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
+  chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
+  soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
 fn main() -> anyhow::Result<()> {
@@ -49,6 +54,9 @@ fn main() -> anyhow::Result<()> {
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
+        ["chaos", arguments @ ..] => chaos::run(arguments),
+        ["soak", arguments @ ..] => soak::run(arguments),
+        ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");
             Ok(())

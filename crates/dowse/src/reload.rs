@@ -43,6 +43,7 @@ pub(crate) fn watch(
                 () = shutdown.cancelled() => return,
             }
             let build = std::sync::Arc::clone(&build);
+            // A panic while it is built ends this attempt, and nothing else.
             match tokio::task::spawn_blocking(move || build()).await {
                 Ok(Ok(app)) if opens_the_door(&shared.load(), &app) => tracing::error!(
                     file = %path.display(),
@@ -58,7 +59,11 @@ pub(crate) fn watch(
                     error = format!("{error:#}"),
                     "the new configuration does not work, the old one stays"
                 ),
-                Err(error) => tracing::error!(%error, "the configuration could not be read"),
+                Err(error) => tracing::error!(
+                    file = %path.display(),
+                    %error,
+                    "the new configuration could not be built, the old one stays"
+                ),
             }
         }
     });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Caller, Passage, Pointer, Warning};
+use model::{Around, Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
 use crate::{Error, Indexer, Result};
@@ -28,6 +28,9 @@ pub struct Preview {
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// What stands around the preview, for redaction; it does not leave.
+    #[serde(skip)]
+    pub around: Around,
 }
 
 /// Opens a preview.
@@ -55,6 +58,7 @@ pub(crate) fn preview(
             preview: String::new(),
             truncated: false,
             warnings: vec![Warning::new("no_text", NO_TEXT)],
+            around: Around::default(),
         });
     }
     let place = match pointer {
@@ -147,12 +151,20 @@ fn cut(
     let end = (last + after.min(MAX_PREVIEW_CHARS)).min(start + MAX_PREVIEW_CHARS);
     let end = end.min(text.chars.len());
     let preview: String = text.chars[start..end].iter().collect();
+    let n_context = text::REDACTION_CONTEXT_CHARS;
+    let around = Around {
+        at: "/preview".to_owned(),
+        name: None,
+        before: text.chars[start.saturating_sub(n_context)..start].iter().collect(),
+        after: text.chars[end..].iter().take(n_context).collect(),
+    };
     Preview {
         path: path.to_owned(),
         pointer: passages[first].pointer.to_string(),
         preview,
         truncated: start > 0 || end < text.chars.len(),
         warnings: Vec::new(),
+        around,
     }
 }
 

@@ -37,6 +37,7 @@ mod rate;
 
 mod outgoing;
 mod paths;
+mod redaction;
 
 mod audit;
 mod metrics;
@@ -50,4 +51,5 @@ pub use logins::FailedLogins;
 pub use metrics::{LoginFailure, Metrics};
 pub use outgoing::{Caps, Outgoing, OutgoingText, release, release_text};
 pub use rate::{Limiter, TooMany};
+pub use redaction::redact_around;
 pub use tokens::FetchKeys;

@@ -38,6 +38,8 @@ mod slot;
 mod uploads;
 
 mod index;
+mod hold;
+mod intake;
 
 mod digest;
 mod direction;
@@ -57,6 +59,8 @@ mod tests;
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
 pub use documents::{Accepted, Chunk, Content, DocumentText, NewDocument, OcrRepair};
+pub use hold::UploadsHold;
+pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use error::{Error, Result};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};

@@ -10,9 +10,10 @@ use ingest::Job;
 use store::{Change, TypedObject};
 
 use crate::documents::{Content, NewDocument};
+use crate::intake::ReceivedFile;
 use crate::jobs::{ADD_JOB, Addition, Additions};
 use crate::objects::{Collection, Document, DocumentState};
-use crate::{Error, Result, Service, limits};
+use crate::{Error, Result, Service, hold, limits};
 
 /// What a document says whose upload will never be read.
 const ABANDONED: &str = "the upload was given up before it was read";
@@ -40,20 +41,26 @@ impl Service {
     }
 
     fn keep_upload(&self, document: &Document, new: NewDocument) -> Result<Addition> {
-        let (bytes, name) = match new.content {
+        let (upload, name) = match new.content {
             Content::Text(text) => {
-                let (received, allowed) = (text.len(), limits::MAX_TEXT_BYTES);
-                if received > allowed {
-                    let what = "the size of `text` in bytes";
-                    return Err(Error::TooLarge { what, received, allowed });
-                }
-                (text.into_bytes(), "text.txt".to_owned())
+                check_text(text.len())?;
+                (Bytes::InMemory(text.into_bytes()), TEXT_NAME.to_owned())
             }
-            Content::File { bytes, name } => (bytes, name),
+            Content::File { bytes, name } => (Bytes::InMemory(bytes), name),
+            Content::Received { file, name: Some(name) } => (Bytes::OnDisk(file), name),
+            Content::Received { file, name: None } => {
+                let n_bytes = file.n_bytes().map_err(Error::Upload)?;
+                check_text(usize::try_from(n_bytes).unwrap_or(usize::MAX))?;
+                (Bytes::OnDisk(file), TEXT_NAME.to_owned())
+            }
         };
         let staged = format!("{}.{}", document.id, document.version);
         let path = self.0.uploads.join(&staged);
-        if let Err(error) = write_durably(&path, &bytes) {
+        let written = match &upload {
+            Bytes::InMemory(bytes) => write_durably(&path, bytes),
+            Bytes::OnDisk(file) => file.move_to(&path),
+        };
+        if let Err(error) = written {
             let _ = fs_err::remove_file(&path);
             return Err(Error::Upload(error));
         }
@@ -63,6 +70,7 @@ impl Service {
 
     /// Removes uploads that nobody waits for.
     pub(crate) fn forget_uploads<'a>(&self, additions: impl IntoIterator<Item = &'a Addition>) {
+        let Some(_leave) = hold::may_remove(&self.0.uploads) else { return };
         for addition in additions {
             // A file that is gone already is fine; one that stays is swept at the next start.
             let _ = fs_err::remove_file(self.0.uploads.join(&addition.staged));
@@ -109,7 +117,7 @@ impl Service {
         for entry in entries {
             let entry = entry.map_err(Error::Upload)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if wanted.contains(&name) {
+            if wanted.contains(&name) || hold::is_lock(&name) {
                 continue;
             }
             if let Some((document, version)) = name.rsplit_once('.')
@@ -144,6 +152,24 @@ impl Service {
             changed => Ok(changed.map(|_| ())?),
         }
     }
+}
+
+/// The name under which plain text is read.
+const TEXT_NAME: &str = "text.txt";
+
+/// Where an upload is before it is kept.
+enum Bytes {
+    InMemory(Vec<u8>),
+    OnDisk(ReceivedFile),
+}
+
+fn check_text(received: usize) -> Result<()> {
+    let allowed = limits::MAX_TEXT_BYTES;
+    if received > allowed {
+        let what = "the size of `text` in bytes";
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    Ok(())
 }
 
 /// An upload that was accepted survives the death of the process.

@@ -24,6 +24,7 @@ mod ids;
 mod pointer;
 mod span;
 
+mod around;
 mod attributes;
 mod block;
 mod passage;
@@ -38,6 +39,7 @@ mod report;
 mod waiting;
 
 pub use access::{Access, Clearance, UnknownClearance};
+pub use around::Around;
 pub use attributes::{AttributeValue, Attributes};
 pub use block::{BLOCK_SEPARATOR, Block, BlockKind};
 pub use caller::{Caller, Identity};

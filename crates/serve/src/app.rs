@@ -10,7 +10,7 @@ use ingest::JobQueue;
 use model::{Caller, Clock};
 use tools::{Registry, ResourceSet};
 
-use crate::{ServerConfig, Slots};
+use crate::{Readiness, ServerConfig, Slots};
 
 /// Everything a call needs. Made by the binary from one configuration; never changed afterwards.
 pub struct App {
@@ -25,7 +25,7 @@ pub struct App {
     /// The issuer of tokens, for the protected-resource metadata.
     pub token_issuer: Option<String>,
     /// How often.
-    pub limiter: Limiter,
+    pub limiter: Arc<Limiter>,
     /// Slots for calls in progress.
     pub slots: Arc<Slots>,
     /// Failed logins by address.
@@ -58,7 +58,7 @@ pub struct App {
     pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
-    /// Whether everything it needs is there.
+    /// How it is, for `/readyz`.
     pub readiness: Readiness,
 }
 
@@ -68,9 +68,6 @@ impl App {
         Caps { result_chars: self.limits.result_chars, result_tokens: self.limits.result_tokens }
     }
 }
-
-/// Asks whether the server can answer: nothing wrong, or a sentence that says what is missing.
-pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// MCP addresses that users make, each with a key of its own.
 pub trait Endpoints: Send + Sync {

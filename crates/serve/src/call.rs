@@ -102,6 +102,8 @@ async fn answer(
         guarded::run(app, ticket, work).await?
     };
     check_output(&spec, &answer.value)?;
+    let mut answer = answer;
+    guard::redact_around(&mut answer.value, &answer.around);
     let outgoing =
         release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))

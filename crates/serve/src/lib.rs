@@ -13,6 +13,7 @@
 mod app;
 mod config;
 mod endpoints;
+mod health;
 
 pub mod call;
 mod guarded;
@@ -28,9 +29,10 @@ mod mount;
 
 pub mod bench;
 
-pub use app::{App, Endpoints, Opened, Readiness, Shared};
+pub use app::{App, Endpoints, Opened, Shared};
 pub use config::{Network, ServerConfig};
 pub use endpoints::ContextEndpoints;
+pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};
 pub use mount::{MountConfig, table_router};

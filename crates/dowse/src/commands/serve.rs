@@ -1,7 +1,10 @@
 //! `dowse serve`: HTTP, until told to stop.
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use ::serve::Shared;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use files::RootConfig;
@@ -10,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
-use crate::commands::{block_on, variable};
+use crate::commands::{backup, block_on, check, variable};
 use crate::config::{Config, load};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
-use crate::{open_files, print, reload, signals};
+use crate::{archive, control, open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -40,6 +43,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
+        let lasting_for_commands = lasting.clone();
         watch_folders(lasting.clone(), shutdown.clone());
         keep_in_shape(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
@@ -53,10 +57,39 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
+        commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
+}
+
+/// Serves `dowse backup` and `dowse check` while this process has the data folder open.
+fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
+    let data_dir = lasting.data_dir().to_owned();
+    let lasting = lasting.clone();
+    let serve: Arc<control::Serve> = Arc::new(move |command, begin| match command {
+        control::Command::Backup => {
+            let archive = tempfile_in(lasting.data_dir());
+            let _ = fs_err::remove_file(&archive);
+            let made = backup::make(&lasting.kept()?.keeper, lasting.data_dir(), &archive);
+            let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
+            let _ = fs_err::remove_file(&archive);
+            sent
+        }
+        control::Command::Check => {
+            let lines = check::of_running(&lasting, &shared.load())?;
+            let mut answer = begin()?;
+            lines.iter().try_for_each(|line| writeln!(answer, "{line}"))?;
+            Ok(())
+        }
+    });
+    control::listen(&data_dir, serve)
+}
+
+/// Gives a place for an archive that is on its way to a command.
+fn tempfile_in(data_dir: &Path) -> PathBuf {
+    data_dir.join(format!("backup-{}.unfinished", uuid::Uuid::new_v4().simple()))
 }
 
 /// Folders named on the command line are roots like those of the configuration.

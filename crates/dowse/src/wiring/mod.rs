@@ -1,6 +1,7 @@
 //! From a configuration to a running application.
 
 mod families;
+mod health;
 mod keeper;
 mod lasting;
 mod models;
@@ -9,11 +10,11 @@ mod watch;
 
 use std::sync::Arc;
 
-use guard::{Authenticator, Limiter};
-use serve::{App, ContextEndpoints};
-use tokio::sync::Semaphore;
+use guard::Authenticator;
+use serve::{App, ContextEndpoints, SlotLimits};
 
 pub(crate) use families::{Families, contexts_service, knowledge_service};
+pub(crate) use keeper::Keeper;
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use upkeep::keep_in_shape;
@@ -41,8 +42,9 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         audit_config: config.audit.clone(),
         token_issuer: config.auth.jwt.as_ref().map(|jwt| jwt.issuer.clone()),
         authenticator,
-        limiter: Limiter::new(&config.limits),
-        slots: Arc::new(Semaphore::new(config.limits.concurrent_calls)),
+        limiter: lasting.limiter(&config.limits),
+        slots: lasting.slots(SlotLimits::of(&config.limits)),
+        failed_logins: Arc::clone(&lasting.failed_logins),
         audit: Arc::clone(&lasting.audit),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
@@ -57,7 +59,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
-        readiness: Arc::new(|| Ok(())),
+        readiness: health::readiness(lasting),
     };
     Ok((app, families))
 }

@@ -3,6 +3,7 @@
 
 mod house;
 
+mod backup;
 mod bad_headers;
 mod bad_messages;
 mod chat;
@@ -12,6 +13,7 @@ mod contexts;
 mod contract;
 mod cross_encoder;
 mod demo;
+mod denial;
 mod engines;
 mod erasure;
 mod everywhere;
@@ -25,5 +27,6 @@ mod meaning;
 mod pictures;
 mod pipes;
 mod reconcile;
+mod private_pieces;
 mod records;
 mod reload;

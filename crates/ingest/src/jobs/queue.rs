@@ -228,6 +228,12 @@ impl JobQueue {
         Ok(job)
     }
 
+    /// Gives how many jobs wait and how many run.
+    pub fn counts(&self) -> (usize, usize) {
+        let state = self.state.lock();
+        (state.waiting.len(), state.running.len())
+    }
+
     /// Waits until a job ends or the deadline comes, and gives it as it stands then.
     ///
     /// # Errors

@@ -40,14 +40,15 @@ pub(crate) fn too_large(limit: usize) -> ToolError {
 
 /// Reads JSON of a known form; an unknown member is an error that names it.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ToolError> {
-    serde_json::from_slice(body).map_err(|error| {
-        use serde_json::error::Category;
-        let problem = match error.classify() {
-            Category::Data => format!("the body does not fit: {error}"),
-            Category::Io | Category::Syntax | Category::Eof => {
-                format!("the body is not JSON: {error}")
-            }
-        };
-        ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
-    })
+    serde_json::from_slice(body).map_err(|error| unfit(&error))
+}
+
+/// Says why JSON cannot be read.
+pub(crate) fn unfit(error: &serde_json::Error) -> ToolError {
+    use serde_json::error::Category;
+    let problem = match error.classify() {
+        Category::Data => format!("the body does not fit: {error}"),
+        Category::Io | Category::Syntax | Category::Eof => format!("the body is not JSON: {error}"),
+    };
+    ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
 }

@@ -184,8 +184,9 @@ async fn get_node(
             offset: node.offset,
             max_chars: node.max_chars.unwrap_or(DEFAULT_NODE_CHARS),
         };
-        let value = node_json(&service.get_node(caller, &id, &request, deadline)?);
-        Ok(Reply::ok(value).with_source_text(&["/text"]))
+        let node = service.get_node(caller, &id, &request, deadline)?;
+        let reply = Reply::ok(node_json(&node)).with_source_text(&["/text"]);
+        Ok(reply.with_around(node.around("/text")))
     })
     .await
 }

@@ -205,7 +205,8 @@ async fn list_documents(
 }
 
 async fn add_documents(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let upload = match upload::read(&rest.app, request).await {
+    let target = upload::Target::Collection(id.clone());
+    let upload = match upload::read(&rest, target, request).await {
         Ok(upload) => upload,
         Err(refused) => return coded(&refused),
     };
@@ -223,7 +224,8 @@ async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let mut upload = match upload::read(&rest.app, request).await {
+    let target = upload::Target::Document(id.clone());
+    let mut upload = match upload::read(&rest, target, request).await {
         Ok(upload) => upload,
         Err(refused) => return coded(&refused),
     };

@@ -13,6 +13,7 @@ mod jobs;
 mod knowledge;
 mod staging;
 mod upload;
+mod upload_json;
 
 mod openapi;
 

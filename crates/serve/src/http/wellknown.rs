@@ -1,5 +1,8 @@
 //! What machines ask a server: is it alive, is it ready, how is it doing, who gives tokens.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -10,18 +13,38 @@ use tools::{Code, ToolError};
 use super::errors::coded;
 use super::middleware::identify;
 use super::routes::Doors;
+use crate::Health;
+
+/// How long the store may take to say how it is.
+const READY_LIMIT: Duration = Duration::from_secs(5);
 
 /// The process is alive.
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server can answer, or says what is missing.
+/// The server can answer questions, or says what is missing: 200 while reads work, with what is
+/// degraded in the body; 503 when they do not.
 pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
-    match (doors.shared.load().readiness)() {
-        Ok(()) => "ready\n".into_response(),
-        Err(missing) => (StatusCode::SERVICE_UNAVAILABLE, format!("{missing}\n")).into_response(),
-    }
+    let readiness = Arc::clone(&doors.shared.load().readiness);
+    let looked = tokio::task::spawn_blocking(move || readiness());
+    let health = match tokio::time::timeout(READY_LIMIT, looked).await {
+        Ok(Ok(health)) => health,
+        Ok(Err(_)) | Err(_) => {
+            let problem = format!("the store did not answer within {READY_LIMIT:?}");
+            Health::good()
+                .with("catalogue", problem, "look at the log, and at the load of the machine")
+                .without_reads()
+        }
+    };
+    let code = if health.reads { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = json!({
+        "status": health.status(),
+        "reads": health.reads,
+        "writes": health.writes,
+        "degraded": health.degraded,
+    });
+    (code, axum::Json(body)).into_response()
 }
 
 /// Counts and latencies for Prometheus. With authentication they are for administrators and for
@@ -42,12 +65,10 @@ pub(crate) async fn metrics(State(doors): State<Doors>, headers: HeaderMap) -> R
             Err(refusal) => return refusal,
         }
     }
-    if let Some(queue) = app.queue.clone() {
-        let counted = tokio::task::spawn_blocking(move || queue.counts()).await;
-        if let Ok(Ok(counts)) = counted {
-            app.metrics.set_jobs("waiting", counts.n_waiting);
-            app.metrics.set_jobs("running", counts.n_running);
-        }
+    if let Some(queue) = &app.queue {
+        let (n_waiting, n_running) = queue.counts();
+        app.metrics.set_jobs("waiting", n_waiting);
+        app.metrics.set_jobs("running", n_running);
     }
     let text = app.metrics.render();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -103,6 +103,6 @@ impl Tool for GetNode {
             .service
             .get_through(call.caller, &self.tool, &request, call.deadline)
             .map_err(error)?;
-        Ok(Answer::new(node_json(&node)))
+        Ok(Answer::new(node_json(&node)).with_around(node.around("/text")))
     }
 }

@@ -81,6 +81,6 @@ impl Tool for OpenFile {
         if let Value::Object(members) = &mut value {
             members.remove("warnings");
         }
-        Ok(versioned(value).with_warnings(&preview.warnings))
+        Ok(versioned(value).with_warnings(&preview.warnings).with_around(preview.around))
     }
 }
