@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use model::Warning;
+use model::{ReadOutcome, Warning};
 
 use crate::detect::{Detected, detect};
 use crate::error::{Cap, Error, Result};
@@ -24,6 +24,8 @@ pub fn extract(bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning
     let finished = output.finish(format);
     let extracted = Extracted {
         format,
+        outcome: finished.outcome,
+        reason: finished.reason,
         title: finished.title,
         language: finished.language,
         blocks: finished.blocks,
@@ -88,9 +90,13 @@ fn read_noting_format(
         );
     }
     let run = AssertUnwindSafe(|| read_as(&detected, bytes, name, output));
-    catch_unwind(run).unwrap_or_else(|panic| {
+    let outcome = catch_unwind(run).unwrap_or_else(|panic| {
         Err(Error::Panicked { format: detected.format, detail: panic_message(panic.as_ref()) })
-    })
+    });
+    if bytes.trim_ascii().is_empty() {
+        output.explain_no_text(ReadOutcome::Empty, "the file holds nothing but white space");
+    }
+    outcome
 }
 
 fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -> Result<()> {
@@ -123,10 +129,18 @@ fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -
         Format::Tar => archive::read_tar(bytes, output),
         Format::Gzip => archive::read_gzip(bytes, name, output),
         Format::Binary => {
+            if let Some(promised) = detected.promised_text() {
+                let reason = format!("the name says {promised}, but its bytes are no characters");
+                output.explain_no_text(ReadOutcome::Noise, reason);
+            }
             if detected.is_encrypted {
                 return Err(Error::Encrypted { format: detected.encrypted_format() });
             }
-            Err(Error::Unsupported { what: detected.what })
+            Err(if detected.is_image {
+                Error::Image { what: detected.what }
+            } else {
+                Error::Unsupported { what: detected.what }
+            })
         }
     }
 }

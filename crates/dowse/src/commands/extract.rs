@@ -21,6 +21,10 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     if let Some(title) = &document.title {
         print::line(format!("title    {title}"));
     }
+    print::line(format!("outcome  {}", document.outcome));
+    if let Some(reason) = &document.reason {
+        print::line(format!("reason   {reason}"));
+    }
     for warning in &warnings {
         print::line(format!("warning  {}: {}", warning.code, warning.message));
     }

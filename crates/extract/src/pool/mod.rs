@@ -160,5 +160,6 @@ fn read_capped(path: &Path, caps: &Caps) -> crate::Result<Vec<u8>> {
 
 fn given_up(error: &Error, name: &str) -> (Extracted, Vec<Warning>) {
     let format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Binary);
-    (Extracted::empty(format), vec![Warning::new(error.code(), error.to_string())])
+    let extracted = Extracted::without_text(format, error.outcome(), error.to_string());
+    (extracted, vec![Warning::new(error.code(), error.to_string())])
 }

@@ -60,7 +60,8 @@ fn read_document(request: Request) -> (Extracted, Vec<Warning>) {
         Err(_) => Output::new(&caps, 0).capped(Cap::Memory),
     };
     let warning = Warning::new(error.code(), error.to_string());
-    (Extracted::empty(Format::Binary), vec![warning])
+    let extracted = Extracted::without_text(Format::Binary, error.outcome(), error.to_string());
+    (extracted, vec![warning])
 }
 
 /// Sets what the system enforces for the next document. Not every system has every limit, so a

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use extract::{Caps, Pool, PoolConfig, extract, worker};
+use model::ReadOutcome;
 
 use crate::fixtures;
 
@@ -49,6 +50,7 @@ fn a_worker_out_of_memory_ends_alone() {
     let (document, warnings) = pool.extract(text.as_bytes(), "large.txt", &caps);
     assert!(document.blocks.is_empty());
     assert_eq!(warnings[0].code, "memory_cap");
+    assert_eq!(document.outcome, ReadOutcome::TooLarge);
     let (document, _) = pool.extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert!(!document.blocks.is_empty());
 }
@@ -77,8 +79,9 @@ fn a_worker_that_dies_or_never_starts_is_told() {
             n_workers: 1,
         })
     };
-    let (_, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let (document, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_died");
+    assert_eq!(document.outcome, ReadOutcome::Failed);
     let (_, warnings) =
         of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_unavailable");
@@ -96,4 +99,5 @@ fn files_are_read_from_disk_within_the_cap() {
     assert_eq!(pool.extract_file(&path, &caps).1[0].code, "input_cap");
     let missing = pool.extract_file(&folder.path().join("missing.txt"), &Caps::standard());
     assert_eq!(missing.1[0].code, "unreadable");
+    assert_eq!(missing.0.outcome, ReadOutcome::Unreadable);
 }
