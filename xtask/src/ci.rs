@@ -31,7 +31,9 @@ const CI_SEED: u64 = 1;
 /// come from elsewhere: where one cannot be had, that is said, and `tidy` still checks licences.
 pub(crate) fn deny() -> anyhow::Result<()> {
     if !process::exists("cargo-deny") {
-        eprintln!("cargo-deny is not installed (`cargo install cargo-deny`): `tidy` checks licences");
+        eprintln!(
+            "cargo-deny is not installed (`cargo install cargo-deny`): `tidy` checks licences"
+        );
         return Ok(());
     }
     cargo(&["deny", "check", "bans", "licenses", "sources"], DENY)?;

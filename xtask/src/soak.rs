@@ -60,6 +60,13 @@ struct Usage {
     disk_kib: u64,
 }
 
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Usage { memory_kib, n_descriptors, disk_kib } = self;
+        write!(f, "{memory_kib} KiB of memory, {n_descriptors} descriptors, {disk_kib} KiB of disk")
+    }
+}
+
 /// Runs for so many seconds.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let seconds = match arguments {
@@ -78,7 +85,8 @@ pub(crate) fn run_for(seconds: u64) -> anyhow::Result<Vec<String>> {
     let binary = binary::build(binary::Kind::Shipped)?;
     let folder = Folder::new();
     for n in 0..N_FILES {
-        let text = format!("# Report {n}\n\nThe tram to the castle costs {n} lei. Number{n} is free.\n");
+        let text =
+            format!("# Report {n}\n\nThe tram to the castle costs {n} lei. Number{n} is free.\n");
         folder.write(format!("documents/report-{n}.md"), text);
     }
     let config = folder.write("dowse.toml", CONFIG);
@@ -117,7 +125,7 @@ pub(crate) fn run_for(seconds: u64) -> anyhow::Result<Vec<String>> {
     let seen = seen.into_inner().map_err(|_| anyhow::anyhow!("a client panicked"))?;
     let mut lines = vec![format!("     Soak: {N_CLIENTS} clients for {seconds} s")];
     lines.extend(seen.latencies.iter().map(|(name, latencies)| figures(name, latencies)));
-    lines.push(format!("     after the warm-up {before:?}, at the end {after:?}"));
+    lines.push(format!("     after the warm-up {before}; at the end {after}"));
     let allowed = ((before.memory_kib as f64 * MAX_GROWTH_SHARE) as u64).max(MAX_GROWTH_KIB);
     let report = lines.join("\n");
     ensure!(seen.n_errors == 0, "{} errors, as {:?}\n{report}", seen.n_errors, seen.errors);
@@ -147,9 +155,12 @@ fn one_call(http: &Http, collection: &str, random: &mut Random, seen: &Mutex<See
         }
         9..=12 => ("search", mcp("search", json!({ "query": format!("report {n}") }))),
         13 | 14 => ("listRoots", mcp("listRoots", json!({}))),
-        15 | 16 => ("tools/list", expect(&Mcp::new(http, "/mcp").send("tools/list", &json!({})), 200)),
+        15 | 16 => {
+            ("tools/list", expect(&Mcp::new(http, "/mcp").send("tools/list", &json!({})), 200))
+        }
         17 => {
-            let body = json!({ "title": "soak", "text": format!("Soak document of word soak{n}.") });
+            let body =
+                json!({ "title": "soak", "text": format!("Soak document of word soak{n}.") });
             let path = format!("/v1/collections/{collection}/documents");
             ("upload", expect(&http.send(&Request::new("POST", &path).json(&body)), 202))
         }
@@ -209,11 +220,8 @@ fn size_of(folder: &Path) -> anyhow::Result<u64> {
         let entry = entry?;
         // A file may go while it is looked at.
         let Ok(metadata) = entry.metadata() else { continue };
-        n_bytes += if metadata.is_dir() {
-            size_of(&entry.path()).unwrap_or(0)
-        } else {
-            metadata.len()
-        };
+        n_bytes +=
+            if metadata.is_dir() { size_of(&entry.path()).unwrap_or(0) } else { metadata.len() };
     }
     Ok(n_bytes)
 }

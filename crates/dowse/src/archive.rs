@@ -99,10 +99,7 @@ pub(crate) fn verify(archive: &Path) -> anyhow::Result<()> {
         let mut file = zip.by_name(&entry.path).with_context(|| damaged(archive, &entry.path))?;
         let read = copy(&mut file, &mut std::io::sink());
         let (bytes, sha256) = read.with_context(|| damaged(archive, &entry.path))?;
-        ensure!(
-            (bytes, &sha256) == (entry.bytes, &entry.sha256),
-            damaged(archive, &entry.path)
-        );
+        ensure!((bytes, &sha256) == (entry.bytes, &entry.sha256), damaged(archive, &entry.path));
     }
     Ok(())
 }
@@ -260,8 +257,13 @@ mod tests {
         extract_folders(&archive, &folder.join("again")).unwrap();
         let read = |path: &str| fs_err::read_to_string(folder.join(path)).unwrap();
         assert_eq!(read("restored"), "what the catalogue holds");
-        assert_eq!((read("again/uploads/a.1").as_str(), read("again/charts/x/y.json").as_str()), ("an upload", "{}"));
-        assert!(!folder.join("again/tables").exists() && !folder.join("again/uploads/.hold").exists());
+        assert_eq!(
+            (read("again/uploads/a.1").as_str(), read("again/charts/x/y.json").as_str()),
+            ("an upload", "{}")
+        );
+        assert!(
+            !folder.join("again/tables").exists() && !folder.join("again/uploads/.hold").exists()
+        );
     }
 
     #[test]

@@ -57,15 +57,16 @@ struct Answer {
 }
 
 /// Does a command, and writes what follows the first line. It writes nothing when it fails.
-pub(crate) type Serve =
-    dyn Fn(Command, &mut dyn FnMut() -> std::io::Result<UnixStream>) -> anyhow::Result<()>
-        + Send
-        + Sync;
+pub(crate) type Serve = dyn Fn(Command, &mut dyn FnMut() -> std::io::Result<UnixStream>) -> anyhow::Result<()>
+    + Send
+    + Sync;
 
 /// Listens until the process ends.
 pub(crate) fn listen(data_dir: &Path, serve: Arc<Serve>) -> anyhow::Result<()> {
     let Some(path) = socket_path(data_dir) else {
-        tracing::warn!("the path of `data_dir` is too long for a socket: stop the server for `dowse backup`");
+        tracing::warn!(
+            "the path of `data_dir` is too long for a socket: stop the server for `dowse backup`"
+        );
         return Ok(());
     };
     // Whoever holds the data folder owns the socket: one that is there is left from before.

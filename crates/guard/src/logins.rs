@@ -89,9 +89,7 @@ impl FailedLogins {
 /// One client of IPv6 has at least a whole /64 of addresses.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => {
-            IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into())
-        }
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into()),
         v4 @ IpAddr::V4(_) => v4,
     }
 }
@@ -99,9 +97,9 @@ fn network_of(address: IpAddr) -> IpAddr {
 fn delay_after(n_failures: u32) -> Duration {
     match n_failures.checked_sub(FREE_FAILURES + 1) {
         None => Duration::ZERO,
-        Some(n_doubled) => FIRST_DELAY
-            .saturating_mul(2_u32.saturating_pow(n_doubled.min(16)))
-            .min(MAX_DELAY),
+        Some(n_doubled) => {
+            FIRST_DELAY.saturating_mul(2_u32.saturating_pow(n_doubled.min(16))).min(MAX_DELAY)
+        }
     }
 }
 

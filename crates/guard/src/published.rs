@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jsonwebtoken::DecodingKey;
-use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse};
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse,
+};
 use parking_lot::Mutex;
 
 use crate::Denied;

@@ -164,8 +164,7 @@ impl Issuer {
         };
         // The wall clock stands still, as after a step back: only the other one may matter.
         let clock = Clock::fixed(Timestamp(NOW * 1000));
-        let tokens =
-            Tokens::with_elapsed(config(true), &|_| None, fetch, clock, elapsed).unwrap();
+        let tokens = Tokens::with_elapsed(config(true), &|_| None, fetch, clock, elapsed).unwrap();
         Issuer { published, n_fetches, elapsed_ms, tokens }
     }
 

@@ -37,8 +37,8 @@ mod jobs;
 mod slot;
 mod uploads;
 
-mod index;
 mod hold;
+mod index;
 mod intake;
 
 mod digest;
@@ -59,9 +59,9 @@ mod tests;
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
 pub use documents::{Accepted, Chunk, Content, DocumentText, NewDocument, OcrRepair};
+pub use error::{Error, Result};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
-pub use error::{Error, Result};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
 pub use ocr::Repaired;

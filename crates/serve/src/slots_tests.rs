@@ -137,7 +137,7 @@ proptest! {
                     lent.retain(|index| *index != at);
                     lent.iter_mut().for_each(|index| *index -= usize::from(*index > at));
                 }
-                Step::GiveUp(n) if !waiting.is_empty() => { waiting.remove(n % waiting.len()); }
+                Step::GiveUp(n) if !waiting.is_empty() => drop(waiting.remove(n % waiting.len())),
                 Step::Lend(n) if !held.is_empty() && !lent.contains(&(n % held.len())) => {
                     lent.push(n % held.len());
                     held[n % held.len()].1.lender().lend();

@@ -110,7 +110,8 @@ impl Ledger {
 
     fn replaced(&mut self, id: &str, answers: Vec<(String, Option<Response>)>) {
         let Some(Expected::OneOf(before)) = self.documents.get(id).cloned() else { return };
-        let n_accepted = answers.iter().filter(|(_, answer)| answer.as_ref().is_some_and(is_accepted)).count();
+        let n_accepted =
+            answers.iter().filter(|(_, answer)| answer.as_ref().is_some_and(is_accepted)).count();
         // What was refused never happened; what was not answered may have.
         let mut possible: Vec<String> = answers
             .into_iter()
@@ -158,7 +159,9 @@ impl Ledger {
             let answer = send(http, &Request::new("GET", &format!("/v1/documents/{id}")));
             let answer = answer.context("the server does not answer")?;
             match (expected, answer.status) {
-                (Expected::Gone | Expected::Unknown(_), 404) => settled.push((id.clone(), Expected::Gone)),
+                (Expected::Gone | Expected::Unknown(_), 404) => {
+                    settled.push((id.clone(), Expected::Gone))
+                }
                 (Expected::Gone, status) => bail!("deleted document `{id}` answers {status}"),
                 (Expected::OneOf(words) | Expected::Unknown(words), 200) => {
                     let status = answer.json()["status"].as_str().unwrap_or_default().to_owned();

@@ -127,7 +127,8 @@ impl Drop for Site {
 
 /// Mounts a small disk in a namespace of its own, and gives the process that keeps it.
 fn small_disk(folder: &Path) -> Option<Child> {
-    let script = format!("mount -t tmpfs -o {DISK} none \"$0\" && echo mounted && exec sleep 86400");
+    let script =
+        format!("mount -t tmpfs -o {DISK} none \"$0\" && echo mounted && exec sleep 86400");
     let mut keeper = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
         .arg(folder)

@@ -10,8 +10,8 @@ use store::Repair;
 use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::{Config, load};
-use crate::{control, print};
 use crate::wiring::{Families, Lasting, app};
+use crate::{control, print};
 
 /// How long databases have to say what they hold.
 const SOURCES_LIMIT: Duration = Duration::from_secs(30);

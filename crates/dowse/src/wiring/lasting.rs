@@ -30,9 +30,11 @@ fn keep_private(config: &Config) -> std::io::Result<()> {
     } else {
         guard::private::create_folder(&config.data_dir)?;
     }
-    FOLDERS.iter().map(|folder| config.data_dir.join(folder)).filter(|path| path.is_dir()).try_for_each(
-        |folder| guard::private::create_folder(&folder),
-    )
+    FOLDERS
+        .iter()
+        .map(|folder| config.data_dir.join(folder))
+        .filter(|path| path.is_dir())
+        .try_for_each(|folder| guard::private::create_folder(&folder))
 }
 
 /// Gives the folder of the store inside the data folder.

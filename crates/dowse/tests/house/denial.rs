@@ -163,7 +163,8 @@ mod memory {
     /// The most memory that the server has ever held, in kibibytes.
     fn peak_kib(house: &House) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", house.server.id()));
-        let line = status.unwrap().lines().find(|line| line.starts_with("VmHWM")).map(str::to_owned);
+        let line =
+            status.unwrap().lines().find(|line| line.starts_with("VmHWM")).map(str::to_owned);
         line.unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
@@ -175,7 +176,15 @@ mod memory {
     }
 
     /// Sends a body that is made as it is sent, and gives the status.
-    fn send_large(house: &House, path: &str, kind: &str, head: &str, piece: &str, n: usize, tail: &str) -> u16 {
+    fn send_large(
+        house: &House,
+        path: &str,
+        kind: &str,
+        head: &str,
+        piece: &str,
+        n: usize,
+        tail: &str,
+    ) -> u16 {
         let length = head.len() + piece.len() * n + tail.len();
         let mut connection = house.http().connect().unwrap();
         let start = format!(
@@ -206,8 +215,7 @@ mod memory {
         let path = collection(&house);
         let before = peak_kib(&house);
         for head in ["[", "{\"text\":[", "{\"text\":\"x\",\"metadata\":[", "{\"documents\":["] {
-            let status =
-                send_large(&house, &path, "application/json", head, "0,", 24 << 20, "0]}");
+            let status = send_large(&house, &path, "application/json", head, "0,", 24 << 20, "0]}");
             assert_eq!(status, 400, "{head}");
         }
         let grown = peak_kib(&house) - before;
@@ -220,7 +228,8 @@ mod memory {
         let house = House::start("");
         let path = collection(&house);
         let before = peak_kib(&house);
-        let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.bin\"\r\n\r\n";
+        let head =
+            "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.bin\"\r\n\r\n";
         let kind = "multipart/form-data; boundary=b";
         let line = "a line of some text that is neither short nor long but just so\n";
         let status = send_large(&house, &path, kind, head, line, 3 << 20, "\r\n--b--\r\n");

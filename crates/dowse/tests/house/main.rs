@@ -26,7 +26,7 @@ mod library;
 mod meaning;
 mod pictures;
 mod pipes;
-mod reconcile;
 mod private_pieces;
+mod reconcile;
 mod records;
 mod reload;

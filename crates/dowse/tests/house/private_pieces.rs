@@ -53,10 +53,8 @@ fn a_file_opened_in_pieces() {
         "dowse.toml",
         "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n",
     );
-    let server = testkit::Server::start_with_config(
-        env!("CARGO_BIN_EXE_dowse"),
-        &folder.join("dowse.toml"),
-    );
+    let server =
+        testkit::Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &folder.join("dowse.toml"));
     let house = House { server, folder };
     let mcp = house.mcp();
     let found = || mcp.call("searchFiles", &json!({ "query": "Contact pay today" })).success();

@@ -31,9 +31,10 @@ pub(super) async fn read(
     target: Target,
     request: Request,
 ) -> Result<Vec<NewDocument>, ToolError> {
-    let service = rest.app.knowledge.clone().ok_or_else(|| {
-        ToolError::new(Code::Unavailable, "knowledge bases are not served here")
-    })?;
+    let service =
+        rest.app.knowledge.clone().ok_or_else(|| {
+            ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+        })?;
     let (ticket, _gone) = rest.ticket(REST_RATE);
     let caller = Arc::clone(&rest.caller);
     let intake = guarded::run(&rest.app, &ticket, move |_| {

@@ -33,7 +33,9 @@ const INLINE_JSON_BYTES: usize = 64 * 1024;
 
 /// A body arrives too slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the body arrives too slowly: nothing came for {PIECE_TIMEOUT:?}, or less than {MIN_BYTES_PER_SECOND} bytes each second")]
+#[error(
+    "the body arrives too slowly: nothing came for {PIECE_TIMEOUT:?}, or less than {MIN_BYTES_PER_SECOND} bytes each second"
+)]
 pub(crate) struct TooSlow;
 
 /// Why a body cannot be taken.
@@ -212,7 +214,16 @@ pub(crate) fn count_values(json: &[u8]) -> usize {
                 let is_end = |byte: &u8| {
                     matches!(
                         byte,
-                        b',' | b':' | b']' | b'}' | b'[' | b'{' | b'"' | b' ' | b'\n' | b'\r' | b'\t'
+                        b',' | b':'
+                            | b']'
+                            | b'}'
+                            | b'['
+                            | b'{'
+                            | b'"'
+                            | b' '
+                            | b'\n'
+                            | b'\r'
+                            | b'\t'
                     )
                 };
                 at += rest.iter().position(is_end).unwrap_or(rest.len());
@@ -299,10 +310,8 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_stops_is_given_up() {
         let first = Ok::<_, std::io::Error>(Bytes::from_static(b"x"));
-        let pieces = futures::StreamExt::chain(
-            futures::stream::iter([first]),
-            futures::stream::pending(),
-        );
+        let pieces =
+            futures::StreamExt::chain(futures::stream::iter([first]), futures::stream::pending());
         let slow = at_pace(Body::from_stream(pieces), Duration::from_millis(1));
         assert_eq!(read(slow, 1_000).await, Err(BodyError::TooSlow(TooSlow)));
     }

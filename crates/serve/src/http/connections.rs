@@ -138,12 +138,7 @@ struct Client {
     peer: IpAddr,
 }
 
-fn serve_counted(
-    stream: TcpStream,
-    client: Client,
-    counted: Counted,
-    graceful: &GracefulShutdown,
-) {
+fn serve_counted(stream: TcpStream, client: Client, counted: Counted, graceful: &GracefulShutdown) {
     let evicted = counted.connection.evicted.clone();
     let connection = Arc::clone(&counted.connection);
     let service = service_fn(move |request: Request<Incoming>| {

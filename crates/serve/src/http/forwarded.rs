@@ -36,9 +36,10 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[Netwo
 /// Reads an address with or without a port.
 fn parse(hop: &str) -> Option<IpAddr> {
     let address = hop.parse::<IpAddr>().ok().or_else(|| {
-        hop.parse::<std::net::SocketAddr>().ok().map(|address| address.ip()).or_else(|| {
-            hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6)
-        })
+        hop.parse::<std::net::SocketAddr>()
+            .ok()
+            .map(|address| address.ip())
+            .or_else(|| hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6))
     });
     address.map(|address| address.to_canonical())
 }

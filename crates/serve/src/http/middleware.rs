@@ -132,8 +132,7 @@ pub(crate) async fn identify(app: &Arc<App>, headers: &HeaderMap) -> Result<Arc<
     match checked.await {
         Ok(Ok(caller)) => {
             let caller = Arc::new(caller);
-            let _ = CURRENT
-                .try_with(|current| *current.caller.lock() = Some(Arc::clone(&caller)));
+            let _ = CURRENT.try_with(|current| *current.caller.lock() = Some(Arc::clone(&caller)));
             Ok(caller)
         }
         Ok(Err(denied)) => Err(refuse_login(app, &denied).await),

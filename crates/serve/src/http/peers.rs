@@ -150,7 +150,9 @@ impl Drop for Counted {
         let peer = self.connection.peer;
         let Some(all) = open.by_peer.get_mut(&peer) else { return };
         // One that made room for another is not counted any more.
-        let Some(at) = all.iter().position(|one| Arc::ptr_eq(one, &self.connection)) else { return };
+        let Some(at) = all.iter().position(|one| Arc::ptr_eq(one, &self.connection)) else {
+            return;
+        };
         all.remove(at);
         if all.is_empty() {
             open.by_peer.remove(&peer);

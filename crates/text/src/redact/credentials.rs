@@ -116,9 +116,9 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
 /// ```
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.trim();
-    FINDER.find_iter(name).any(|word| {
-        word.end() == name.len() && is_whole_word(name, word.start(), word.end())
-    })
+    FINDER
+        .find_iter(name)
+        .any(|word| word.end() == name.len() && is_whole_word(name, word.start(), word.end()))
 }
 
 /// `DB_PASSWORD` and `clientSecret` announce a secret; `secretary`, `tokens` and `token_count`

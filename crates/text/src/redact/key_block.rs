@@ -64,9 +64,8 @@ pub(super) fn find_middle(text: &str, found: &mut Vec<PrivatePiece>) {
 
 fn is_key_line(line: &str) -> bool {
     let line = line.trim_end();
-    let is_base64 = line
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    let is_base64 =
+        line.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
     is_base64 && !line.is_empty() && line.len() <= 76
 }
 

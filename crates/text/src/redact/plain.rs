@@ -32,8 +32,10 @@ impl Plain {
         if source.is_ascii() || !source.chars().any(is_changed) {
             return None;
         }
-        let mut plain =
-            Plain { text: String::with_capacity(source.len()), from: Vec::with_capacity(source.len()) };
+        let mut plain = Plain {
+            text: String::with_capacity(source.len()),
+            from: Vec::with_capacity(source.len()),
+        };
         for (at, char) in source.char_indices() {
             let before = plain.text.len();
             push_plain(char, &mut plain.text);

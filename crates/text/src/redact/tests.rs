@@ -160,7 +160,8 @@ fn private_examples() -> Vec<(String, Vec<Range<usize>>)> {
 
 /// What a reader of the text in pieces of `n_chars` gets to see, marks left out.
 fn read_in_pieces(source: &str, n_chars: usize, context_chars: usize) -> String {
-    let starts: Vec<usize> = source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
+    let starts: Vec<usize> =
+        source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
     let n_source = starts.len() - 1;
     let mut seen = String::new();
     for first in (0..n_source).step_by(n_chars) {
@@ -190,7 +191,9 @@ fn reading_in_pieces_of_any_size_reveals_nothing() {
             assert_eq!(seen, at_once, "{n_chars} characters at a time of {text:?}");
         }
         for piece in pieces {
-            assert!(!at_once.contains(&text[piece.clone()]) || text.matches(&text[piece]).count() > 1);
+            assert!(
+                !at_once.contains(&text[piece.clone()]) || text.matches(&text[piece]).count() > 1
+            );
         }
     }
 }
@@ -199,7 +202,9 @@ fn reading_in_pieces_of_any_size_reveals_nothing() {
 fn reading_in_pieces_reveals_nothing_deep_inside_a_long_text() {
     let filler = "Plain words of a long report, line after line. ".repeat(60);
     let key: String = (0..40)
-        .map(|n| format!("{}{n:02}\n", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7aBcDeF+/"))
+        .map(|n| {
+            format!("{}{n:02}\n", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7aBcDeF+/")
+        })
         .collect();
     let secrets = [
         "ana.popescu@example.org".to_owned(),

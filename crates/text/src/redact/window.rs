@@ -45,8 +45,9 @@ fn floor(text: &str, at: usize) -> usize {
 /// private.
 pub fn cut_outside_private(text: &str, n_chars: usize) -> &str {
     let Some((cut, _)) = text.char_indices().nth(n_chars) else { return text };
-    let divided =
-        find_private(text).into_iter().find(|piece| (piece.bytes.start + 1..piece.bytes.end).contains(&cut));
+    let divided = find_private(text)
+        .into_iter()
+        .find(|piece| (piece.bytes.start + 1..piece.bytes.end).contains(&cut));
     text.get(..divided.map_or(cut, |piece| piece.bytes.start)).unwrap_or_default()
 }
 
