@@ -21,7 +21,7 @@ pub struct Health {
 /// Something that does not work as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Degraded {
-    /// Which part: `catalogue`, `disk`, `engine`, `jobs`.
+    /// Which part: `catalogue`, `disk`, `engine`, `jobs`, `source`.
     pub what: &'static str,
     /// What is wrong with it.
     pub problem: String,

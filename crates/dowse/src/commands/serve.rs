@@ -48,7 +48,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         keep_in_shape(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
-            reload::watch(file, stamp, shared.clone(), shutdown.clone(), move || {
+            let away = lasting.away.clone();
+            let is_due = move || away.is_due();
+            reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;

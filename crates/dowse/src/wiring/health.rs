@@ -46,6 +46,10 @@ fn look(lasting: &Lasting) -> Health {
         let hint = "free space: jobs that wait go on by themselves";
         health = health.with("disk", problem, hint).without_writes();
     }
+    for (source, problem) in lasting.away.sources() {
+        let hint = "it is looked for every 30 s";
+        health = health.with("source", format!("{source}: {problem}"), hint);
+    }
     let (n_waiting, _) = kept.queue.counts();
     if n_waiting > MAX_UNREMARKED_JOBS {
         let problem = format!("{n_waiting} jobs wait");

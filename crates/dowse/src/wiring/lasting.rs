@@ -14,6 +14,7 @@ use model::Clock;
 use serve::{SlotLimits, Slots};
 use store::PassageStore;
 
+use super::away::Away;
 use super::keeper::Keeper;
 use super::models;
 use crate::config::{Config, StoreConfig};
@@ -48,6 +49,7 @@ pub(crate) struct Lasting {
     pub(crate) audit: Arc<Audit>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) failed_logins: Arc<FailedLogins>,
+    pub(crate) away: Away,
     /// Rates go on being counted over a change of the configuration, and so do calls in progress.
     limiter: Arc<ArcSwapOption<Limiter>>,
     slots: Arc<OnceLock<Arc<Slots>>>,
@@ -81,6 +83,7 @@ impl Lasting {
             audit: Arc::new(audit),
             metrics: Arc::new(Metrics::new()),
             failed_logins: Arc::default(),
+            away: Away::default(),
             limiter: Arc::default(),
             slots: Arc::default(),
             clock: crate::clock::system(),

@@ -1,5 +1,6 @@
 //! From a configuration to a running application.
 
+mod away;
 mod families;
 mod health;
 mod keeper;
