@@ -4,7 +4,8 @@
 //! can be killed.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use model::{ReadOutcome, Warning};
 
@@ -81,7 +82,11 @@ fn read_noting_format(
         *format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Text);
         return Err(Error::Empty);
     }
-    let detected = detect(bytes, name);
+    let looking = AssertUnwindSafe(|| detect(bytes, name));
+    let detected = catch_unwind(looking).map_err(|panic| Error::Panicked {
+        format: Format::Binary,
+        detail: panic_message(panic.as_ref()),
+    })?;
     *format = detected.format;
     if let Some(claimed) = detected.contradicts {
         output.warn(
@@ -145,9 +150,40 @@ fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -
     }
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    if let Some(message) = panic.downcast_ref::<&str>() {
-        return (*message).to_owned();
+thread_local! {
+    /// Where the last panic of this thread was, for whom a hook tells it.
+    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the place of a panic until its message is asked for; called by the worker's panic hook.
+pub(crate) fn note_panic_place(place: Option<&Location>) {
+    PANIC_PLACE.with_borrow_mut(|kept| *kept = place.map(ToString::to_string));
+}
+
+/// Gives what a panic said, and where it was if that is known.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let message = match panic.downcast_ref::<&str>() {
+        Some(message) => (*message).to_owned(),
+        None => panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no message".to_owned()),
+    };
+    match PANIC_PLACE.take() {
+        Some(place) => format!("panicked at {place}: {message}"),
+        None => format!("panicked: {message}"),
     }
-    panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_with_its_place_where_that_is_known() {
+        let panic = catch_unwind(|| panic!("row {}", 7)).unwrap_err();
+        assert_eq!(panic_message(panic.as_ref()), "panicked: row 7");
+        note_panic_place(Some(Location::caller()));
+        let told = panic_message(panic.as_ref());
+        assert!(told.starts_with("panicked at ") && told.ends_with(": row 7"), "{told}");
+        // A place is told once.
+        assert_eq!(panic_message(panic.as_ref()), "panicked: row 7");
+    }
 }

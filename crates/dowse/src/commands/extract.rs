@@ -8,7 +8,7 @@ use crate::cli::ExtractArgs;
 use crate::print;
 
 pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
-    let pool = Pool::new(PoolConfig::this_executable(1)?);
+    let pool = Pool::new(PoolConfig::this_executable()?);
     let metadata = fs_err::metadata(&args.file)?;
     anyhow::ensure!(metadata.is_file(), "`{}` is not a file", args.file.display());
     let (document, warnings) = pool.extract_file(&args.file, &Caps::standard());
