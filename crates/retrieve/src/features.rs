@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use model::Span;
-use store::{Form, PassageStore, StoredPassage};
+use store::{Form, Store, StoredPassage};
 use text::{Analyzer, Language, Match, QueryWord, Scratch, shown_language};
 
 use crate::{Result, Scope};
@@ -66,7 +66,7 @@ pub(crate) struct WordEvidence {
 impl<'a> WeighedWords<'a> {
     /// Asks the store how rare each word is.
     pub(crate) fn new(
-        store: &dyn PassageStore,
+        store: &Store,
         scopes: &[Scope],
         query: &str,
         words: &'a [QueryWord],

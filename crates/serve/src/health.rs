@@ -14,6 +14,8 @@ pub struct Health {
     pub reads: bool,
     /// Whether documents, objects and jobs can be taken.
     pub writes: bool,
+    /// Changes that are stored and that searches do not see yet.
+    pub lag: u64,
     /// What does not work as it should.
     pub degraded: Vec<Degraded>,
 }
@@ -21,7 +23,7 @@ pub struct Health {
 /// Something that does not work as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Degraded {
-    /// Which part: `catalogue`, `disk`, `engine`, `jobs`, `source`.
+    /// Which part: `catalogue`, `disk`, `engine`, `index`, `jobs`, `source`.
     pub what: &'static str,
     /// What is wrong with it.
     pub problem: String,
@@ -32,7 +34,7 @@ pub struct Degraded {
 impl Health {
     /// Everything works.
     pub fn good() -> Self {
-        Health { reads: true, writes: true, degraded: Vec::new() }
+        Health { reads: true, writes: true, lag: 0, degraded: Vec::new() }
     }
 
     /// Adds something that does not work, while reads and writes go on.

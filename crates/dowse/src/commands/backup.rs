@@ -7,13 +7,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use store::EmbeddedStore;
+use store::Store;
 
 use crate::cli::BackupArgs;
 use crate::commands::variable;
 use crate::config::load;
 use crate::control::{self, Command};
-use crate::wiring::{Keeper, store_folder};
+use crate::wiring::{open_store, store_folder};
 use crate::{archive, clock, print};
 
 /// Copies everything that is kept.
@@ -35,8 +35,8 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
                 "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
                 config.data_dir.display()
             );
-            let keeper = Keeper::open(&config.store, &folder, clock::system())?;
-            make(&keeper, &config.data_dir, &unfinished.0)?;
+            let store = open_store(&config.store, &folder, clock::system())?;
+            make(&store, &config.data_dir, &unfinished.0)?;
             "this command"
         }
     };
@@ -73,18 +73,18 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
 }
 
 /// Writes an archive of a data folder whose store is open here.
-pub(crate) fn make(keeper: &Keeper, data_dir: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn make(store: &Store, data_dir: &Path, to: &Path) -> anyhow::Result<()> {
     let catalogue = Unfinished(with_ending(to, ".catalogue"));
     let _ = fs_err::remove_file(&catalogue.0);
     // An upload that a job of the copy waits for must not go before it is copied as well.
     let _hold = knowledge::UploadsHold::take(&data_dir.join("uploads"))?;
-    keeper.backup(&catalogue.0)?;
+    store.backup(&catalogue.0)?;
     archive::write(to, &catalogue.0, data_dir)
         .context("hint: is there space for a copy of everything?")
 }
 
 fn restore_catalogue(file: &Path, folder: &Path) -> anyhow::Result<()> {
-    EmbeddedStore::restore(file, folder, &store::Config::for_one_machine())
+    store::restore(file, folder, &store::Config::for_one_machine())
         .with_context(|| format!("`{}` could not be restored", folder.display()))
 }
 

@@ -10,7 +10,7 @@ use store::Repair;
 use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::{Config, load};
-use crate::wiring::{Families, Lasting, app};
+use crate::wiring::{Families, Lasting, app, describe_store};
 use crate::{control, print};
 
 /// How long databases have to say what they hold.
@@ -65,7 +65,7 @@ pub(super) fn of_running(lasting: &Lasting, app: &App) -> anyhow::Result<Vec<Str
         .collect();
     let health = (app.readiness)();
     let mut lines: Vec<String> = print::table(&[
-        vec!["store".to_owned(), lasting.kept()?.keeper.describe()],
+        vec!["store".to_owned(), describe_store(&lasting.kept()?.store)],
         vec!["health".to_owned(), health.status().to_owned()],
         vec!["tools".to_owned(), names.join(", ")],
     ])
@@ -130,7 +130,7 @@ fn sources(families: &Families) {
 
 /// Checks what is kept, and rebuilds what is damaged.
 fn repair(lasting: &Lasting) -> anyhow::Result<()> {
-    let findings = lasting.kept()?.keeper.check(Repair::Yes)?;
+    let findings = lasting.kept()?.store.check(Repair::Yes)?;
     if findings.is_empty() {
         print::line("everything that is kept is right");
     }

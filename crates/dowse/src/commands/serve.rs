@@ -74,7 +74,7 @@ fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
         control::Command::Backup => {
             let archive = tempfile_in(lasting.data_dir());
             let _ = fs_err::remove_file(&archive);
-            let made = backup::make(&lasting.kept()?.keeper, lasting.data_dir(), &archive);
+            let made = backup::make(&lasting.kept()?.store, lasting.data_dir(), &archive);
             let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
             let _ = fs_err::remove_file(&archive);
             sent

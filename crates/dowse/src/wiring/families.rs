@@ -44,14 +44,15 @@ impl Families {
     pub(crate) fn open(config: &Config, lasting: &Lasting) -> anyhow::Result<Self> {
         lasting.away.begin();
         let category = |dimension: &filters::DimensionConfig| dimension.category.clone();
-        let filters = lasting.away.open("dimension", &config.dimensions, category, |dimensions| {
-            Ok(filters::Service::open(filters::Settings {
-                folder: config.base.clone(),
-                filters: config.filters,
-                dimensions,
-                meaning: meaning(config, lasting),
-            })?)
-        })?;
+        let filters =
+            lasting.away.open("dimension", &config.dimensions, category, |dimensions| {
+                Ok(filters::Service::open(filters::Settings {
+                    folder: config.base.clone(),
+                    filters: config.filters,
+                    dimensions,
+                    meaning: meaning(config, lasting),
+                })?)
+            })?;
         let name = |table: &tables::TableConfig| table.name.clone();
         let tables = lasting.away.open("table", &config.tables, name, |tables| {
             Ok(tables::Service::open(tables::ServiceConfig {
@@ -176,17 +177,18 @@ fn charts_service(
     // Every dimension may be away; the charts come back with them.
     let Some(dimensions) = dimensions else { return Ok(None) };
     let name = |_: &ChartsConfig| "facts".to_owned();
-    let opened = lasting.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
-        let config_of_charts = charts.pop().context("one section of charts was given")?;
-        Ok(Charts::open(ChartSettings {
-            config: config_of_charts,
-            folder: config.base.clone(),
-            data_folder: config.data_dir.join("charts"),
-            base_url: config.server.link_base(),
-            clock: lasting.clock.clone(),
-            dimensions: dimensions.clone(),
-        })?)
-    })?;
+    let opened =
+        lasting.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
+            let config_of_charts = charts.pop().context("one section of charts was given")?;
+            Ok(Charts::open(ChartSettings {
+                config: config_of_charts,
+                folder: config.base.clone(),
+                data_folder: config.data_dir.join("charts"),
+                base_url: config.server.link_base(),
+                clock: lasting.clock.clone(),
+                dimensions: dimensions.clone(),
+            })?)
+        })?;
     Ok(opened.map(Arc::new))
 }
 
@@ -224,7 +226,7 @@ pub(crate) fn knowledge_service(
     let kept = lasting.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),
@@ -253,7 +255,7 @@ pub(crate) fn contexts_service(
     let kept = lasting.kept()?;
     let service = contexts::Service::new(contexts::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),

@@ -1,21 +1,21 @@
-//! How the server is: whether the catalogue can be read, and whether the disk has space.
+//! How the server is, for `/readyz`: what the store says of itself, the space on the disk, the
+//! sources that are away, and the jobs that wait.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serve::{Health, Readiness};
-use store::ObjectKey;
 
 use super::Lasting;
 
 /// With less space than this nothing is taken that would have to be written.
 const MIN_FREE_BYTES: u64 = 32 << 20;
 
-/// An object that does not exist: asking for it reads the catalogue and costs nothing.
-const PROBE: (&str, &str) = ("probe", "probe");
-
 /// Jobs that may wait before they are called a lag.
 const MAX_UNREMARKED_JOBS: usize = 1_000;
+
+/// What an operator does about a store that does not work.
+const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
 
 /// Gives what looks at the store and the disk.
 pub(crate) fn readiness(lasting: &Lasting) -> Readiness {
@@ -24,26 +24,36 @@ pub(crate) fn readiness(lasting: &Lasting) -> Readiness {
 }
 
 fn look(lasting: &Lasting) -> Health {
+    let mut health = Health::good();
     let kept = match lasting.kept() {
         Ok(kept) => kept,
         Err(error) => {
-            let hint = "`dowse check` says what is wrong; restore a backup when it is damaged";
-            return Health::good().with("catalogue", format!("{error:#}"), hint).without_reads();
+            return health.with("catalogue", format!("{error:#}"), STORE_HINT).without_reads();
         }
     };
-    let mut health = Health::good();
-    let (kind, id) = PROBE;
-    if let Err(error) = kept.keeper.catalogue().get(&ObjectKey::new(kind, id)) {
-        let hint = "`dowse check` says what is wrong; restore a backup when it is damaged";
-        let problem = format!("{:#}", anyhow::Error::from(error));
-        return health.with("catalogue", problem, hint).without_reads();
+    let store = kept.store.health();
+    health.lag = store.lag;
+    for degradation in store.degraded {
+        let hint = match degradation.part {
+            "disk" => "free space: what waits goes on by itself",
+            "engine" | "index" => "it catches up by itself when it can be reached",
+            _ => STORE_HINT,
+        };
+        health = health.with(degradation.part, degradation.problem, hint);
     }
-    if let Some(n_free) = free_bytes(lasting.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES) {
+    if !store.reads {
+        return health.without_reads();
+    }
+    if !store.writes {
+        health = health.without_writes();
+    }
+    let n_free = free_bytes(lasting.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES);
+    if let Some(n_free) = n_free.filter(|_| store.writes) {
         let problem = format!(
             "{n_free} bytes are free on the volume of `{}`, fewer than {MIN_FREE_BYTES}",
             lasting.data_dir().display()
         );
-        let hint = "free space: jobs that wait go on by themselves";
+        let hint = "free space: what waits goes on by itself";
         health = health.with("disk", problem, hint).without_writes();
     }
     for (source, problem) in lasting.away.sources() {

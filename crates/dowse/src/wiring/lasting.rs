@@ -12,11 +12,10 @@ use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
 use model::Clock;
 use serve::{SlotLimits, Slots};
-use store::PassageStore;
+use store::Store;
 
 use super::away::Away;
-use super::keeper::Keeper;
-use super::models;
+use super::{models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
@@ -67,8 +66,7 @@ pub(crate) struct Lasting {
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
-    pub(crate) keeper: Keeper,
-    pub(crate) store: Arc<dyn PassageStore>,
+    pub(crate) store: Arc<Store>,
     pub(crate) queue: Arc<JobQueue>,
     _workers: Workers,
 }
@@ -124,16 +122,15 @@ impl Lasting {
             return Ok(kept);
         }
         let folder = store_folder(&self.data_dir);
-        let keeper = Keeper::open(&self.store, &folder, self.clock.clone())?;
+        let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
         let queue = JobQueue::open(
-            keeper.catalogue(),
+            store.catalogue(),
             self.runners(),
             QueueConfig::for_one_machine(),
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        let store = keeper.passages();
-        Ok(self.kept.get_or_init(|| Kept { keeper, store, queue, _workers: workers }))
+        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
     }
 
     /// Each runner works with what the configuration of the moment says.

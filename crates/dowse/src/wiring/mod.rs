@@ -3,9 +3,9 @@
 mod away;
 mod families;
 mod health;
-mod keeper;
 mod lasting;
 mod models;
+mod open_store;
 mod upkeep;
 mod watch;
 
@@ -15,9 +15,9 @@ use guard::Authenticator;
 use serve::{App, ContextEndpoints, SlotLimits};
 
 pub(crate) use families::{Families, contexts_service, knowledge_service};
-pub(crate) use keeper::Keeper;
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
+pub(crate) use open_store::{describe as describe_store, open as open_store};
 pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 

@@ -158,6 +158,6 @@ fn readiness_says_how_the_server_is() {
     assert_eq!(ready.status, 200);
     assert_eq!(
         ready.json(),
-        json!({ "status": "ready", "reads": true, "writes": true, "degraded": [] })
+        json!({ "status": "ready", "reads": true, "writes": true, "lag": 0, "degraded": [] })
     );
 }

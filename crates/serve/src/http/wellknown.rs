@@ -42,6 +42,7 @@ pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
         "status": health.status(),
         "reads": health.reads,
         "writes": health.writes,
+        "lag": health.lag,
         "degraded": health.degraded,
     });
     (code, axum::Json(body)).into_response()
