@@ -62,6 +62,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
+        // A clean stop leaves one whole file, which can be copied as it is.
+        if let Err(error) = lasting_for_commands.kept()?.store.close() {
+            tracing::warn!(%error, "the store could not be closed: the next start recovers it");
+        }
         Ok(())
     })
 }
