@@ -20,6 +20,7 @@ mod chaos;
 mod clients;
 mod conformance;
 mod fuzz;
+mod package;
 mod soak;
 
 const USAGE: &str = "\
@@ -34,6 +35,8 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  package [--binary FILE] [--out FOLDER]
+                        wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
   chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
   soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
@@ -53,6 +56,7 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),

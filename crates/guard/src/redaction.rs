@@ -79,9 +79,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Caps, release};
+    use crate::release;
 
-    const CAPS: Caps = Caps { result_chars: 2_000, result_tokens: 2_000 };
+    const CAPS: text::Budget = text::Budget { chars: 2_000, tokens: 2_000 };
 
     fn around(before: &str, after: &str) -> Around {
         Around {

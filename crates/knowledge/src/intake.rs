@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ingest::new_id;
 use model::Caller;
 
 use crate::access::Right;
-use crate::service::new_id;
 use crate::{Error, Result, Service};
 
 /// What an upload is for.

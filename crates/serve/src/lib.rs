@@ -21,6 +21,7 @@ pub mod read;
 mod slots;
 
 mod api;
+mod console;
 mod http;
 mod mcp;
 mod pages;
@@ -31,6 +32,7 @@ pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Shared};
 pub use config::{Network, ServerConfig};
+pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};

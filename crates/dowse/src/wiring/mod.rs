@@ -1,6 +1,7 @@
 //! From a configuration to a running application.
 
 mod away;
+mod console;
 mod families;
 mod health;
 mod lasting;
@@ -47,6 +48,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         slots: lasting.slots(SlotLimits::of(&config.limits)),
         failed_logins: Arc::clone(&lasting.failed_logins),
         audit: Arc::clone(&lasting.audit),
+        answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: families.registry(&config.server.link_base()),
@@ -55,11 +57,13 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
         charts: families.charts.clone(),
+        files: families.files.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
+        console: console::console(config, lasting)?,
         readiness: health::readiness(lasting),
     };
     Ok((app, families))

@@ -12,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use guard::{Denied, Entry, LoginFailure, Outcome};
-use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::Limited;
 use model::Caller;
@@ -25,11 +25,12 @@ use super::connections::ClientAddress;
 use super::errors::{coded, unauthorized};
 use crate::{App, Shared};
 
-/// Addresses whose body is how a caller proves who they are, or which have keys of their own.
-/// Their handlers identify the caller; a body without a known caller stays this small.
-const SELF_IDENTIFIED: [&str; 2] = ["/login", "/mcp/"];
+/// Addresses of programs, which prove who they are in the head of each request. Endpoints have
+/// keys of their own, and the forms of the console a session: their handlers look at those
+/// before they read a body.
+const PROGRAMS: [&str; 3] = ["/api/", "/v1/", "/reconcile"];
 
-/// Bytes of a body that is read before its caller is known.
+/// Bytes of a body whose sender has shown neither a key nor a session: the form to sign in.
 const ANONYMOUS_BODY_BYTES: usize = 16 * 1024;
 
 /// The name of failed logins in the audit.
@@ -49,7 +50,8 @@ pub(crate) struct RequestId(pub(crate) String);
 struct CurrentRequest {
     client: IpAddr,
     id: String,
-    caller: Mutex<Option<Arc<Caller>>>,
+    /// Who it was found to be, by which header.
+    caller: Mutex<Option<(String, Arc<Caller>)>>,
 }
 
 tokio::task_local! {
@@ -97,16 +99,18 @@ async fn identify_before_body(app: Arc<App>, request: Request, next: Next) -> Re
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    let path = request.uri().path();
-    let is_self_identified = SELF_IDENTIFIED.iter().any(|own| path.starts_with(own));
-    let is_login = is_self_identified && !path.starts_with("/mcp/");
-    if !is_self_identified && let Err(refusal) = identify(&app, request.headers()).await {
+    let (path, headers) = (request.uri().path(), request.headers());
+    let is_program = path == "/mcp" || PROGRAMS.iter().any(|own| path.starts_with(own));
+    if is_program && let Err(refusal) = identify(&app, headers).await {
         return refusal;
     }
+    let is_anonymous = app.authenticator.is_required()
+        && !headers.contains_key(AUTHORIZATION)
+        && !headers.contains_key(COOKIE);
     drop(app);
     let request = request.map(|body| {
         let body = timed(body);
-        if is_login { Body::new(Limited::new(body, ANONYMOUS_BODY_BYTES)) } else { body }
+        if is_anonymous { Body::new(Limited::new(body, ANONYMOUS_BODY_BYTES)) } else { body }
     });
     next.run(request).await
 }
@@ -117,22 +121,25 @@ pub(crate) async fn identify(app: &Arc<App>, headers: &HeaderMap) -> Result<Arc<
     if !app.authenticator.is_required() {
         return Ok(Arc::new(Caller::local_admin()));
     }
-    if let Ok(Some(known)) = CURRENT.try_with(|current| current.caller.lock().clone()) {
-        return Ok(known);
-    }
     let authorization = match headers.get(AUTHORIZATION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(value)) => Some(value.to_owned()),
         Some(Err(_)) => return Err(refuse_login(app, &Denied::NotBearer).await),
     };
+    if let Ok(Some((header, known))) = CURRENT.try_with(|current| current.caller.lock().clone())
+        && authorization.as_ref() == Some(&header)
+    {
+        return Ok(known);
+    }
     let checked = {
-        let app = Arc::clone(app);
+        let (app, authorization) = (Arc::clone(app), authorization.clone());
         tokio::task::spawn_blocking(move || app.authenticator.caller(authorization.as_deref()))
     };
     match checked.await {
         Ok(Ok(caller)) => {
             let caller = Arc::new(caller);
-            let _ = CURRENT.try_with(|current| *current.caller.lock() = Some(Arc::clone(&caller)));
+            let known = (authorization.unwrap_or_default(), Arc::clone(&caller));
+            let _ = CURRENT.try_with(|current| *current.caller.lock() = Some(known));
             Ok(caller)
         }
         Ok(Err(denied)) => Err(refuse_login(app, &denied).await),
@@ -176,6 +183,7 @@ fn failed_login(app: &App, client: IpAddr, request: String, denied: &Denied) -> 
         redacted: 0,
         latency_ms: 0.0,
         query: Some(denied.to_string()),
+        via: None,
     }
 }
 
@@ -193,7 +201,9 @@ pub(crate) fn refuse_foreign(
     }
     let origin = headers.get(ORIGIN)?;
     let origin = origin.to_str().unwrap_or("unreadable");
-    if guard::hosts::is_own_origin(origin, allowed_origins) {
+    // A page of this server itself: its host was checked above.
+    let is_same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+    if is_same || guard::hosts::is_own_origin(origin, allowed_origins) {
         return None;
     }
     let error = ToolError::new(Code::Forbidden, format!("origin `{origin}` may not call"))
