@@ -131,8 +131,8 @@ async fn answer(
     let mut answer = answer.with_notes(notes);
     spec.check_output(&answer.value)?;
     guard::redact_around(&mut answer.value, &answer.around);
-    let outgoing =
-        release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
+    let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+    let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
 }
 

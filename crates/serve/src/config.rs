@@ -18,6 +18,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins of pages that may call.
     pub allowed_origins: Vec<String>,
+    /// Tools that are served at `/mcp` and `/v1/call`; all of them when empty.
+    pub tools: Vec<String>,
     /// Addresses or networks (`10.0.0.0/8`) of proxies in front of this server. Their connections
     /// are not limited, and the client's address is read from their `X-Forwarded-For`.
     pub trusted_proxies: Vec<Network>,
@@ -63,6 +65,7 @@ impl Default for ServerConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
+            tools: Vec::new(),
         }
     }
 }

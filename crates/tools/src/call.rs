@@ -100,12 +100,14 @@ pub struct Answer {
     pub n_results: u64,
     /// What stands around pieces of source text in the value; it is looked at and never leaves.
     pub around: Vec<Around>,
+    /// The places that hold source text, where they are not those of the tool's description.
+    pub source_text: Option<Vec<String>>,
 }
 
 impl Answer {
     /// Wraps a value that counts as one result.
     pub fn new(value: Value) -> Self {
-        Answer { value, links: Vec::new(), n_results: 1, around: Vec::new() }
+        Answer { value, links: Vec::new(), n_results: 1, source_text: None, around: Vec::new() }
     }
 
     /// Wraps a serialisable value; its `warnings` become plain sentences.
@@ -129,6 +131,12 @@ impl Answer {
     /// nothing that reading at once does not.
     pub fn with_around(mut self, around: Around) -> Self {
         self.around.push(around);
+        self
+    }
+
+    /// Names the places of this answer that hold source text.
+    pub fn with_source_text(mut self, paths: Vec<String>) -> Self {
+        self.source_text = Some(paths);
         self
     }
 

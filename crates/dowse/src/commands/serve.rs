@@ -7,14 +7,14 @@ use std::sync::Arc;
 use ::serve::Shared;
 
 use anyhow::Context;
-use files::RootConfig;
+use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::{backup, block_on, check, variable};
-use crate::config::{Config, EmbedderProvider, load};
+use crate::config::{Config, EmbedderProvider, load, place_data};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
 use crate::{archive, control, open_files, print, reload, signals};
 
@@ -23,12 +23,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
     let (folders, model) = (args.folders.clone(), args.model);
+    let (file, data_dir) = (loaded.file.clone(), args.data.data_dir.clone());
+    let strangers = strangers(loaded.file.as_deref());
     let adjust = move |mut config: Config| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
         choose_model(&mut config, model);
+        place_data(&mut config, file.as_deref(), data_dir.as_deref(), &variable)?;
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
@@ -40,7 +43,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let address = config.server.listen;
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
-        families.start_indexing(&lasting)?;
+        families.start_indexing(&lasting, strangers)?;
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
@@ -56,7 +59,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
                 let (app, families) = app(&config, &lasting)?;
-                families.start_indexing(&lasting)?;
+                families.start_indexing(&lasting, strangers)?;
                 Ok(app)
             })?;
         }
@@ -64,10 +67,6 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
-        // A clean stop leaves one whole file, which can be copied as it is.
-        if let Err(error) = lasting_for_commands.kept()?.store.close() {
-            tracing::warn!(%error, "the store could not be closed: the next start recovers it");
-        }
         Ok(())
     })
 }
@@ -98,6 +97,12 @@ fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
 /// Gives a place for an archive that is on its way to a command.
 fn tempfile_in(data_dir: &Path) -> PathBuf {
     data_dir.join(format!("backup-{}.unfinished", uuid::Uuid::new_v4().simple()))
+}
+
+/// Taking a folder out of a configuration file asks for the end of its index; naming other folders
+/// on the command line does not.
+pub(super) fn strangers(file: Option<&Path>) -> Strangers {
+    if file.is_some() { Strangers::Forget } else { Strangers::Keep }
 }
 
 /// Folders named on the command line are roots like those of the configuration.

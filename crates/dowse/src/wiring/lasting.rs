@@ -17,7 +17,7 @@ use serve::{SlotLimits, Slots};
 use store::Store;
 
 use super::away::Away;
-use super::{models, open_store};
+use super::{close, models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
@@ -139,6 +139,7 @@ impl Lasting {
         }
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
         let queue = JobQueue::open(
             store.catalogue(),
             self.runners(),
