@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Caller, Deadline, Warning};
+use model::{Around, Caller, Deadline, Warning};
 use serde_json::{Map, Value};
 use text::Budget;
 
@@ -98,12 +98,16 @@ pub struct Answer {
     pub links: Vec<Link>,
     /// How many results it holds, for the audit.
     pub n_results: u64,
+    /// What stands around pieces of source text in the value; it is looked at and never leaves.
+    pub around: Vec<Around>,
+    /// The places that hold source text, where they are not those of the tool's description.
+    pub source_text: Option<Vec<String>>,
 }
 
 impl Answer {
     /// Wraps a value that counts as one result.
     pub fn new(value: Value) -> Self {
-        Answer { value, links: Vec::new(), n_results: 1 }
+        Answer { value, links: Vec::new(), n_results: 1, source_text: None, around: Vec::new() }
     }
 
     /// Wraps a serialisable value; its `warnings` become plain sentences.
@@ -120,6 +124,19 @@ impl Answer {
     /// Sets the number of results.
     pub fn with_n_results(mut self, n_results: usize) -> Self {
         self.n_results = n_results as u64;
+        self
+    }
+
+    /// Says what stands in the source around a piece of it, so that reading in pieces reveals
+    /// nothing that reading at once does not.
+    pub fn with_around(mut self, around: Around) -> Self {
+        self.around.push(around);
+        self
+    }
+
+    /// Names the places of this answer that hold source text.
+    pub fn with_source_text(mut self, paths: Vec<String>) -> Self {
+        self.source_text = Some(paths);
         self
     }
 

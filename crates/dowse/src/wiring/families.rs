@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use extract::{Pool, PoolConfig};
-use files::{Indexer, IndexerConfig, Roots};
-use filters::charts::{ChartSettings, Charts};
+use files::{Indexer, IndexerConfig, Roots, Strangers};
+use filters::charts::{ChartSettings, Charts, ChartsConfig};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search, Things};
@@ -17,7 +17,7 @@ use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFilte
 use tools::knowledge::{
     GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
 };
-use tools::tables::{DescribeSchema, QueryTable};
+use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::{Lasting, models};
@@ -44,23 +44,26 @@ pub(crate) struct Families {
 impl Families {
     /// Opens the services.
     pub(crate) fn open(config: &Config, lasting: &Lasting) -> anyhow::Result<Self> {
-        let filters = match config.dimensions.as_slice() {
-            [] => None,
-            dimensions => Some(filters::Service::open(filters::Settings {
-                folder: config.base.clone(),
-                filters: config.filters,
-                dimensions: dimensions.to_vec(),
-                meaning: meaning(config, lasting),
-            })?),
-        };
-        let tables = match config.tables.as_slice() {
-            [] => None,
-            tables => Some(tables::Service::open(tables::ServiceConfig {
-                tables: tables.to_vec(),
+        lasting.away.begin();
+        let category = |dimension: &filters::DimensionConfig| dimension.category.clone();
+        let filters =
+            lasting.away.open("dimension", &config.dimensions, category, |dimensions| {
+                Ok(filters::Service::open(filters::Settings {
+                    folder: config.base.clone(),
+                    filters: config.filters,
+                    dimensions,
+                    meaning: meaning(config, lasting),
+                })?)
+            })?;
+        let name = |table: &tables::TableConfig| table.name.clone();
+        let tables = lasting.away.open("table", &config.tables, name, |tables| {
+            Ok(tables::Service::open(tables::ServiceConfig {
+                tables,
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
-            })?),
-        };
+                export_link_minutes: config.exports.link_minutes,
+            })?)
+        })?;
         let files = files_service(config, lasting)?;
         lasting.files.store(files.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
@@ -84,12 +87,19 @@ impl Families {
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
     /// work while it goes on.
-    pub(crate) fn start_indexing(&self, lasting: &Lasting) -> anyhow::Result<()> {
-        if self.files.is_none() && files::forget_all(&*lasting.kept()?.store)? {
+    pub(crate) fn start_indexing(
+        &self,
+        lasting: &Lasting,
+        strangers: Strangers,
+    ) -> anyhow::Result<()> {
+        if self.files.is_none()
+            && strangers == Strangers::Forget
+            && files::forget_all(&*lasting.kept()?.store)?
+        {
             tracing::info!("no folders are configured any more: their index was erased");
         }
         if let Some(files) = &self.files {
-            let n_forgotten = files.forget_other_roots()?;
+            let n_forgotten = files.forget_other_roots(strangers)?;
             if n_forgotten > 0 {
                 tracing::info!(n_forgotten, "files of folders that are no longer configured left");
             }
@@ -114,7 +124,9 @@ impl Families {
             tools.push(Box::new(RewriteQuery::new(service.clone())));
         }
         if let Some(service) = &self.tables {
-            tools.extend(table_tools(service));
+            tools.push(Box::new(QueryTable::with_exports(service.clone(), link_base)));
+            tools.push(Box::new(AggregateTable::new(service.clone())));
+            tools.push(Box::new(DescribeSchema::brief(service.clone())));
         }
         if let Some(service) = &self.filters {
             tools.push(Box::new(SearchFilters::new(service.clone())));
@@ -147,20 +159,21 @@ impl Families {
     pub(crate) fn first_table(&self) -> Option<Registry> {
         let service = self.tables.as_ref()?;
         let only = service.only(service.first_name()?)?;
-        Some(Registry::new(table_tools(&only)))
+        Some(Registry::new(vec![
+            Box::new(QueryTable::new(only.clone())),
+            Box::new(DescribeSchema::new(only)),
+        ]))
     }
-}
-
-fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
 }
 
 /// Names are compared by meaning, too, unless the configuration asks for no embedder.
 fn meaning(config: &Config, lasting: &Lasting) -> Option<Arc<dyn filters::Meaning>> {
     let is_wanted = config.embedder.provider != EmbedderProvider::None;
     is_wanted.then(|| {
+        let embedder = Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+        let folder = config.data_dir.join("names");
         let meaning: Arc<dyn filters::Meaning> =
-            Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+            Arc::new(filters::SavedMeaning::new(embedder, &folder));
         meaning
     })
 }
@@ -171,18 +184,26 @@ fn charts_service(
     dimensions: Option<&filters::Service>,
 ) -> anyhow::Result<Option<Arc<Charts>>> {
     let Some(charts) = &config.charts else { return Ok(None) };
-    let dimensions = dimensions.context(
-        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives",
-    )?;
-    let charts = Charts::open(ChartSettings {
-        config: charts.clone(),
-        folder: config.base.clone(),
-        data_folder: config.data_dir.join("charts"),
-        base_url: config.server.link_base(),
-        clock: lasting.clock.clone(),
-        dimensions: dimensions.clone(),
-    })?;
-    Ok(Some(Arc::new(charts)))
+    anyhow::ensure!(
+        !config.dimensions.is_empty(),
+        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives"
+    );
+    // Every dimension may be away; the charts come back with them.
+    let Some(dimensions) = dimensions else { return Ok(None) };
+    let name = |_: &ChartsConfig| "facts".to_owned();
+    let opened =
+        lasting.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
+            let config_of_charts = charts.pop().context("one section of charts was given")?;
+            Ok(Charts::open(ChartSettings {
+                config: config_of_charts,
+                folder: config.base.clone(),
+                data_folder: config.data_dir.join("charts"),
+                base_url: config.server.link_base(),
+                clock: lasting.clock.clone(),
+                dimensions: dimensions.clone(),
+            })?)
+        })?;
+    Ok(opened.map(Arc::new))
 }
 
 fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
