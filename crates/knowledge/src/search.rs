@@ -318,6 +318,7 @@ fn name_of(stage: Stage) -> &'static str {
         Stage::Dense => "dense",
         Stage::Rrf => "rrf",
         Stage::Bm25 => "bm25",
+        Stage::LateInteraction => "late_interaction",
         Stage::CrossEncoder => "cross_encoder",
     }
 }
