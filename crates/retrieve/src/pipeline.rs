@@ -36,7 +36,6 @@ pub struct Retriever {
 /// What the stages before the last one found, as documents in order: what an evaluation reads.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    pub(crate) words: Vec<DocumentId>,
     pub(crate) vectors: Vec<DocumentId>,
     pub(crate) fused: Vec<DocumentId>,
     pub(crate) judged: Vec<Judged>,
@@ -129,14 +128,13 @@ impl Retriever {
             is_exact: !words.is_full && !words.is_partial,
         };
         let mut trace = Trace {
-            words: documents(words.found.iter().map(|found| &found.document)),
             vectors: documents(semantic.list.found.iter().map(|found| &found.document)),
             fused: documents(fused.iter().map(|fused| &fused.document)),
             judged: vec![],
         };
         fused.truncate(n_judged(request));
 
-        let gathered = Gathered { question: &question, by_words: &words, semantic: &semantic };
+        let gathered = Gathered { question: &question, semantic: &semantic };
         let judged = judge(self, request, &gathered, fused, &mut timings, &mut warnings)?;
         let coverage = Coverage {
             n_passages: words.n_passages.max(semantic.list.n_passages),

@@ -40,12 +40,12 @@ pub struct DatasetReport {
 }
 
 /// The thresholds that are looked at.
-pub const THRESHOLDS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];
+pub(super) const THRESHOLDS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];
 
 /// Hits of one answer that a threshold is judged by.
 const N_JUDGED_HITS: usize = 10;
 
-/// What each of [`THRESHOLDS`] does to answers; figures of the same place belong together.
+/// What the thresholds 0.5, 0.6, 0.7 and 0.8 do to answers, in this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdReport {
     /// Queries asked.

@@ -13,7 +13,6 @@ use std::time::Instant;
 use model::{Explanation, Hit, Score, Stage, StageScore, Warning};
 use store::StoredPassage;
 
-use crate::candidates::List;
 use crate::features::Evidence;
 use crate::fuse::Fused;
 use crate::question::Question;
@@ -52,7 +51,6 @@ impl Judged {
 /// What the stages before have found.
 pub(crate) struct Gathered<'a> {
     pub(crate) question: &'a Question,
-    pub(crate) by_words: &'a List,
     pub(crate) semantic: &'a Semantic,
 }
 
