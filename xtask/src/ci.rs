@@ -59,7 +59,7 @@ impl Run {
 
     fn tests(&mut self) -> anyhow::Result<()> {
         let testbed = self.step("testbed", testbed::prepare)?;
-        let lines = self.step("tests", || room_tests(&testbed))?;
+        let lines = self.step("tests", || crate_tests(&testbed))?;
         self.closing_lines.extend(lines);
         let lines = self.step("doc tests", || doc_tests(&testbed))?;
         self.closing_lines.extend(lines);
@@ -100,8 +100,8 @@ fn docs() -> anyhow::Result<()> {
     process::run(command, DOCS)
 }
 
-/// Runs the tests of all rooms with nextest, or with cargo alone where it is not installed.
-fn room_tests(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
+/// Runs the tests of all crates with nextest, or with cargo alone where it is not installed.
+fn crate_tests(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
     let has_nextest = process::exists("cargo-nextest");
     let arguments: &[&str] = if has_nextest {
         &["nextest", "run", "--workspace", "--locked"]

@@ -24,9 +24,9 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   ci                    everything: format, clippy, docs, tidy, reference pages, then `test`
-  test                  all tests, with what they need installed by package name: rooms, doc
+  test                  all tests, with what they need installed by package name: crates, doc
                         tests, the conformance suite, sessions of foreign clients
-  tidy                  rules of the house: ranks, owners, licences, maps, links, file lengths
+  tidy                  rules of the workspace: ranks, owners, licences, maps, links, file lengths
   generate [--check]    write the reference pages under docs/reference, or check them
   testbed               install what the tests talk to, and print where it is
   conformance           the official MCP suite against the built server

@@ -1,4 +1,4 @@
-//! Where things stand: the root of the clone, the folders that builds and test beds use.
+//! Where things are: the root of the clone, the folders that builds and test beds use.
 
 use std::path::{Path, PathBuf};
 

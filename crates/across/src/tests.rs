@@ -15,7 +15,7 @@ use model::{
 };
 use retrieve::Retriever;
 use serde_json::Value;
-use store::EmbeddedStore;
+use store::Store;
 
 use crate::{Error, Fetched, Folding, FoundIn, Hit, KnowledgeBases, Service, Source, Tables, id};
 
@@ -216,7 +216,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::fixed(Timestamp(7));
         let config = store::Config::for_one_machine();
-        let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
+        let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use model::{Deadline, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Catalogue, Change, ObjectKey, TypedObject};
+use store::{Change, ObjectKey, Objects, TypedObject};
 
 use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
@@ -86,7 +86,7 @@ pub(crate) struct Owner<'a> {
 
 /// Checks a file and keeps its bytes; a file that is no JSON leaves nothing behind.
 pub(crate) fn keep(
-    catalogue: &dyn Catalogue,
+    catalogue: &dyn Objects,
     owner: &Owner<'_>,
     file: &Path,
     max_bytes: u64,
@@ -129,18 +129,14 @@ pub(crate) fn keep(
 }
 
 /// Keeps the marks of a document, and the document with what it knows about them.
-pub(crate) fn mark(
-    catalogue: &dyn Catalogue,
-    document: &mut Document,
-    marks: &Marks,
-) -> Result<()> {
+pub(crate) fn mark(catalogue: &dyn Objects, document: &mut Document, marks: &Marks) -> Result<()> {
     document.marks = Some(marks::keep(catalogue, document, marks)?);
     document.save(catalogue)?;
     Ok(())
 }
 
 /// Marks a document that an earlier program kept without marks.
-pub(crate) fn mark_kept(catalogue: &Arc<dyn Catalogue>, document: &str) -> Result<()> {
+pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, document: &str) -> Result<()> {
     let Some((mut document, _)) = Document::load(&**catalogue, document)? else { return Ok(()) };
     if document.marks.is_some() {
         return Ok(());
@@ -151,7 +147,7 @@ pub(crate) fn mark_kept(catalogue: &Arc<dyn Catalogue>, document: &str) -> Resul
 }
 
 /// Removes a document with its parts, a few at a time.
-pub(crate) fn forget(catalogue: &dyn Catalogue, document: &str) -> Result<()> {
+pub(crate) fn forget(catalogue: &dyn Objects, document: &str) -> Result<()> {
     let key = ObjectKey::new(Document::KIND, document);
     let Some((kept, _)) = Document::load(catalogue, document)? else { return Ok(()) };
     let parts = (0..kept.starts.len())
@@ -164,7 +160,7 @@ pub(crate) fn forget(catalogue: &dyn Catalogue, document: &str) -> Result<()> {
     Ok(())
 }
 
-fn copy(catalogue: &dyn Catalogue, document: &mut Document, mut reader: impl Read) -> Result<()> {
+fn copy(catalogue: &dyn Objects, document: &mut Document, mut reader: impl Read) -> Result<()> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; limits::PART_BYTES];
     let mut filled = 0;

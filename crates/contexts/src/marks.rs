@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::TenantId;
 use serde::{Deserialize, Serialize};
-use store::{Catalogue, ObjectKey, TypedObject};
+use store::{ObjectKey, Objects, TypedObject};
 
 use crate::document::Document;
 use crate::json::{Mark, Marks};
@@ -56,7 +56,7 @@ fn row_id(document: &str, row_idx: usize) -> String {
 
 /// Keeps marks beside the parts of a document.
 pub(crate) fn keep(
-    catalogue: &dyn Catalogue,
+    catalogue: &dyn Objects,
     document: &Document,
     marks: &Marks,
 ) -> Result<Directory> {
@@ -88,13 +88,13 @@ pub(crate) fn rows(document: &Document) -> impl Iterator<Item = ObjectKey> {
 
 /// Looks marks up, a row at a time.
 pub(crate) struct Lookup {
-    catalogue: Arc<dyn Catalogue>,
+    catalogue: Arc<dyn Objects>,
     document: Arc<Document>,
     row: Option<(usize, Vec<Mark>)>,
 }
 
 impl Lookup {
-    pub(crate) fn new(catalogue: &Arc<dyn Catalogue>, document: &Arc<Document>) -> Self {
+    pub(crate) fn new(catalogue: &Arc<dyn Objects>, document: &Arc<Document>) -> Self {
         let (catalogue, document) = (Arc::clone(catalogue), Arc::clone(document));
         Lookup { catalogue, document, row: None }
     }

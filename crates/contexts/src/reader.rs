@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use model::Deadline;
-use store::{Catalogue, TypedObject};
+use store::{Objects, TypedObject};
 
 use crate::document::{Document, Part, part_id, time_over};
 
 /// Reads a document from any byte on.
 pub(crate) struct Reader {
-    catalogue: Arc<dyn Catalogue>,
+    catalogue: Arc<dyn Objects>,
     document: Arc<Document>,
     deadline: Option<Deadline>,
     at: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads a document from a byte on.
     pub(crate) fn new(
-        catalogue: &Arc<dyn Catalogue>,
+        catalogue: &Arc<dyn Objects>,
         document: &Arc<Document>,
         at: u64,
         deadline: Option<&Deadline>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::Deadline;
-use store::{Catalogue, TypedObject};
+use store::{Objects, TypedObject};
 
 use crate::Result;
 use crate::document::{Document, in_time};
@@ -15,7 +15,7 @@ use crate::reader::Reader;
 
 /// A document that is open for reading.
 pub(crate) struct OpenDocument {
-    catalogue: Arc<dyn Catalogue>,
+    catalogue: Arc<dyn Objects>,
     pub(crate) document: Arc<Document>,
     deadline: Option<Deadline>,
     /// Characters of strings that walks keep.
@@ -39,7 +39,7 @@ struct Container {
 impl OpenDocument {
     /// Opens a document; nothing when it is gone.
     pub(crate) fn open(
-        catalogue: &Arc<dyn Catalogue>,
+        catalogue: &Arc<dyn Objects>,
         document: &str,
         deadline: Option<&Deadline>,
         kept: Range<usize>,

@@ -7,7 +7,7 @@ use infer::EmbedderSlot;
 use ingest::JobQueue;
 use model::{Caller, Clock, Identity};
 use retrieve::Retriever;
-use store::{Catalogue, Change, ObjectPage, PassageStore, TypedObject};
+use store::{Change, ObjectPage, Objects, Store, TypedObject};
 
 use crate::access::{Right, check};
 use crate::locks::Locks;
@@ -17,9 +17,9 @@ use crate::{ContextsConfig, Error, Result, limits};
 /// What the service works with.
 pub struct ServiceConfig {
     /// Where chunks are kept.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// Where objects and documents are kept.
-    pub catalogue: Arc<dyn Catalogue>,
+    pub catalogue: Arc<dyn Objects>,
     /// What runs jobs.
     pub queue: Arc<JobQueue>,
     /// What searches.
@@ -51,7 +51,7 @@ impl Service {
         &self.0.settings
     }
 
-    pub(crate) fn catalogue(&self) -> &dyn Catalogue {
+    pub(crate) fn catalogue(&self) -> &dyn Objects {
         &*self.0.catalogue
     }
 

@@ -27,7 +27,7 @@ fn main() -> extract::Result<()> {
         }
         return Ok(());
     }
-    let pool = Pool::new(PoolConfig::this_executable(2)?);
+    let pool = Pool::new(PoolConfig::this_executable()?);
     let only_expected = std::env::args().nth(2).is_some();
     let report = if only_expected { bench::expected_text(path)? } else { bench::run(path, &pool)? };
     for figure in report.figures {

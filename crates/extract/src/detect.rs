@@ -14,6 +14,8 @@ pub(crate) struct Detected {
     pub(crate) contradicts: Option<Format>,
     /// For [`Format::Binary`]: what it is, in words.
     pub(crate) what: &'static str,
+    /// For [`Format::Binary`]: whether it is a picture.
+    pub(crate) is_image: bool,
     /// A container of the right kind whose content is locked.
     pub(crate) is_encrypted: bool,
     promised: Option<Format>,
@@ -24,12 +26,21 @@ impl Detected {
     pub(crate) fn encrypted_format(&self) -> Format {
         self.promised.unwrap_or(Format::Docx)
     }
+
+    /// Gives the text format of the name, for bytes that are no characters and no known format.
+    pub(crate) fn promised_text(&self) -> Option<Format> {
+        self.promised.filter(|promised| promised.is_plain() && self.what == UNKNOWN_BINARY)
+    }
 }
+
+/// What is said of bytes that are neither characters nor a known kind of file.
+const UNKNOWN_BINARY: &str = "a binary file";
 
 pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
     let promised = Format::of_extension(&extension_of(name));
     let mut what = "the file";
     let mut is_encrypted = false;
+    let mut is_image = false;
     let format = match by_marks(bytes) {
         Found::Format(format) => format,
         Found::Encrypted => {
@@ -38,6 +49,11 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
         }
         Found::Binary(kind) => {
             what = kind;
+            Format::Binary
+        }
+        Found::Image(kind) => {
+            what = kind;
+            is_image = true;
             Format::Binary
         }
         Found::Plain => plain(bytes, promised),
@@ -60,13 +76,14 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
             // Pictures named as documents are told by their own warning.
             format != Format::Binary || what != "the file"
         });
-    Detected { format, contradicts, what, is_encrypted, promised }
+    Detected { format, contradicts, what, is_image, is_encrypted, promised }
 }
 
 enum Found {
     Format(Format),
     Encrypted,
     Binary(&'static str),
+    Image(&'static str),
     Plain,
 }
 
@@ -99,14 +116,29 @@ fn by_marks(bytes: &[u8]) -> Found {
         // Words begin with some of these marks too.
         let could_be_words = mark.iter().all(u8::is_ascii_graphic);
         if bytes.starts_with(mark) && (!could_be_words || looks_binary(bytes)) {
-            return Found::Binary(what);
+            return if what.ends_with("picture") {
+                Found::Image(what)
+            } else {
+                Found::Binary(what)
+            };
         }
     }
     if bytes.get(4..8) == Some(b"ftyp") {
-        return Found::Binary("a video or picture");
+        let is_picture = bytes.get(8..12).is_some_and(|brand| PICTURE_BRANDS.contains(&brand));
+        return if is_picture { Found::Image("a HEIF picture") } else { Found::Binary("a video") };
     }
-    if looks_binary(bytes) { Found::Binary("a binary file") } else { Found::Plain }
+    if bytes.starts_with(b"RIFF") {
+        return match bytes.get(8..12) {
+            Some(b"WEBP") => Found::Image("a WebP picture"),
+            _ if looks_binary(bytes) => Found::Binary("a RIFF media file"),
+            _ => Found::Plain,
+        };
+    }
+    if looks_binary(bytes) { Found::Binary(UNKNOWN_BINARY) } else { Found::Plain }
 }
+
+/// Brands of the ISO base media format that are pictures; all others are video or sound.
+const PICTURE_BRANDS: [&[u8]; 6] = [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis"];
 
 const BINARY_MARKS: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
@@ -115,7 +147,6 @@ const BINARY_MARKS: &[(&[u8], &str)] = &[
     (b"BM", "a bitmap picture"),
     (b"II*\0", "a TIFF picture"),
     (b"MM\0*", "a TIFF picture"),
-    (b"RIFF", "a RIFF media file"),
     (b"ID3", "a sound file"),
     (b"OggS", "a media file"),
     (b"\x7fELF", "a program"),

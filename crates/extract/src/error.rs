@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use model::ReadOutcome;
+
 use crate::Format;
 
 /// The result of reading a part of a document.
@@ -63,6 +65,12 @@ pub enum Error {
         format: Format,
         /// What was wrong, with the place where it is known.
         detail: String,
+    },
+    /// A picture: it is found by name until something reads the words in it.
+    #[error("{what} holds no text that can be read: found by its name only")]
+    Image {
+        /// The kind of picture.
+        what: &'static str,
     },
     /// Nothing here reads the format.
     #[error("{what} holds no text that can be read: found by its name only")]
@@ -123,13 +131,29 @@ impl Error {
             Error::Empty => "empty_file",
             Error::Encrypted { .. } => "encrypted",
             Error::Broken { .. } => "broken",
-            Error::Unsupported { .. } => "unsupported_format",
+            Error::Image { .. } | Error::Unsupported { .. } => "unsupported_format",
             Error::Capped { cap, .. } => cap.code(),
             Error::Panicked { .. } => "parser_panicked",
             Error::WorkerDied { .. } => "worker_died",
             Error::WorkerKilled { .. } => Cap::Time.code(),
             Error::Spawn { .. } => "worker_unavailable",
             Error::Read { .. } => "unreadable",
+        }
+    }
+
+    /// Gives what becomes of a document from which this kept all text away.
+    pub fn outcome(&self) -> ReadOutcome {
+        match self {
+            Error::Empty => ReadOutcome::Empty,
+            Error::Encrypted { .. } => ReadOutcome::Encrypted,
+            Error::Broken { .. } => ReadOutcome::Broken,
+            Error::Image { .. } => ReadOutcome::Image,
+            Error::Unsupported { .. } => ReadOutcome::Unsupported,
+            Error::Capped { .. } | Error::WorkerKilled { .. } => ReadOutcome::TooLarge,
+            Error::Panicked { .. } | Error::WorkerDied { .. } | Error::Spawn { .. } => {
+                ReadOutcome::Failed
+            }
+            Error::Read { .. } => ReadOutcome::Unreadable,
         }
     }
 

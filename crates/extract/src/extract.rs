@@ -4,9 +4,10 @@
 //! can be killed.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-use model::Warning;
+use model::{ReadOutcome, Warning};
 
 use crate::detect::{Detected, detect};
 use crate::error::{Cap, Error, Result};
@@ -24,6 +25,8 @@ pub fn extract(bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning
     let finished = output.finish(format);
     let extracted = Extracted {
         format,
+        outcome: finished.outcome,
+        reason: finished.reason,
         title: finished.title,
         language: finished.language,
         blocks: finished.blocks,
@@ -79,7 +82,11 @@ fn read_noting_format(
         *format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Text);
         return Err(Error::Empty);
     }
-    let detected = detect(bytes, name);
+    let looking = AssertUnwindSafe(|| detect(bytes, name));
+    let detected = catch_unwind(looking).map_err(|panic| Error::Panicked {
+        format: Format::Binary,
+        detail: panic_message(panic.as_ref()),
+    })?;
     *format = detected.format;
     if let Some(claimed) = detected.contradicts {
         output.warn(
@@ -88,9 +95,13 @@ fn read_noting_format(
         );
     }
     let run = AssertUnwindSafe(|| read_as(&detected, bytes, name, output));
-    catch_unwind(run).unwrap_or_else(|panic| {
+    let outcome = catch_unwind(run).unwrap_or_else(|panic| {
         Err(Error::Panicked { format: detected.format, detail: panic_message(panic.as_ref()) })
-    })
+    });
+    if bytes.trim_ascii().is_empty() {
+        output.explain_no_text(ReadOutcome::Empty, "the file holds nothing but white space");
+    }
+    outcome
 }
 
 fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -> Result<()> {
@@ -123,17 +134,56 @@ fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -
         Format::Tar => archive::read_tar(bytes, output),
         Format::Gzip => archive::read_gzip(bytes, name, output),
         Format::Binary => {
+            if let Some(promised) = detected.promised_text() {
+                let reason = format!("the name says {promised}, but its bytes are no characters");
+                output.explain_no_text(ReadOutcome::Noise, reason);
+            }
             if detected.is_encrypted {
                 return Err(Error::Encrypted { format: detected.encrypted_format() });
             }
-            Err(Error::Unsupported { what: detected.what })
+            Err(if detected.is_image {
+                Error::Image { what: detected.what }
+            } else {
+                Error::Unsupported { what: detected.what }
+            })
         }
     }
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    if let Some(message) = panic.downcast_ref::<&str>() {
-        return (*message).to_owned();
+thread_local! {
+    /// Where the last panic of this thread was, for whom a hook tells it.
+    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the place of a panic until its message is asked for; called by the worker's panic hook.
+pub(crate) fn note_panic_place(place: Option<&Location>) {
+    PANIC_PLACE.with_borrow_mut(|kept| *kept = place.map(ToString::to_string));
+}
+
+/// Gives what a panic said, and where it was if that is known.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let message = match panic.downcast_ref::<&str>() {
+        Some(message) => (*message).to_owned(),
+        None => panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no message".to_owned()),
+    };
+    match PANIC_PLACE.take() {
+        Some(place) => format!("panicked at {place}: {message}"),
+        None => format!("panicked: {message}"),
     }
-    panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_with_its_place_where_that_is_known() {
+        let panic = catch_unwind(|| panic!("row {}", 7)).unwrap_err();
+        assert_eq!(panic_message(panic.as_ref()), "panicked: row 7");
+        note_panic_place(Some(Location::caller()));
+        let told = panic_message(panic.as_ref());
+        assert!(told.starts_with("panicked at ") && told.ends_with(": row 7"), "{told}");
+        // A place is told once.
+        assert_eq!(panic_message(panic.as_ref()), "panicked: row 7");
+    }
 }

@@ -1,6 +1,6 @@
 //! What reading a document gives.
 
-use model::{BLOCK_SEPARATOR, Block, Span};
+use model::{BLOCK_SEPARATOR, Block, ReadOutcome, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::Format;
@@ -14,6 +14,10 @@ use crate::Format;
 pub struct Extracted {
     /// What the document is, by its content.
     pub format: Format,
+    /// What became of it. `Indexed` exactly when there are blocks.
+    pub outcome: ReadOutcome,
+    /// Why there is no text, with particulars; absent when there is.
+    pub reason: Option<String>,
     /// The title: what the document calls itself, else its first outermost heading.
     pub title: Option<String>,
     /// The language the document says it is in, such as `ja` or `en-US`; never guessed.
@@ -23,9 +27,17 @@ pub struct Extracted {
 }
 
 impl Extracted {
-    /// Makes a document without text.
-    pub fn empty(format: Format) -> Self {
-        Extracted { format, title: None, language: None, blocks: Vec::new() }
+    /// Makes a document without text, for an outcome other than [`ReadOutcome::Indexed`].
+    pub fn without_text(format: Format, outcome: ReadOutcome, reason: impl Into<String>) -> Self {
+        debug_assert!(!outcome.has_text(), "a document without text is not indexed");
+        Extracted {
+            format,
+            outcome,
+            reason: Some(reason.into()),
+            title: None,
+            language: None,
+            blocks: Vec::new(),
+        }
     }
 
     /// Gives the whole text.

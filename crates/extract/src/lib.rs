@@ -44,6 +44,7 @@ mod pdf;
 mod plain;
 mod rtf;
 
+mod platform;
 mod pool;
 
 pub mod bench;
@@ -53,4 +54,5 @@ pub use error::{Cap, Error, Result};
 pub use extract::extract;
 pub use extracted::Extracted;
 pub use format::Format;
-pub use pool::{DOCUMENTS_PER_WORKER, Pool, PoolConfig, worker};
+pub use platform::Confinement;
+pub use pool::{DOCUMENTS_PER_WORKER, MAX_WORKERS, Pool, PoolConfig, default_workers, worker};

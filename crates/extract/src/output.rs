@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use model::{Block, BlockKind, Pointer, Warning};
+use model::{Block, BlockKind, Pointer, ReadOutcome, Warning};
 
 use crate::error::{Cap, Error, Result};
 use crate::{Caps, Format};
@@ -23,10 +23,14 @@ pub(crate) struct Output<'a> {
     title: Option<String>,
     language: Option<String>,
     inner_path: Vec<String>,
+    /// What kept the text away, should there be none in the end; the first that was noted.
+    without_text: Option<(ReadOutcome, String)>,
 }
 
 /// What an [`Output`] ends as.
 pub(crate) struct Finished {
+    pub(crate) outcome: ReadOutcome,
+    pub(crate) reason: Option<String>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) title: Option<String>,
@@ -46,6 +50,7 @@ impl<'a> Output<'a> {
             title: None,
             language: None,
             inner_path: Vec::new(),
+            without_text: None,
         }
     }
 
@@ -110,9 +115,20 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Turns an error into a warning.
+    /// Turns an error into a warning, and into the document's outcome if nothing can be read.
     pub(crate) fn warn_of(&mut self, error: &Error) {
+        self.explain_no_text(error.outcome(), error.to_string());
         self.warn(error.code(), error.to_string());
+    }
+
+    /// Notes why there may be no text in the end; the first reason stays.
+    ///
+    /// A file inside another explains nothing about the outer one as a whole, except by
+    /// warnings.
+    pub(crate) fn explain_no_text(&mut self, outcome: ReadOutcome, reason: impl Into<String>) {
+        if self.without_text.is_none() && self.inner_path.is_empty() {
+            self.without_text = Some((outcome, reason.into()));
+        }
     }
 
     /// Counts bytes that came out of a decompressor.
@@ -173,11 +189,21 @@ impl<'a> Output<'a> {
 
     pub(crate) fn finish(self, format: Format) -> Finished {
         let mut warnings = self.warnings;
-        if self.blocks.is_empty() && warnings.is_empty() {
-            warnings.push(Warning::new(
-                crate::warning::NO_TEXT,
-                format!("the {format} document holds no text: it may be a scan or pictures only"),
-            ));
+        let (mut outcome, mut reason) = (ReadOutcome::Indexed, None);
+        if self.blocks.is_empty() {
+            let (why, sentence) = self.without_text.unwrap_or_else(|| {
+                let sentence = match warnings.first() {
+                    None => format!("the {format} document holds no text"),
+                    Some(warning) => {
+                        format!("the {format} document gives no text: {}", warning.message)
+                    }
+                };
+                (ReadOutcome::NoText, sentence)
+            });
+            if warnings.is_empty() {
+                warnings.push(Warning::new(crate::warning::NO_TEXT, sentence.clone()));
+            }
+            (outcome, reason) = (why, Some(sentence));
         }
         let title = self.title.or_else(|| {
             let mut headings = self.blocks.iter().filter(|block| {
@@ -186,7 +212,7 @@ impl<'a> Output<'a> {
             });
             headings.next().map(|block| block.text.split_whitespace().collect::<Vec<_>>().join(" "))
         });
-        Finished { blocks: self.blocks, warnings, title, language: self.language }
+        Finished { outcome, reason, blocks: self.blocks, warnings, title, language: self.language }
     }
 
     fn expansion_limit(&self) -> u64 {

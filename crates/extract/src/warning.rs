@@ -18,8 +18,11 @@ pub const INNER_SKIPPED: &str = "inner_skipped";
 /// Some characters of a font could not be mapped to Unicode and are missing.
 pub const UNMAPPED_FONT: &str = "unmapped_font";
 
+/// A tag of a page has more attributes than are read; the rest were passed over.
+pub const ATTRIBUTES_LEFT_OUT: &str = "attributes_left_out";
+
 /// Every code that [`crate::extract`] and [`crate::Pool`] can give, for reference pages.
-pub const ALL: [&str; 22] = [
+pub const ALL: [&str; 23] = [
     "empty_file",
     "encrypted",
     "broken",
@@ -42,4 +45,5 @@ pub const ALL: [&str; 22] = [
     ENTITIES_NOT_EXPANDED,
     INNER_SKIPPED,
     UNMAPPED_FONT,
+    ATTRIBUTES_LEFT_OUT,
 ];

@@ -10,7 +10,7 @@ use ingest::{Cut, Embedding, Job, JobContext, JobFailure, Pipeline, Progress, Ru
 use model::{Block, Deadline, DocumentId, NamespaceId, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{DocumentPage, Manifest, PassageStore};
+use store::{DocumentPage, Manifest, Store};
 
 use crate::reach::Reach;
 use crate::time::whole_millis;
@@ -45,14 +45,14 @@ const NAMESPACE: &str = "files";
 
 /// Erases all that was ever indexed, for a server that has no roots any more; tells whether there
 /// was anything.
-pub fn forget_all(store: &dyn PassageStore) -> Result<bool> {
+pub fn forget_all(store: &Store) -> Result<bool> {
     Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
 }
 
 /// What an indexer works with.
 pub struct IndexerConfig {
     /// Where passages go.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// Worker processes for extraction.
     pub pool: Option<Arc<Pool>>,
     /// What makes vectors.

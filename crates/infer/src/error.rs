@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The result of this room's calls.
+/// The result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failed inference, or a model that cannot be used.
@@ -30,7 +30,7 @@ pub enum Error {
 
     /// Nothing is known under this name.
     #[error(
-        "unknown model `{received}`: expected {}, or a folder with `model.onnx` and `tokenizer.json`",
+        "unknown model `{received}`: expected {}, or a folder with `tokenizer.json` and `model.onnx` or `model.safetensors`",
         known.join(", ")
     )]
     UnknownModel {

@@ -1,17 +1,17 @@
 //! Text to vector, pair to relevance, prompt to text: local models and HTTP providers.
 //!
-//! Three traits are the whole surface that other rooms see: [`Embedder`], [`Reranker`] and
+//! Three traits are the whole surface that other crates see: [`Embedder`], [`Reranker`] and
 //! [`Llm`]. All are blocking, safe to share and bound by a [`model::Deadline`].
 //!
 //! - [`local`] runs models in this process: the default multilingual model on kernels of our own,
-//!   and any folder with `model.onnx` and `tokenizer.json` through rten.
+//!   ModernBERT checkpoints, and any folder with `model.onnx` through rten.
 //! - [`providers`] speaks to models elsewhere: OpenAI-compatible servers, Text Embeddings
 //!   Inference, Ollama, Jina, Cohere.
 //! - [`models`] is the folder of models on this machine: list, pull, verify.
 //! - [`EmbedderSlot`] is what search holds: an embedder that may be missing, on its way or down,
 //!   with a [`ModelState`] that says so in words.
 //!
-//! Ranking, thresholds, calibration and the memory of passage vectors are left to other rooms.
+//! Ranking, thresholds, calibration and the memory of passage vectors are left to other crates.
 //!
 //! ```
 //! use std::time::Duration;

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use model::Deadline;
 use parking_lot::Mutex;
 
-use crate::local::{CrossEncoder, E5Embedder, OnnxEmbedder};
-use crate::models::{self, CONTAINER_FILE, GRAPH_FILE};
+use crate::local::{
+    CrossEncoder, E5Embedder, ModernCrossEncoder, ModernEmbedder, OnnxEmbedder, is_modern,
+};
+use crate::models::{self, CHECKPOINT_FILE, CONTAINER_FILE, GRAPH_FILE};
 use crate::providers::{HttpEmbedder, HttpEmbedderConfig, HttpReranker, HttpRerankerConfig};
 use crate::{CachedEmbedder, Embedder, EmbedderId, Error, ModelState, Reranker, Result};
 
@@ -31,7 +33,7 @@ pub enum EmbedderChoice {
     Http(HttpEmbedderConfig),
 }
 
-/// Which re-ranker the configuration asks for. The builtin one is made in another room.
+/// Which re-ranker the configuration asks for. The builtin one is made in another crate.
 #[derive(Debug, Clone)]
 pub enum RerankerChoice {
     /// A cross-encoder in this process.
@@ -55,6 +57,9 @@ pub fn open_local_embedder(model: &str, models_dir: &Path) -> Result<Arc<dyn Emb
     if container.exists() {
         return Ok(Arc::new(E5Embedder::open(&container, id)?));
     }
+    if is_modern(&folder) {
+        return Ok(Arc::new(ModernEmbedder::open(&folder, id)?));
+    }
     Ok(Arc::new(OnnxEmbedder::open(&folder, id)?))
 }
 
@@ -75,6 +80,9 @@ pub fn open_reranker(choice: &RerankerChoice) -> Result<Arc<dyn Reranker>> {
                 Error::BadModelFile { path: folder.join(GRAPH_FILE), problem }
             });
             let (folder, id) = located?;
+            if is_modern(&folder) {
+                return Ok(Arc::new(ModernCrossEncoder::open(&folder, id)?));
+            }
             Ok(Arc::new(CrossEncoder::open(&folder, id)?))
         }
         RerankerChoice::Http(config) => Ok(Arc::new(HttpReranker::open(config.clone())?)),
@@ -88,8 +96,8 @@ fn locate(model: &str, models_dir: &Path) -> Result<(PathBuf, EmbedderId)> {
         return Ok((folder, EmbedderId::new(manifest.name, manifest.version)));
     }
     let own = PathBuf::from(model);
-    let is_model = own.join(GRAPH_FILE).exists() || own.join(CONTAINER_FILE).exists();
-    if is_model {
+    let files = [GRAPH_FILE, CONTAINER_FILE, CHECKPOINT_FILE];
+    if files.iter().any(|file| own.join(file).exists()) {
         let name = own.file_name().unwrap_or(own.as_os_str()).to_string_lossy().into_owned();
         return Ok((own, EmbedderId::new(name, "folder")));
     }

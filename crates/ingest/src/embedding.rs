@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use infer::Embedder;
 use model::{Deadline, NamespaceId, PassageId};
-use store::{PassageStore, StoredPassage, VectorSpace};
+use store::{Store, StoredPassage, VectorSpace};
 
 use crate::{Error, Progress, Result, Stage, limits, pack_tokens};
 
@@ -15,7 +15,7 @@ const STEP_TIME: Duration = Duration::from_secs(600);
 /// Makes the vectors of one namespace.
 pub struct Embedding {
     /// Where the passages are.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// The namespace.
     pub namespace: NamespaceId,
     /// What makes the vectors.

@@ -13,12 +13,12 @@
 //!
 //! use ingest::{Cut, Item, ItemContent, ListSource, Pipeline, Progress};
 //! use model::{Clock, DocumentId, NamespaceId, Timestamp};
-//! use store::{Config, EmbeddedStore, Manifest, PassageStore};
+//! use store::{Config, Manifest, Store};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let clock = Clock::fixed(Timestamp(0));
-//! let store = Arc::new(EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?);
+//! let store = Arc::new(Store::open(folder.path(), &Config::for_one_machine(), clock)?);
 //! let notes = NamespaceId::new("notes");
 //! store.create_namespace(&notes, &Manifest::current(None))?;
 //!

@@ -11,11 +11,11 @@ use ingest::{
 use model::{
     Block, BlockKind, Clock, Deadline, DocumentId, NamespaceId, Pointer, Timestamp, Warning,
 };
-use store::{Config, DocumentPage, EmbeddedStore, Manifest, PassageStore};
+use store::{Config, DocumentPage, Manifest, Store};
 
-fn store(folder: &std::path::Path) -> Arc<EmbeddedStore> {
+fn store(folder: &std::path::Path) -> Arc<Store> {
     let clock = Clock::fixed(Timestamp(0));
-    Arc::new(EmbeddedStore::open(folder, &Config::for_one_machine(), clock).unwrap())
+    Arc::new(Store::open(folder, &Config::for_one_machine(), clock).unwrap())
 }
 
 fn namespace() -> NamespaceId {

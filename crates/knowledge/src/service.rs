@@ -9,7 +9,7 @@ use ingest::{JobQueue, Rounds};
 use model::{Caller, Clock};
 use parking_lot::Mutex;
 use retrieve::Retriever;
-use store::{Catalogue, Change, Object, PassageStore, TypedObject};
+use store::{Change, Object, Objects, Store, TypedObject};
 
 use crate::access::{Right, check, sees};
 use crate::objects::{Collection, Document, KnowledgeBase};
@@ -18,9 +18,9 @@ use crate::{Error, Result, limits};
 /// What the service works with.
 pub struct ServiceConfig {
     /// Where passages are kept.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// Where objects are kept.
-    pub catalogue: Arc<dyn Catalogue>,
+    pub catalogue: Arc<dyn Objects>,
     /// What runs jobs.
     pub queue: Arc<JobQueue>,
     /// What searches.

@@ -26,6 +26,7 @@ mod span;
 
 mod attributes;
 mod block;
+mod outcome;
 mod passage;
 
 mod hit;
@@ -44,6 +45,7 @@ pub use clock::{Clock, Timestamp};
 pub use deadline::Deadline;
 pub use hit::{Explanation, Hit, Stage, StageScore};
 pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
+pub use outcome::{ReadOutcome, UnknownOutcome};
 pub use passage::Passage;
 pub use pointer::{BadPointer, Pointer};
 pub use report::{Figure, Report};

@@ -1,7 +1,7 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
 use model::{DocumentId, PassageId, Warning};
-use store::{Both, Candidates, Filter, PassageStore, WordsQuery};
+use store::{Both, Candidates, Filter, Store, WordsQuery};
 
 use crate::{Request, Result};
 
@@ -54,7 +54,7 @@ impl List {
 
 /// Asks every scope by words. `extra` is what the query itself asks of every document.
 pub(crate) fn by_words(
-    store: &dyn PassageStore,
+    store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
     extra: &Filter,
@@ -80,7 +80,7 @@ pub(crate) fn by_words(
 
 /// Asks every scope by words and by vector in one request each: what an engine far away is asked.
 pub(crate) fn by_both(
-    store: &dyn PassageStore,
+    store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
     vector: &[f32],
@@ -108,7 +108,7 @@ pub(crate) fn by_both(
 
 /// Asks every scope by vector; a scope without vectors is passed over.
 pub(crate) fn by_vector(
-    store: &dyn PassageStore,
+    store: &Store,
     request: &Request<'_>,
     vector: &[f32],
     extra: &Filter,

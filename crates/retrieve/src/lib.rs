@@ -18,12 +18,12 @@
 //! use infer::ModelState;
 //! use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
 //! use retrieve::{Grouping, Pipeline, Request, Retriever, Scope};
-//! use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore};
+//! use store::{Config, Document, Filter, Manifest, Store};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let clock = Clock::fixed(Timestamp(0));
-//! let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?;
+//! let store = Store::open(folder.path(), &Config::for_one_machine(), clock)?;
 //! let notes = NamespaceId::new("notes");
 //! store.create_namespace(&notes, &Manifest::current(None))?;
 //! # let text = "The tram climbs to the castle.".to_owned();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState, Reranker};
 use model::{DocumentId, Warning};
-use store::PassageStore;
+use store::Store;
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
@@ -25,7 +25,7 @@ pub type EmbedderSource =
 /// Searches a store.
 #[derive(Clone)]
 pub struct Retriever {
-    pub(crate) store: Arc<dyn PassageStore>,
+    pub(crate) store: Arc<Store>,
     pub(crate) embedder: EmbedderSource,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     is_reranking: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Trace {
 
 impl Retriever {
     /// Makes a retriever over a store and an embedder that may come and go.
-    pub fn new(store: Arc<dyn PassageStore>, embedder: EmbedderSource) -> Self {
+    pub fn new(store: Arc<Store>, embedder: EmbedderSource) -> Self {
         Retriever {
             store,
             embedder,
@@ -69,7 +69,7 @@ impl Retriever {
     }
 
     /// Gives the store.
-    pub fn store(&self) -> &Arc<dyn PassageStore> {
+    pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use store::{Clause, Form, PassageStore, WordsQuery};
+use store::{Clause, Form, Store, WordsQuery};
 use text::{Analyzer, LanguageSet, TokenKind, fold};
 
 use crate::candidates::{List, by_words};
@@ -28,7 +28,7 @@ const MAX_COMPARED: usize = 4_096;
 /// Searches once more with the nearest words that the passages hold; nothing when there are none.
 /// `has_semantic` tells whether the search by vector has found something already.
 pub(crate) fn second_try(
-    store: &dyn PassageStore,
+    store: &Store,
     request: &Request<'_>,
     question: &Question,
     has_semantic: bool,
@@ -57,7 +57,7 @@ pub(crate) fn second_try(
 }
 
 fn nearest_word(
-    store: &dyn PassageStore,
+    store: &Store,
     request: &Request<'_>,
     question: &Question,
     word: &str,

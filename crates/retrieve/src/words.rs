@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use model::Span;
-use store::{Form, PassageStore, StoredPassage};
+use store::{Form, Store, StoredPassage};
 use text::{
     Analyzer, Language, Match, QueryWord, Scratch, content_weight, detect_language, shown_language,
 };
@@ -56,7 +56,7 @@ pub(crate) struct WordEvidence {
 impl<'a> WeighedWords<'a> {
     /// Asks the store how rare each word is in the namespace of a scope.
     pub(crate) fn new(
-        store: &dyn PassageStore,
+        store: &Store,
         scope: &Scope,
         query: &str,
         words: &'a [QueryWord],

@@ -10,10 +10,7 @@ use infer::{Embedder, EmbedderId, ModelState, Reranker};
 use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span};
 use model::{Stage, Timestamp};
 use retrieve::{Grouping, Pipeline, Request, Response, Retriever, Scope};
-use store::{
-    Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, TurbopufferConfig,
-    TurbopufferStore, VectorSpace,
-};
+use store::{Config, Document, Filter, Manifest, Store, TurbopufferConfig, VectorSpace};
 use testkit::turbopuffer::TurbopufferServer;
 
 const DIMENSIONS: usize = 64;
@@ -88,7 +85,7 @@ impl Reranker for ShortFirst {
 }
 
 struct Bed {
-    store: Arc<dyn PassageStore>,
+    store: Arc<Store>,
     _folder: tempfile::TempDir,
 }
 
@@ -104,11 +101,11 @@ const TEXTS: [(&str, &str, &str); 6] = [
 fn bed() -> Bed {
     bed_over(|folder, clock| {
         let config = Config::for_one_machine();
-        Arc::new(EmbeddedStore::open(folder, &config, clock).unwrap())
+        Arc::new(Store::open(folder, &config, clock).unwrap())
     })
 }
 
-fn bed_over(open: impl FnOnce(&Path, Clock) -> Arc<dyn PassageStore>) -> Bed {
+fn bed_over(open: impl FnOnce(&Path, Clock) -> Arc<Store>) -> Bed {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Clock::fixed(Timestamp(0)));
     let namespace = NamespaceId::new("notes");
@@ -187,7 +184,7 @@ fn an_engine_far_away_gives_the_same_hits_and_is_asked_once() {
             namespace_prefix: String::new(),
         };
         let config = Config::for_one_machine();
-        Arc::new(TurbopufferStore::open(folder, &config, &settings, clock).unwrap())
+        Arc::new(Store::open_with_turbopuffer(folder, &config, &settings, clock).unwrap())
     });
     let near = bed();
     for query in

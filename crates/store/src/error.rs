@@ -135,7 +135,9 @@ pub enum Error {
         known: u32,
     },
     /// The disk is full; what was acknowledged before is safe.
-    #[error("no space left while writing `{what}`")]
+    #[error(
+        "no space left while writing {what}; free some on the disk of `data_dir`, writing goes on by itself then"
+    )]
     DiskFull {
         /// What was being written.
         what: &'static str,
@@ -155,6 +157,39 @@ pub enum Error {
         /// Why the index could not follow.
         #[source]
         source: Box<Error>,
+    },
+    /// The catalogue of a folder is gone, is another one, or has lost its last changes.
+    #[error(
+        "`{}` {reason}; restore the latest backup into an empty `data_dir`, or remove `catalogue.mark` and `namespaces` next to it to go on with what is left", path.display()
+    )]
+    CatalogueLost {
+        /// The catalogue.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The catalogue cannot be read.
+    #[error(
+        "the catalogue is damaged: {reason}; restore the latest backup into an empty `data_dir`"
+    )]
+    CatalogueDamaged {
+        /// What is wrong with it.
+        reason: String,
+        /// What the database said.
+        #[source]
+        source: Option<rusqlite::Error>,
+    },
+    /// An index has read further than the catalogue goes: the catalogue has lost changes.
+    #[error(
+        "the catalogue ends at change `{last}` of namespace number `{number}`, an index had read up to `{seen}`: the catalogue has lost data; restore the latest backup, or run a check with repair to go on with what is left"
+    )]
+    CatalogueBehind {
+        /// The number of the namespace.
+        number: u32,
+        /// The last change that the index has seen.
+        seen: u64,
+        /// The last change that the catalogue has.
+        last: u64,
     },
     /// The settings of an engine elsewhere cannot be used.
     #[error("the settings of {engine} cannot be used: {reason}")]
@@ -204,7 +239,7 @@ pub enum Error {
     },
     /// The operating system refused a file operation.
     #[error("cannot read or write the store")]
-    Io(#[from] std::io::Error),
+    Io(#[source] std::io::Error),
 
     // We have to mend these.
     /// The catalogue refused a statement.
@@ -237,6 +272,20 @@ impl Error {
 }
 
 impl Error {
+    /// Tells whether the disk is full, here or under an index that could not follow.
+    pub fn is_disk_full(&self) -> bool {
+        if let Error::IndexBehind { source, .. } = self {
+            return source.is_disk_full();
+        }
+        matches!(self, Error::DiskFull { .. })
+    }
+
+    /// Tells whether the change that was asked for is in the catalogue all the same, so that only
+    /// searches do not see it yet.
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Error::IndexBehind { .. })
+    }
+
     /// Tells whether an engine elsewhere did not do what was asked, so that asking it something
     /// else at once is of no use.
     pub fn is_engine_away(&self) -> bool {
@@ -252,10 +301,29 @@ impl Error {
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
-            return Error::DiskFull { what: "the catalogue", source: Box::new(error) };
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => {
+                Error::DiskFull { what: "the catalogue", source: Box::new(error) }
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Error::CatalogueDamaged { reason: error.to_string(), source: Some(error) }
+            }
+            _ => Error::Catalogue(error),
         }
-        Error::Catalogue(error)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        let is_full = matches!(
+            error.kind(),
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+        );
+        if is_full {
+            return Error::DiskFull { what: "a file", source: Box::new(error) };
+        }
+        Error::Io(error)
     }
 }
 

@@ -1,25 +1,28 @@
 //! Everything Dowse keeps: passages go in and stay, whatever happens.
 //!
-//! [`PassageStore`] is the contract that the read path and the write path meet at: namespaces of
-//! documents with passages, found again by words (BM25) and by vector, with filters applied
-//! inside the search. [`Catalogue`] keeps the small objects of the families as typed rows.
-//! [`EmbeddedStore`] is the engine that needs nothing else to run: a SQLite file is the truth,
-//! a full-text index and a vector file for each namespace are derived from it, and each of them
-//! remembers the sequence number it has seen, so that it can catch up after a crash.
-//! [`TurbopufferStore`] keeps the same truth, and words and vectors in turbopuffer.
+//! A store has two halves. A [`Catalogue`] is the truth: namespaces of documents with passages,
+//! vectors and blobs, the families' objects ([`Objects`]), leases, files in pieces, and a log of
+//! changes, each change in one transaction. An [`Engine`] is derived from it: it follows the log,
+//! remembers the sequence number it has seen, and finds passages by words (BM25) and by vector,
+//! with filters applied inside the search. [`Store`] puts the two together and is what the read
+//! path, the write path and the families use.
 //!
-//! The room knows no family: what a document is, and who may see it, is decided above.
+//! [`SqliteCatalogue`] and [`EmbeddedEngine`] need nothing else to run, and [`Store::open`] opens
+//! both in one folder. [`TurbopufferEngine`] has words and vectors in turbopuffer. A third engine or
+//! a second catalogue costs its own code alone, and keeps the laws of `conformance`.
+//!
+//! This crate knows no family: what a document is, and who may see it, is decided above.
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
-//! use store::{Bm25, Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, WordsQuery};
+//! use store::{Bm25, Config, Document, Filter, Manifest, Store, WordsQuery};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let clock = Clock::fixed(Timestamp(0));
-//! let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?;
+//! let store = Store::open(folder.path(), &Config::for_one_machine(), clock)?;
 //!
 //! let notes = NamespaceId::new("notes");
 //! store.create_namespace(&notes, &Manifest::current(None))?;
@@ -52,14 +55,18 @@
 #![doc(test(attr(deny(warnings))))]
 
 pub mod bench;
+mod config;
 mod contract;
 mod error;
+mod health;
 pub mod limits;
+mod objects;
+mod store;
 
-mod catalogue;
+mod sqlite;
+
 mod embedded;
-mod truth;
-mod turbopuffer_store;
+mod turbopuffer_engine;
 
 mod analysis;
 mod bits;
@@ -73,15 +80,23 @@ pub mod failpoint;
 #[cfg(not(feature = "testing"))]
 mod failpoint;
 
-pub use catalogue::{Catalogue, Change, Lookup, Object, ObjectKey, ObjectPage, TypedObject};
+pub use config::Config;
 pub use contract::{
-    AnalyserName, Bm25, Both, Candidate, Candidates, Clause, Counts, Document, DocumentInfo,
-    DocumentPage, Filter, Form, Manifest, NamespaceInfo, PassageStore, Place, StoredPassage,
-    TermCount, TermStatistics, Upserted, VectorSpace, WordsQuery,
+    AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
+    DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter, Form, Fresh,
+    Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceInfo, NamespaceState, PassageSource,
+    Place, SourceParts, StoredPassage, TermCount, TermStatistics, Upserted, VectorDebt,
+    VectorSpace, VersionChange, WordsQuery, Written,
 };
-pub use embedded::{Config, EmbeddedStore, Finding, Repair};
+pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
-pub use turbopuffer_store::{TurbopufferConfig, TurbopufferStore};
+pub use health::{Degradation, Health};
+pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
+pub use sqlite::{SqliteCatalogue, restore};
+pub use store::{Finding, Repair, Store};
+pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 
-/// The format of everything this program writes into a data folder.
-pub const FORMAT: u32 = 1;
+/// The format of the SQLite catalogue that this program writes.
+pub const FORMAT: u32 = 2;
+/// The format of the indexes that engines derive, as manifests name it.
+pub const INDEX_FORMAT: u32 = 1;

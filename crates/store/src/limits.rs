@@ -12,6 +12,8 @@ pub const MAX_PASSAGES_PER_DOCUMENT: usize = 1_000_000;
 pub const MAX_DOCUMENTS_PER_WRITE: usize = 100_000;
 /// The longest blob kept beside a passage, in bytes.
 pub const MAX_BLOB_BYTES: usize = 8_388_608;
+/// The longest piece of a file in a catalogue, in bytes.
+pub const MAX_PIECE_BYTES: usize = 4 << 20;
 /// One document on its way to an engine elsewhere, which takes it in one request, in bytes.
 pub const MAX_ENGINE_DOCUMENT_BYTES: usize = 256 << 20;
 /// Dimensions of a vector.

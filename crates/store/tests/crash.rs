@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 
 use common::{check_whole, holding, make, namespace, open};
 use model::{DocumentId, PassageId};
+use store::Store;
 use store::conformance::{document, vector};
 use store::failpoint::{self, Failure};
-use store::{EmbeddedStore, PassageStore};
 
 const FOLDER: &str = "DOWSE_TEST_CRASH_FOLDER";
 const SEED: &str = "DOWSE_TEST_CRASH_SEED";
@@ -197,11 +197,7 @@ fn follow(known: &mut BTreeMap<u64, Known>, lines: &[String]) -> Option<(u64, Kn
     in_flight
 }
 
-fn check(
-    store: &EmbeddedStore,
-    known: &mut BTreeMap<u64, Known>,
-    in_flight: Option<&(u64, Known)>,
-) {
+fn check(store: &Store, known: &mut BTreeMap<u64, Known>, in_flight: Option<&(u64, Known)>) {
     if store.namespace(&namespace()).unwrap().is_none() {
         assert!(known.is_empty(), "the namespace is gone");
         return;

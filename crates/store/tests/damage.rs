@@ -4,11 +4,12 @@
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use common::{check_whole, holding, make, namespace, open, try_open};
 use model::PassageId;
 use store::conformance::{document, vector};
-use store::{Config, EmbeddedStore, Error, PassageStore, Repair};
+use store::{Config, EmbeddedEngine, Error, Repair, SqliteCatalogue, Store};
 
 fn fill(folder: &Path) {
     let store = open(folder);
@@ -156,8 +157,8 @@ fn backups_restore_everything() {
     store.upsert(&namespace(), &[document("later", &["common"])]).unwrap();
     let target = tempfile::tempdir().unwrap();
     let config = Config::for_one_machine();
-    EmbeddedStore::restore(&file, target.path(), &config).unwrap();
-    let error = EmbeddedStore::restore(&file, target.path(), &config).unwrap_err();
+    store::restore(&file, target.path(), &config).unwrap();
+    let error = store::restore(&file, target.path(), &config).unwrap_err();
     assert!(matches!(error, Error::AlreadyThere { .. }), "{error}");
     let restored = open(target.path());
     check_whole(&restored);
@@ -185,12 +186,15 @@ fn many_namespaces_stay_within_the_bound() {
     let config =
         Config { max_open_namespaces: 4, max_open_writers: 2, ..Config::for_one_machine() };
     let clock = model::Clock::fixed(model::Timestamp(0));
-    let store = EmbeddedStore::open(folder.path(), &config, clock).unwrap();
+    let catalogue = Arc::new(SqliteCatalogue::open(folder.path(), &config, clock).unwrap());
+    let engine = EmbeddedEngine::open(folder.path(), &config, catalogue.clone(), "test").unwrap();
+    let engine = Arc::new(engine);
+    let store = Store::new(catalogue, engine.clone()).unwrap();
     for round in 0..12 {
         let id = model::NamespaceId::new(format!("n{round}"));
         store.create_namespace(&id, &store::Manifest::current(None)).unwrap();
         store.upsert(&id, &[document("a", &["common"])]).unwrap();
-        assert!(store.n_open() <= 4, "{} are open", store.n_open());
+        assert!(engine.n_open() <= 4, "{} are open", engine.n_open());
     }
     for round in 0..12 {
         let id = model::NamespaceId::new(format!("n{round}"));

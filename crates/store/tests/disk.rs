@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{check_whole, holding, make, namespace, open, try_open};
+use store::Error;
 use store::conformance::document;
-use store::{Error, PassageStore};
 
 /// Where the child's own file system is mounted; set only for the child.
 const MOUNT: &str = "DOWSE_TEST_SMALL_DISK";

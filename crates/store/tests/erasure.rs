@@ -1,5 +1,5 @@
-//! What was erased leaves the disk: after [`PassageStore::forget_erased`] and after
-//! [`PassageStore::maintain`] no file holds a word or a vector of it, byte by byte, and what stays
+//! What was erased leaves the disk: after [`Store::forget_erased`] and after
+//! [`Store::maintain`] no file holds a word or a vector of it, byte by byte, and what stays
 //! is still found. Its room is given back with it.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
@@ -12,7 +12,7 @@ use common::{holding, make, namespace, near, open};
 use model::{DocumentId, PassageId, TenantId};
 use serde_json::json;
 use store::conformance::{document, vector};
-use store::{Change, EmbeddedStore, Object, ObjectKey, PassageStore};
+use store::{Change, Object, ObjectKey, Store};
 
 /// A word of what is erased.
 const WORD: &str = "qzxuvorak";
@@ -37,7 +37,7 @@ const VECTOR: [f32; 8] = [1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
 /// The eight bits for each dimension that the vector file keeps of it.
 const CODES: [i8; 8] = [127, -127, 127, 127, -127, 127, -127, -127];
 
-fn filled(folder: &Path) -> EmbeddedStore {
+fn filled(folder: &Path) -> Store {
     let store = open(folder);
     make(&store);
     let long = format!("common {WORD} sentence ").repeat(300);
@@ -54,7 +54,7 @@ fn filled(folder: &Path) -> EmbeddedStore {
 }
 
 #[track_caller]
-fn check_gone(folder: &Path, store: &EmbeddedStore) {
+fn check_gone(folder: &Path, store: &Store) {
     assert_eq!(n_places(folder, WORD.as_bytes()), 0);
     assert_eq!(n_places(folder, &CODES.map(|code| code as u8)), 0);
     assert_eq!(holding(store, "common"), BTreeSet::from(["stays#0".to_owned()]));

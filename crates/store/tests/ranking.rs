@@ -13,8 +13,7 @@ use net::Secret;
 use proptest::prelude::*;
 use store::conformance::document;
 use store::{
-    Bm25, Clause, Config, Document, EmbeddedStore, Filter, Form, Manifest, PassageStore,
-    TurbopufferConfig, TurbopufferStore, WordsQuery,
+    Bm25, Clause, Config, Document, Filter, Form, Manifest, Store, TurbopufferConfig, WordsQuery,
 };
 use testkit::turbopuffer::TurbopufferServer;
 
@@ -167,7 +166,7 @@ fn naive(
     scored.into_iter().map(|(id, score, _)| (id, score)).collect()
 }
 
-fn check(store: &dyn PassageStore, world: &World, counting: Counting) {
+fn check(store: &Store, world: &World, counting: Counting) {
     // A name of its own, so that a world that fails leaves nothing to the smaller ones.
     static N_WORLDS: AtomicUsize = AtomicUsize::new(0);
     let namespace = NamespaceId::new(format!("law{}", N_WORLDS.fetch_add(1, Ordering::Relaxed)));
@@ -209,7 +208,7 @@ fn clock() -> Clock {
 #[test]
 fn the_embedded_store_ranks_as_a_plain_bm25_does() {
     let folder = tempfile::tempdir().unwrap();
-    let store = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
+    let store = Store::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
     proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() },
         |(world in world())| { check(&store, &world, Counting::Summed); });
 }
@@ -225,7 +224,7 @@ fn turbopuffer_ranks_as_a_plain_bm25_does() {
         namespace_prefix: "law-".to_owned(),
     };
     let config = Config::for_one_machine();
-    let store = TurbopufferStore::open(folder.path(), &config, &settings, clock()).unwrap();
+    let store = Store::open_with_turbopuffer(folder.path(), &config, &settings, clock()).unwrap();
     proptest!(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() },
         |(world in world())| { check(&store, &world, Counting::Together); });
 }

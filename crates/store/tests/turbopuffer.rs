@@ -17,8 +17,7 @@ use model::{Clock, Deadline, DocumentId, NamespaceId, PassageId, Pointer, Timest
 use net::Secret;
 use store::conformance::{self, document, space, vector};
 use store::{
-    Bm25, Both, Config, EmbeddedStore, Error, Filter, Manifest, PassageStore, Repair,
-    TurbopufferConfig, TurbopufferStore, WordsQuery,
+    Bm25, Both, Config, Error, Filter, Manifest, Repair, Store, TurbopufferConfig, WordsQuery,
 };
 use testkit::turbopuffer::{Fault, TurbopufferServer};
 
@@ -35,16 +34,16 @@ fn settings(server: &TurbopufferServer) -> TurbopufferConfig {
     }
 }
 
-fn open(folder: &Path, server: &TurbopufferServer) -> TurbopufferStore {
+fn open(folder: &Path, server: &TurbopufferServer) -> Store {
     let config = Config::for_one_machine();
-    TurbopufferStore::open(folder, &config, &settings(server), clock()).unwrap()
+    Store::open_with_turbopuffer(folder, &config, &settings(server), clock()).unwrap()
 }
 
 fn notes() -> NamespaceId {
     NamespaceId::new("notes")
 }
 
-fn made(store: &dyn PassageStore) {
+fn made(store: &Store) {
     store.create_namespace(&notes(), &Manifest::current(Some(space()))).unwrap();
 }
 
@@ -52,7 +51,7 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(60))
 }
 
-fn holding(store: &dyn PassageStore, word: &str) -> Vec<String> {
+fn holding(store: &Store, word: &str) -> Vec<String> {
     let query = WordsQuery::from_text(word, Bm25::PASSAGES, 1.0, 0.0);
     let found = store.by_words(&notes(), &query, &Filter::All, 100, &soon()).unwrap();
     found.hits.iter().map(|hit| hit.passage.to_string()).collect()
@@ -68,7 +67,7 @@ const REFUSED: Fault = Fault::Refuse { status: 429, retry_after: Some(0) };
 fn every_law_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let server = TurbopufferServer::start();
-    conformance::check_all(&open(folder.path(), &server));
+    conformance::check_engine(&open(folder.path(), &server));
 }
 
 #[test]
@@ -76,7 +75,7 @@ fn every_law_is_kept_while_the_server_lags() {
     let folder = tempfile::tempdir().unwrap();
     let server = TurbopufferServer::start();
     server.lag();
-    conformance::check_all(&open(folder.path(), &server));
+    conformance::check_engine(&open(folder.path(), &server));
     let is_strong = |body: &serde_json::Value| body["consistency"]["level"] == "strong";
     let queries = server.requests().into_iter().filter(|request| request.path.contains("/query"));
     assert!(queries.into_iter().all(|request| is_strong(&request.json())));
@@ -233,7 +232,7 @@ fn a_namespace_that_the_engine_lost_is_found_and_filled_again() {
 fn a_folder_of_the_embedded_store_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let server = TurbopufferServer::start();
-    let embedded = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
+    let embedded = Store::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
     made(&embedded);
     embedded.upsert(&notes(), &[document("a", &["one apple", "two"])]).unwrap();
     embedded.set_vectors(&notes(), &[(PassageId::new("a#1"), vector(1, 0.1))]).unwrap();
@@ -245,7 +244,7 @@ fn a_folder_of_the_embedded_store_is_taken_over() {
     assert_eq!(near.hits.len(), 1);
     drop(store);
     // And back again: the embedded indexes see that they missed something.
-    let embedded = EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
+    let embedded = Store::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
     embedded.upsert(&notes(), &[document("b", &["another apple"])]).unwrap();
     assert_eq!(holding(&embedded, "apple"), ["a#0", "b#0"]);
 }
@@ -325,8 +324,9 @@ fn no_error_shows_the_key() {
     let mut config = settings(&server);
     config.key = Secret::new("tpuf_wrong_and_secret");
     let one_machine = Config::for_one_machine();
-    let store = TurbopufferStore::open(folder.path(), &one_machine, &config, clock()).unwrap();
-    let error = store.reach().unwrap_err();
+    let store =
+        Store::open_with_turbopuffer(folder.path(), &one_machine, &config, clock()).unwrap();
+    let error = store.engine().reach().unwrap_err();
     assert!(matches!(error, Error::EngineRefused { status: 401, .. }), "{error}");
     made(&store);
     let error = store.upsert(&notes(), &[document("a", &["x"])]).unwrap_err();
@@ -334,7 +334,7 @@ fn no_error_shows_the_key() {
     assert!(!shown.contains("tpuf_wrong_and_secret"), "{shown}");
     config.base_url = None;
     let elsewhere = tempfile::tempdir().unwrap();
-    let opened = TurbopufferStore::open(elsewhere.path(), &one_machine, &config, clock());
+    let opened = Store::open_with_turbopuffer(elsewhere.path(), &one_machine, &config, clock());
     assert!(matches!(opened.err().unwrap(), Error::EngineSettings { .. }));
 }
 

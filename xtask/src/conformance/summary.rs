@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) n_scenarios: usize,
-    /// Scenarios that checked nothing: they prove nothing, whatever mark stands before them.
+    /// Scenarios that checked nothing: they prove nothing, whatever mark is before them.
     pub(super) n_empty: usize,
     pub(super) n_passed: usize,
     pub(super) n_failed: usize,

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 3;
 pub(super) fn page(binary: &Path) -> anyhow::Result<Page> {
     let mut text = heading(
         "Command line",
-        "What can be typed. Settings stand in [configuration](configuration.md).",
+        "What can be typed. Settings are in [configuration](configuration.md).",
     );
     let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
     while let Some(words) = waiting.pop() {

@@ -20,13 +20,13 @@ struct Field {
 
 type Structs = BTreeMap<String, Vec<Field>>;
 
-/// Walks from the root through every section that some room defines.
+/// Walks from the root through every section that some crate defines.
 pub(super) fn page() -> anyhow::Result<Page> {
     let mut structs = Structs::new();
     for path in project::files()? {
-        let is_room = path.starts_with("crates") && path.extension().is_some_and(|it| it == "rs");
+        let is_member = path.starts_with("crates") && path.extension().is_some_and(|it| it == "rs");
         let is_root = path.ends_with(ROOT.1);
-        if is_room {
+        if is_member {
             let source = fs_err::read_to_string(project::root().join(&path))?;
             for (name, fields) in structs_in(&source) {
                 // Only the root may have the root's name.

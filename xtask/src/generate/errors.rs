@@ -1,4 +1,4 @@
-//! The page of error codes, read from the one table in the `tools` room.
+//! The page of error codes, read from the one table in the `tools` crate.
 
 use super::{Page, cell, heading};
 use crate::project;

@@ -1,4 +1,4 @@
-//! The page of limits: every named bound in the sources of the rooms.
+//! The page of limits: every named bound in the sources of the crates.
 
 use super::{Page, cell, heading};
 use crate::project;
@@ -15,13 +15,13 @@ struct Limit {
     what: String,
 }
 
-/// Collects the limits of all rooms into one page.
+/// Collects the limits of all crates into one page.
 pub(super) fn page() -> anyhow::Result<Page> {
     let mut text = heading(
         "Limits in the sources",
-        "Every named bound, with its value as the source writes it. What users meet stands in [limits](../limits.md).",
+        "Every named bound, with its value as the source writes it. What users meet is in [limits](../limits.md).",
     );
-    let mut room = String::new();
+    let mut section = String::new();
     for path in project::files()? {
         let path = path.to_string_lossy().into_owned();
         let Some(inside) = path.strip_prefix("crates/").filter(|it| it.ends_with(".rs")) else {
@@ -33,10 +33,10 @@ pub(super) fn page() -> anyhow::Result<Page> {
         }
         let source = fs_err::read_to_string(project::root().join(&path))?;
         for limit in limits_in(&source) {
-            if room != owner {
-                owner.clone_into(&mut room);
+            if section != owner {
+                owner.clone_into(&mut section);
                 text.push_str(&format!(
-                    "\n## {room}\n\n| limit | value | what for |\n|---|---|---|\n"
+                    "\n## {section}\n\n| limit | value | what for |\n|---|---|---|\n"
                 ));
             }
             let Limit { name, value, what } = limit;

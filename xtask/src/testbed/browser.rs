@@ -15,8 +15,8 @@ const BROWSER_INSTALL: Limit = Limit::minutes("installation of a browser", 10);
 /// Tells whether any test starts a browser.
 pub(super) fn is_needed() -> anyhow::Result<bool> {
     for file in project::files()? {
-        let is_room_source = file.starts_with("crates") && !file.starts_with("crates/testkit");
-        if !is_room_source || file.extension().is_none_or(|extension| extension != "rs") {
+        let is_crate_source = file.starts_with("crates") && !file.starts_with("crates/testkit");
+        if !is_crate_source || file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
         let source = fs_err::read_to_string(project::root().join(file))?;

@@ -63,7 +63,7 @@ pub(super) fn install_packages(folder: &Path, node: &Path) -> anyhow::Result<Pat
 
 /// Gives a `PATH` on which `node` is the installed one, for programs that start node themselves.
 pub(crate) fn path_with(node: &Path) -> anyhow::Result<std::ffi::OsString> {
-    let bin = node.parent().context("node stands in a folder")?.to_owned();
+    let bin = node.parent().context("node is in a folder")?.to_owned();
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     Ok(std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&inherited)))?)
 }

@@ -1,7 +1,7 @@
-//! The map is right: every path that the guides name is there, and every room is on the map.
+//! The map is right: every path that the guides name is there, and every crate is on the map.
 
 use super::Problem;
-use super::house::House;
+use super::workspace::Workspace;
 
 /// The pages whose paths are followed.
 const GUIDES: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
@@ -13,31 +13,31 @@ const FOLDERS: [&str; 8] =
 /// Endings that make a code span without a folder a path.
 const ENDINGS: [&str; 3] = [".md", ".toml", ".rs"];
 
-/// Names every path that is gone and every room that is missing.
-pub(super) fn check(house: &House) -> Vec<Problem> {
+/// Names every path that is gone and every crate that is missing.
+pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
     for guide in GUIDES {
-        let Some(text) = house.files.get(guide) else {
+        let Some(text) = workspace.files.get(guide) else {
             problems.push(Problem::new(guide, "the page is missing"));
             continue;
         };
         for (line_idx, line) in text.lines().enumerate() {
-            for path in paths_in(line).filter(|path| !house.holds(path)) {
+            for path in paths_in(line).filter(|path| !workspace.holds(path)) {
                 let place = format!("{guide}:{}", line_idx + 1);
                 problems.push(Problem::new(place, format!("`{path}` does not exist")));
             }
         }
     }
-    let Some(map) = house.files.get("ARCHITECTURE.md") else { return problems };
+    let Some(map) = workspace.files.get("ARCHITECTURE.md") else { return problems };
     let n_lines = map.lines().count();
     if n_lines > MAX_MAP_LINES {
         let what = format!("{n_lines} lines are more than {MAX_MAP_LINES}");
         problems.push(Problem::new("ARCHITECTURE.md", what));
     }
     let is_missing = |folder: &str| !map.contains(&format!("`{folder}`"));
-    let missing = house.members.iter().filter(|member| is_missing(&member.folder));
+    let missing = workspace.members.iter().filter(|member| is_missing(&member.folder));
     problems.extend(missing.map(|member| {
-        Problem::new("ARCHITECTURE.md", format!("the room `{}` is not on the map", member.folder))
+        Problem::new("ARCHITECTURE.md", format!("the crate `{}` is not on the map", member.folder))
     }));
     problems
 }

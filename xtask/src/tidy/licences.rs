@@ -1,4 +1,4 @@
-//! Licences of everything that is linked in, against the list in `xtask/rooms.toml`.
+//! Licences of everything that is linked in, against the list in `xtask/crates.toml`.
 //!
 //! `deny.toml` says the same for those who have cargo-deny; this check needs nothing installed.
 
@@ -32,7 +32,7 @@ pub(super) fn check_deny(allowed: &BTreeSet<String>, deny: Option<&String>) -> O
     let differing: Vec<&str> = listed.symmetric_difference(allowed).map(String::as_str).collect();
     (!differing.is_empty()).then(|| {
         let what =
-            format!("`{}` is not in both deny.toml and xtask/rooms.toml", differing.join("`, `"));
+            format!("`{}` is not in both deny.toml and xtask/crates.toml", differing.join("`, `"));
         Problem::new("deny.toml", what)
     })
 }
@@ -47,7 +47,7 @@ fn allows(allowed: &BTreeSet<String>, expression: &str) -> bool {
 
 type Words<'text> = std::iter::Peekable<std::str::SplitWhitespace<'text>>;
 
-/// Reads what stands between `OR`s; `None` when the expression is broken.
+/// Reads what is between `OR`s; `None` when the expression is broken.
 fn any_of(allowed: &BTreeSet<String>, words: &mut Words<'_>) -> Option<bool> {
     let mut is_allowed = all_of(allowed, words)?;
     while words.next_if_eq(&"OR").is_some() {

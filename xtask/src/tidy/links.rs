@@ -1,14 +1,14 @@
 //! Links of Markdown pages lead somewhere: to a file of the clone, and to a heading in it.
 
 use super::Problem;
-use super::house::House;
+use super::workspace::Workspace;
 
 /// Names every relative link whose file or heading is not there. Addresses are not visited.
-pub(super) fn check(house: &House) -> Vec<Problem> {
+pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (page, text) in house.files.iter().filter(|(path, _)| path.ends_with(".md")) {
+    for (page, text) in workspace.files.iter().filter(|(path, _)| path.ends_with(".md")) {
         for (line, target) in links_in(text) {
-            if let Some(what) = fault_of(house, page, text, target) {
+            if let Some(what) = fault_of(workspace, page, text, target) {
                 problems.push(Problem::new(format!("{page}:{line}"), what));
             }
         }
@@ -16,17 +16,17 @@ pub(super) fn check(house: &House) -> Vec<Problem> {
     problems
 }
 
-fn fault_of(house: &House, page: &str, text: &str, target: &str) -> Option<String> {
+fn fault_of(workspace: &Workspace, page: &str, text: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let path = if file.is_empty() { page.to_owned() } else { resolve(page, file) };
-    if !house.holds(&path) {
+    if !workspace.holds(&path) {
         return Some(format!("the link `{target}` leads to `{path}`, which does not exist"));
     }
     let there =
-        if file.is_empty() { Some(text) } else { house.files.get(&path).map(String::as_str) };
+        if file.is_empty() { Some(text) } else { workspace.files.get(&path).map(String::as_str) };
     let has_heading =
         heading.is_empty() || there.is_none_or(|text| anchors_of(text).any(|it| it == heading));
     (!has_heading).then(|| format!("the link `{target}` names a heading that `{path}` lacks"))

@@ -1,11 +1,11 @@
-//! Rules of the house that the compiler cannot check: `cargo xtask tidy`.
+//! Rules of the workspace that the compiler cannot check: `cargo xtask tidy`.
 //!
 //! A rule is a file here: it takes plain values, gives a list of problems, and is tried on small
-//! cases beside it. This file says which rules there are; what they allow stands in
-//! `xtask/rooms.toml`. All problems are shown at once, each naming the file, the room or the crate.
+//! cases beside it. This file says which rules there are; what they allow is in
+//! `xtask/crates.toml`. All problems are shown at once, each naming the file, the crate or the crate.
 
-mod house;
-mod rooms;
+mod crates;
+mod workspace;
 
 mod owners;
 mod ranks;
@@ -19,12 +19,12 @@ mod sources;
 
 use std::fmt;
 
-pub(crate) use house::House;
+pub(crate) use workspace::Workspace;
 
 /// One thing that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
-    /// Where: a path with a line where there is one, or a room.
+    /// Where: a path with a line where there is one, or a crate.
     place: String,
     /// What, and what would be right.
     what: String,
@@ -44,32 +44,32 @@ impl fmt::Display for Problem {
 
 /// Checks the whole clone; any problem is an error that lists them all.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let house = House::look()?;
-    let problems = check(&house);
+    let workspace = Workspace::look()?;
+    let problems = check(&workspace);
     let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
     anyhow::ensure!(problems.is_empty(), "tidy: {} problems\n{}", lines.len(), lines.join("\n"));
     eprintln!(
-        "tidy: {} rooms, {} files, {} packages: no problem",
-        house.members.len(),
-        house.files.len(),
-        house.licences.len()
+        "tidy: {} crates, {} files, {} packages: no problem",
+        workspace.members.len(),
+        workspace.files.len(),
+        workspace.licences.len()
     );
     Ok(())
 }
 
 /// Applies every rule.
-pub(crate) fn check(house: &House) -> Vec<Problem> {
+pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = [
-        ranks::check(&house.rooms, &house.members),
-        owners::check(&house.rooms, &house.members),
-        unused::check(house),
-        licences::check(&house.rooms.licences, &house.licences),
-        licences::check_deny(&house.rooms.licences, house.files.get("deny.toml"))
+        ranks::check(&workspace.table, &workspace.members),
+        owners::check(&workspace.table, &workspace.members),
+        unused::check(workspace),
+        licences::check(&workspace.table.licences, &workspace.licences),
+        licences::check_deny(&workspace.table.licences, workspace.files.get("deny.toml"))
             .into_iter()
             .collect(),
-        architecture::check(house),
-        links::check(house),
-        sources::check(house),
+        architecture::check(workspace),
+        links::check(workspace),
+        sources::check(workspace),
     ]
     .concat();
     problems.sort();

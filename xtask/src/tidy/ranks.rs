@@ -1,30 +1,30 @@
-//! A room uses only rooms of a lower rank.
+//! A crate uses only crates of a lower rank.
 
 use super::Problem;
-use super::house::{Member, UseKind};
-use super::rooms::Rooms;
+use super::crates::CrateTable;
+use super::workspace::{Member, UseKind};
 
-/// Names both rooms of every use that goes sideways or up.
-pub(super) fn check(rooms: &Rooms, members: &[Member]) -> Vec<Problem> {
+/// Names both crates of every use that goes sideways or up.
+pub(super) fn check(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for member in members {
-        let Some(room) = rooms.rooms.get(&member.name) else {
-            problems.push(Problem::new(&member.name, "the room is not in xtask/rooms.toml"));
+        let Some(entry) = table.crates.get(&member.name) else {
+            problems.push(Problem::new(&member.name, "the crate is not in xtask/crates.toml"));
             continue;
         };
-        if room.rank.is_some() == room.dev {
+        if entry.rank.is_some() == entry.dev {
             problems.push(Problem::new(&member.name, "needs either `rank` or `dev = true`"));
         }
-        for used in member.uses.iter().filter(|used| used.is_room) {
-            // A room's tests may use the room itself, with features that only they switch on.
+        for used in member.uses.iter().filter(|used| used.is_member) {
+            // A crate's tests may use the crate itself, with features that only they switch on.
             let is_itself = used.name == member.name && used.kind == UseKind::Tests;
             if is_itself {
                 continue;
             }
-            let Some(below) = rooms.rooms.get(&used.name) else { continue };
-            let what = match (room.rank, below.rank) {
+            let Some(below) = table.crates.get(&used.name) else { continue };
+            let what = match (entry.rank, below.rank) {
                 (Some(rank), Some(rank_below)) if rank <= rank_below => format!(
-                    "`{}` (rank {rank}) uses `{}` (rank {rank_below}), which does not stand below it",
+                    "`{}` (rank {rank}) uses `{}` (rank {rank_below}), which does not have a lower rank",
                     member.name, used.name
                 ),
                 (Some(_), None) if used.kind != UseKind::Tests => format!(
@@ -37,30 +37,31 @@ pub(super) fn check(rooms: &Rooms, members: &[Member]) -> Vec<Problem> {
         }
     }
     let is_member = |name: &str| members.iter().any(|member| member.name == name);
-    let gone = rooms.rooms.keys().filter(|name| !is_member(name));
-    problems.extend(gone.map(|name| Problem::new("xtask/rooms.toml", format!("no room `{name}`"))));
+    let gone = table.crates.keys().filter(|name| !is_member(name));
+    problems
+        .extend(gone.map(|name| Problem::new("xtask/crates.toml", format!("no crate `{name}`"))));
     problems
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::house::Use;
+    use super::super::workspace::Use;
     use super::*;
 
     const TABLE: &str = "
         everyone = []\nfor_tests = []\ntables = []\nlicences = []
-        [rooms.model]\nrank = 0\n[rooms.net]\nrank = 0\n[rooms.text]\nrank = 1\n[rooms.testkit]\ndev = true
+        [crates.model]\nrank = 0\n[crates.net]\nrank = 0\n[crates.text]\nrank = 1\n[crates.testkit]\ndev = true
     ";
 
     #[track_caller]
-    fn check_use(room: &str, used: &str, kind: UseKind, expected: &[&str]) {
-        let rooms: Rooms = toml::from_str(TABLE).unwrap();
-        let members = rooms.rooms.keys().map(|name| {
-            let used = Use { name: used.to_owned(), word: used.to_owned(), kind, is_room: true };
-            let uses = if name == room { vec![used] } else { Vec::new() };
+    fn check_use(crate_name: &str, used: &str, kind: UseKind, expected: &[&str]) {
+        let table: CrateTable = toml::from_str(TABLE).unwrap();
+        let members = table.crates.keys().map(|name| {
+            let used = Use { name: used.to_owned(), word: used.to_owned(), kind, is_member: true };
+            let uses = if name == crate_name { vec![used] } else { Vec::new() };
             Member { name: name.clone(), folder: String::new(), uses }
         });
-        let problems = super::check(&rooms, &members.collect::<Vec<_>>());
+        let problems = super::check(&table, &members.collect::<Vec<_>>());
         let whats: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
         assert_eq!(whats, expected);
     }
@@ -68,16 +69,16 @@ mod tests {
     #[test]
     fn only_lower_ranks_are_seen() {
         check_use("text", "model", UseKind::Product, &[]);
-        let up = "`model` (rank 0) uses `text` (rank 1), which does not stand below it";
+        let up = "`model` (rank 0) uses `text` (rank 1), which does not have a lower rank";
         check_use("model", "text", UseKind::Product, &[up]);
         check_use("model", "text", UseKind::Tests, &[up]);
-        let sideways = "`model` (rank 0) uses `net` (rank 0), which does not stand below it";
+        let sideways = "`model` (rank 0) uses `net` (rank 0), which does not have a lower rank";
         check_use("model", "net", UseKind::Build, &[sideways]);
         check_use("model", "model", UseKind::Tests, &[]);
     }
 
     #[test]
-    fn rooms_for_tests_stay_in_tests() {
+    fn crates_for_tests_stay_in_tests() {
         check_use("model", "testkit", UseKind::Tests, &[]);
         check_use("testkit", "text", UseKind::Product, &[]);
         let leak = "`model` uses `testkit`, which is for tests, outside `[dev-dependencies]`";
@@ -86,10 +87,10 @@ mod tests {
 
     #[test]
     fn table_and_workspace_agree() {
-        let rooms: Rooms = toml::from_str(TABLE).unwrap();
+        let table: CrateTable = toml::from_str(TABLE).unwrap();
         let member = Member { name: "attic".into(), folder: String::new(), uses: Vec::new() };
-        let problems = super::check(&rooms, &[member]);
+        let problems = super::check(&table, &[member]);
         assert_eq!(problems.len(), 5, "{problems:?}");
-        assert_eq!(problems[0].to_string(), "attic: the room is not in xtask/rooms.toml");
+        assert_eq!(problems[0].to_string(), "attic: the crate is not in xtask/crates.toml");
     }
 }

@@ -2,12 +2,12 @@
 //! in any file.
 
 use super::Problem;
-use super::house::House;
+use super::workspace::Workspace;
 use crate::project;
 
 /// The longest file, tests not counted.
 const MAX_FILE_LINES: usize = 500;
-/// What must not stand in a Rust file, written so that this file passes its own rule.
+/// What must not be in a Rust file, written so that this file passes its own rule.
 const UNFINISHED: [(&str, &str); 4] = [
     (concat!("#[", "ignore"), "a test that does not run proves nothing; make it run or remove it"),
     (concat!("tod", "o!("), "finish it, or return an error that says what is missing"),
@@ -16,21 +16,21 @@ const UNFINISHED: [(&str, &str); 4] = [
 ];
 
 /// Checks every file by the rules that fit its kind.
-pub(super) fn check(house: &House) -> Vec<Problem> {
+pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (path, text) in house.rust_files() {
+    for (path, text) in workspace.rust_files() {
         problems.extend(header(path, text));
         problems.extend(unfinished(path, text));
-        if !house.rooms.tables.contains(path) {
+        if !workspace.table.tables.contains(path) {
             problems.extend(length(path, text));
         }
     }
-    let declared = house.rooms.tables.iter();
-    problems.extend(declared.filter(|path| !house.holds(path)).map(|path| {
-        Problem::new("xtask/rooms.toml", format!("`tables` names `{path}`, which does not exist"))
+    let declared = workspace.table.tables.iter();
+    problems.extend(declared.filter(|path| !workspace.holds(path)).map(|path| {
+        Problem::new("xtask/crates.toml", format!("`tables` names `{path}`, which does not exist"))
     }));
     let paths = machine_paths();
-    for (path, text) in &house.files {
+    for (path, text) in &workspace.files {
         problems.extend(machine_path(path, text, &paths));
     }
     problems
@@ -59,7 +59,7 @@ fn length(path: &str, text: &str) -> Option<Problem> {
     let n_lines = code.lines().count();
     (!is_test && n_lines > MAX_FILE_LINES).then(|| {
         let what = format!(
-            "{n_lines} lines without tests are more than {MAX_FILE_LINES}; split it by responsibility, or declare a uniform table in xtask/rooms.toml"
+            "{n_lines} lines without tests are more than {MAX_FILE_LINES}; split it by responsibility, or declare a uniform table in xtask/crates.toml"
         );
         Problem::new(path, what)
     })

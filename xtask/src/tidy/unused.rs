@@ -1,17 +1,17 @@
-//! A dependency that no source of the room names is only compile time.
+//! A dependency that no source of the crate names is only compile time.
 
 use super::Problem;
-use super::house::{House, Member};
+use super::workspace::{Member, Workspace};
 
-/// Names the room and the crate of every dependency whose name never occurs.
+/// Names the crate and the crate of every dependency whose name never occurs.
 ///
 /// The search is by word, not by meaning: a crate that is only mentioned in a comment passes. It
 /// never cries wolf over a crate that is used, apart from those a macro names unseen.
-pub(super) fn check(house: &House) -> Vec<Problem> {
+pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for member in &house.members {
-        let sources = sources_of(house, member);
-        // A room that nobody moved into has the dependencies that its plan says.
+    for member in &workspace.members {
+        let sources = sources_of(workspace, member);
+        // A crate without code yet has the dependencies that its plan says.
         if !sources.iter().any(|source| has_code(source)) {
             continue;
         }
@@ -23,12 +23,37 @@ pub(super) fn check(house: &House) -> Vec<Problem> {
             }
         }
     }
+    problems.extend(unused_in_workspace(workspace));
     problems
 }
 
-fn sources_of<'house>(house: &'house House, member: &Member) -> Vec<&'house str> {
+/// Names every line of `[workspace.dependencies]` that no crate takes up.
+fn unused_in_workspace(workspace: &Workspace) -> Vec<Problem> {
+    let Some(manifest) = workspace.files.get("Cargo.toml") else { return Vec::new() };
+    let Ok(manifest) = manifest.parse::<toml::Table>() else { return Vec::new() };
+    let declared = manifest
+        .get("workspace")
+        .and_then(|table| table.get("dependencies"))
+        .and_then(toml::Value::as_table);
+    let Some(declared) = declared else { return Vec::new() };
+    let is_used = |name: &str| {
+        workspace.members.iter().any(|member| member.uses.iter().any(|used| used.name == name))
+    };
+    let unused = declared.keys().filter(|name| !is_used(name));
+    unused
+        .map(|name| {
+            let what = format!("`{name}` is a workspace dependency that no crate uses");
+            Problem::new("Cargo.toml", what)
+        })
+        .collect()
+}
+
+fn sources_of<'workspace>(
+    workspace: &'workspace Workspace,
+    member: &Member,
+) -> Vec<&'workspace str> {
     let folder = format!("{}/", member.folder);
-    let files = house.rust_files().filter(|(path, _)| path.starts_with(&folder));
+    let files = workspace.rust_files().filter(|(path, _)| path.starts_with(&folder));
     files.map(|(_, text)| text).collect()
 }
 
@@ -59,7 +84,7 @@ mod tests {
 
     #[test]
     fn header_alone_is_no_code() {
-        assert!(!has_code("//! A room to come.\n\n// Nothing.\n"));
-        assert!(has_code("//! A room.\nmod attic;\n"));
+        assert!(!has_code("//! A crate to come.\n\n// Nothing.\n"));
+        assert!(has_code("//! A crate.\nmod attic;\n"));
     }
 }

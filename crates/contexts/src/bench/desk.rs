@@ -9,7 +9,7 @@ use infer::{EmbedderChoice, EmbedderSlot};
 use ingest::{Job, JobQueue, QueueConfig, Workers};
 use model::{Caller, Clock, Deadline};
 use retrieve::Retriever;
-use store::{DocumentPage, EmbeddedStore};
+use store::{DocumentPage, Store};
 
 use super::THRESHOLD_CHARS;
 use crate::{
@@ -31,7 +31,7 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) fn open(work: &Path, clock: &Clock, embedder: EmbedderChoice) -> Result<Self> {
         let config = store::Config::for_one_machine();
-        let store = Arc::new(EmbeddedStore::open(&work.join("store"), &config, clock.clone())?);
+        let store = Arc::new(Store::open(&work.join("store"), &config, clock.clone())?);
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();

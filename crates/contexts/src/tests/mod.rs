@@ -15,7 +15,7 @@ use ingest::{Job, JobQueue, JobState, QueueConfig, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
 use serde_json::Value;
-use store::{EmbeddedStore, PassageStore};
+use store::Store;
 
 use crate::{
     ContextsConfig, Found, JOBS, Locks, NewProject, NewTool, Project, Service, ServiceConfig,
@@ -25,7 +25,7 @@ use crate::{
 /// A service in a folder of its own.
 pub(crate) struct World {
     pub(crate) service: Service,
-    pub(crate) store: Arc<EmbeddedStore>,
+    pub(crate) store: Arc<Store>,
     queue: Arc<JobQueue>,
     _workers: Workers,
     pub(crate) folder: tempfile::TempDir,
@@ -46,7 +46,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
-        let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
+        let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ingest::Progress;
 use serde_json::{Value, json};
-use store::{Catalogue, Change, Lookup, Object, ObjectKey, ObjectPage, TypedObject};
+use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 
 use super::{World, long, member, soon};
 use crate::document::{Document, mark, mark_kept};
@@ -19,11 +19,11 @@ use crate::{NodeRequest, Service, ServiceConfig, Table, limits};
 
 /// A catalogue that counts the parts that are read.
 struct Counting {
-    inner: Arc<dyn Catalogue>,
+    inner: Arc<dyn Objects>,
     n_parts: AtomicUsize,
 }
 
-impl Catalogue for Counting {
+impl Objects for Counting {
     fn get(&self, key: &ObjectKey) -> store::Result<Option<Object>> {
         self.n_parts.fetch_add(usize::from(key.kind == "context_part"), Ordering::Relaxed);
         self.inner.get(key)
@@ -94,7 +94,7 @@ fn pointers(value: &Value, place: &str, all: &mut Vec<String>) {
 /// Checks every node against the parser, and places where nothing stands.
 #[track_caller]
 fn check(world: &World, table: &Table, document: &Value) {
-    let open = OpenDocument::open(&world.store.catalogue(), &table.document, None, 0..20);
+    let open = OpenDocument::open(&world.store.objects(), &table.document, None, 0..20);
     let open = open.unwrap().unwrap();
     let mut all = vec![];
     pointers(document, "", &mut all);
@@ -123,7 +123,7 @@ fn every_node_is_found_with_and_without_marks() {
     let document = large();
     let (world, table) = world_of(&document);
     check(&world, &table, &document);
-    let catalogue = world.store.catalogue();
+    let catalogue = world.store.objects();
     let kept = || Document::load(&*catalogue, &table.document).unwrap().unwrap().0;
     assert!(kept().marks.is_some_and(|marks| marks.is_complete));
 
@@ -153,7 +153,7 @@ fn every_node_is_found_with_and_without_marks() {
 /// A service over the same world whose reads are counted.
 fn counted(world: &World) -> (Service, Arc<Counting>) {
     let old = &world.service.0;
-    let inner = world.store.catalogue();
+    let inner = world.store.objects();
     let counting = Arc::new(Counting { inner, n_parts: AtomicUsize::new(0) });
     let service = Service::new(ServiceConfig {
         store: old.store.clone(),

@@ -1,7 +1,5 @@
 //! `dowse backup` and `dowse restore`.
 
-use store::EmbeddedStore;
-
 use crate::cli::BackupArgs;
 use crate::commands::variable;
 use crate::config::load;
@@ -12,7 +10,7 @@ use crate::wiring::{Lasting, store_folder};
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let lasting = Lasting::open(&config)?;
-    lasting.kept()?.keeper.backup(&args.file)?;
+    lasting.kept()?.store.backup(&args.file)?;
     print::note(format!(
         "everything in {} is in {}",
         config.data_dir.display(),
@@ -26,7 +24,7 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let folder = store_folder(&config.data_dir);
     fs_err::create_dir_all(&folder)?;
-    EmbeddedStore::restore(&args.file, &folder, &store::Config::for_one_machine())?;
+    store::restore(&args.file, &folder, &store::Config::for_one_machine())?;
     print::note(format!("{} is restored from {}", config.data_dir.display(), args.file.display()));
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
-use crate::wiring::{Families, Lasting, app};
+use crate::wiring::{Families, Lasting, app, describe_store};
 
 /// How long databases have to say what they hold.
 const SOURCES_LIMIT: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     print::line(print::table(&[
         vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
         vec!["data".to_owned(), config.data_dir.display().to_string()],
-        vec!["store".to_owned(), lasting.kept()?.keeper.describe()],
+        vec!["store".to_owned(), describe_store(&lasting.kept()?.store)],
         vec!["callers".to_owned(), callers],
         vec!["tools".to_owned(), names.join(", ")],
     ]));
@@ -88,7 +88,7 @@ fn sources(families: &Families) {
 
 /// Checks what is kept, and rebuilds what is damaged.
 fn repair(lasting: &Lasting) -> anyhow::Result<()> {
-    let findings = lasting.kept()?.keeper.check(Repair::Yes)?;
+    let findings = lasting.kept()?.store.check(Repair::Yes)?;
     if findings.is_empty() {
         print::line("everything that is kept is right");
     }

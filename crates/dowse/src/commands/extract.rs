@@ -8,7 +8,7 @@ use crate::cli::ExtractArgs;
 use crate::print;
 
 pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
-    let pool = Pool::new(PoolConfig::this_executable(1)?);
+    let pool = Pool::new(PoolConfig::this_executable()?);
     let metadata = fs_err::metadata(&args.file)?;
     anyhow::ensure!(metadata.is_file(), "`{}` is not a file", args.file.display());
     let (document, warnings) = pool.extract_file(&args.file, &Caps::standard());
@@ -20,6 +20,10 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     print::line(format!("format   {:?}", document.format));
     if let Some(title) = &document.title {
         print::line(format!("title    {title}"));
+    }
+    print::line(format!("outcome  {}", document.outcome));
+    if let Some(reason) = &document.reason {
+        print::line(format!("reason   {reason}"));
     }
     for warning in &warnings {
         print::line(format!("warning  {}: {}", warning.code, warning.message));

@@ -27,9 +27,6 @@ const INDEX_WAIT: Duration = Duration::from_secs(25);
 /// How long a search waits for the model to load; afterwards it goes on with words alone.
 const MODEL_WAIT: Duration = Duration::from_secs(5);
 
-/// Files that are read side by side while indexing.
-const N_EXTRACTORS: usize = 2;
-
 /// The services of a configuration.
 #[derive(Clone)]
 pub(crate) struct Families {
@@ -191,14 +188,14 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         return Ok(None);
     }
     let kept = lasting.kept()?;
-    let pool = Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?);
+    let pool = Pool::new(PoolConfig::this_executable()?);
     let indexer = Arc::new(Indexer::new(IndexerConfig {
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
         embedder: Arc::clone(&lasting.embedder),
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
-        n_extractors: N_EXTRACTORS,
+        n_extractors: extract::default_workers(),
     })?);
     lasting.indexer.store(Some(Arc::clone(&indexer)));
     Ok(Some(files::Service::new(files::ServiceConfig {
@@ -219,11 +216,11 @@ pub(crate) fn knowledge_service(
     let kept = lasting.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),
-        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?))),
+        pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
         uploads: lasting.data_dir().join("uploads"),
         clock: lasting.clock.clone(),
@@ -248,7 +245,7 @@ pub(crate) fn contexts_service(
     let kept = lasting.kept()?;
     let service = contexts::Service::new(contexts::ServiceConfig {
         store: kept.store.clone(),
-        catalogue: kept.keeper.catalogue(),
+        catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
         embedder: Arc::clone(&lasting.embedder),

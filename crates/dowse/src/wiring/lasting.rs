@@ -11,10 +11,9 @@ use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
 use model::Clock;
-use store::PassageStore;
+use store::Store;
 
-use super::keeper::Keeper;
-use super::models;
+use super::{models, open_store};
 use crate::config::{Config, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
@@ -41,8 +40,7 @@ pub(crate) struct Lasting {
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
-    pub(crate) keeper: Keeper,
-    pub(crate) store: Arc<dyn PassageStore>,
+    pub(crate) store: Arc<Store>,
     pub(crate) queue: Arc<JobQueue>,
     _workers: Workers,
 }
@@ -79,16 +77,15 @@ impl Lasting {
             return Ok(kept);
         }
         let folder = store_folder(&self.data_dir);
-        let keeper = Keeper::open(&self.store, &folder, self.clock.clone())?;
+        let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
         let queue = JobQueue::open(
-            keeper.catalogue(),
+            store.catalogue(),
             self.runners(),
             QueueConfig::for_one_machine(),
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        let store = keeper.passages();
-        Ok(self.kept.get_or_init(|| Kept { keeper, store, queue, _workers: workers }))
+        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
     }
 
     /// Each runner works with what the configuration of the moment says.

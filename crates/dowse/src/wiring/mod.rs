@@ -1,9 +1,9 @@
 //! From a configuration to a running application.
 
 mod families;
-mod keeper;
 mod lasting;
 mod models;
+mod open_store;
 mod upkeep;
 mod watch;
 
@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
+pub(crate) use open_store::describe as describe_store;
 pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 

@@ -5,19 +5,15 @@
 
 use std::cell::RefCell;
 
-use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use model::Pointer;
 
 use crate::error::Result;
 use crate::markup::html_blocks::{HtmlBlocks, Note};
+use crate::markup::html_tokens::{HtmlTokens, MAX_ATTRIBUTES};
 use crate::output::Output;
-
-/// How much is parsed between two looks at the caps.
-const FEED_BYTES: usize = 64 << 10;
+use crate::warning;
 
 /// How far into a page its encoding may be declared.
 const DECLARATION_BYTES: usize = 4096;
@@ -31,19 +27,21 @@ pub(crate) fn read_html(bytes: &[u8], output: &mut Output) -> Result<()> {
 /// Reads a page that is already characters; its blocks get `pointer`.
 pub(crate) fn read_html_text(text: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
     let sink = Sink { blocks: RefCell::new(HtmlBlocks::new()) };
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
-    let queue = BufferQueue::default();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(FEED_BYTES.min(rest.len())));
-        rest = after;
-        queue.push_back(StrTendril::from(piece));
-        let _ = tokenizer.feed(&queue);
-        hand_over(&tokenizer.sink, pointer, output)?;
+    let mut tokens = HtmlTokens::new(text, sink);
+    while tokens.advance() {
+        hand_over(tokens.sink(), pointer, output)?;
     }
-    tokenizer.end();
-    tokenizer.sink.blocks.borrow_mut().end_of_page();
-    hand_over(&tokenizer.sink, pointer, output)
+    if tokens.n_left_out() > 0 {
+        output.warn(
+            warning::ATTRIBUTES_LEFT_OUT,
+            format!(
+                "{} attributes of tags with more than {MAX_ATTRIBUTES} were left out",
+                tokens.n_left_out()
+            ),
+        );
+    }
+    tokens.sink().blocks.borrow_mut().end_of_page();
+    hand_over(tokens.sink(), pointer, output)
 }
 
 fn hand_over(sink: &Sink, pointer: &Pointer, output: &mut Output) -> Result<()> {

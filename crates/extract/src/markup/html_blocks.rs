@@ -104,8 +104,8 @@ impl HtmlBlocks {
         if is_void(name) {
             return;
         }
-        if name == "title" && self.n_hidden == 0 && !self.open.iter().any(|open| open.name == "svg")
-        {
+        // A picture's title is not the page's; it is hidden like the picture.
+        if name == "title" && self.n_hidden == 0 {
             self.in_title = true;
             self.open.push(Open { name: name.to_owned(), is_hidden: false });
             return;

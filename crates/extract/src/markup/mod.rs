@@ -4,6 +4,7 @@ mod xml_reader;
 
 mod html;
 mod html_blocks;
+mod html_tokens;
 mod xml;
 
 pub(crate) use xml_reader::{XmlEvent, XmlReader, decode_xml, local_attribute};

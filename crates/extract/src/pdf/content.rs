@@ -118,6 +118,7 @@ impl<'a, 'f> Drawing<'a, 'f> {
                         return Ok(());
                     }
                     if operator == b"BI" {
+                        self.page.n_pictures += 1;
                         skip_inline_picture(&mut lexer);
                     } else {
                         self.apply(operator, &operands, resources, depth, output)?;
@@ -337,7 +338,9 @@ impl<'a, 'f> Drawing<'a, 'f> {
         let Some(objects) = objects.as_dict() else { return Ok(()) };
         let object = self.file.get(objects, name, output)?;
         let Some(stream) = object.as_stream() else { return Ok(()) };
-        if self.file.get(&stream.dict, "Subtype", output)?.as_name() != Some("Form") {
+        let subtype = self.file.get(&stream.dict, "Subtype", output)?;
+        if subtype.as_name() != Some("Form") {
+            self.page.n_pictures += usize::from(subtype.as_name() == Some("Image"));
             return Ok(());
         }
         self.draw_form_stream(&object, resources, depth, output)

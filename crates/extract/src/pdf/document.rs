@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{BlockKind, Pointer};
+use model::{BlockKind, Pointer, ReadOutcome};
 
 use crate::error::{Error, Result};
 use crate::output::Output;
@@ -56,6 +56,8 @@ struct ReadPages {
     asides: HashMap<u32, Vec<String>>,
     n_glyphs: usize,
     n_unmapped: usize,
+    n_with_pictures: usize,
+    n_pages: usize,
 }
 
 struct PageEntry {
@@ -81,6 +83,8 @@ impl ReadPages {
         let outcome = drawing.draw(&contents, resources, 0, output);
         self.n_glyphs += page.n_glyphs();
         self.n_unmapped += page.n_unmapped;
+        self.n_with_pictures += usize::from(page.n_pictures > 0);
+        self.n_pages += 1;
         let pieces = page.into_pieces();
         self.blocks.extend(blocks_of(&pieces).into_iter().map(|block| (number, block)));
         outcome?;
@@ -124,6 +128,7 @@ impl ReadPages {
         for page in rest {
             self.push_asides(page, output)?;
         }
+        self.explain_no_text(output);
         if self.n_unmapped > 10 && self.n_unmapped * 10 > self.n_glyphs {
             output.warn(
                 warning::UNMAPPED_FONT,
@@ -134,6 +139,24 @@ impl ReadPages {
             );
         }
         Ok(())
+    }
+
+    /// Says why the pages gave no text, should they have given none.
+    fn explain_no_text(&self, output: &mut Output) {
+        if self.n_unmapped > 0 {
+            let reason = format!(
+                "its {} characters are in fonts that do not say what they stand for",
+                self.n_unmapped
+            );
+            output.explain_no_text(ReadOutcome::Noise, reason);
+        }
+        if self.n_with_pictures > 0 {
+            let reason = format!(
+                "{} of {} pages are pictures without text: run OCR on the file first",
+                self.n_with_pictures, self.n_pages
+            );
+            output.explain_no_text(ReadOutcome::Scan, reason);
+        }
     }
 
     fn push_asides(&mut self, page: u32, output: &mut Output) -> Result<()> {

@@ -37,6 +37,8 @@ pub(super) struct Page {
     drawn: HashMap<(Rc<str>, i64, i64), (f64, f64)>,
     n_glyphs: usize,
     pub(super) n_unmapped: usize,
+    /// Pictures drawn on the page, masks included.
+    pub(super) n_pictures: usize,
 }
 
 /// Characters that follow each other.

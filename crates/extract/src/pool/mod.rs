@@ -20,12 +20,18 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::{Cap, Error};
 use crate::output::Output;
-use crate::{Caps, Extracted, Format};
+use crate::{Caps, Confinement, Extracted, Format, platform};
 
 use process::{Outcome, Worker};
 
 /// A worker is replaced after so many documents, so that what a reader leaks stays small.
 pub const DOCUMENTS_PER_WORKER: u32 = 500;
+
+/// More workers than this gain nothing: what they read comes from one disk and goes to one writer.
+pub const MAX_WORKERS: usize = 16;
+
+/// Memory that a machine has for each worker; few documents need a quarter of their cap.
+const MEMORY_BYTES_PER_WORKER: u64 = 512 << 20;
 
 /// How workers are started.
 #[derive(Debug, Clone)]
@@ -39,16 +45,31 @@ pub struct PoolConfig {
 }
 
 impl PoolConfig {
-    /// Starts workers from the executable that is running.
+    /// Starts workers from the executable that is running, as many as [`default_workers`].
     ///
     /// # Errors
     ///
     /// When the system does not tell where that is.
-    pub fn this_executable(n_workers: usize) -> crate::Result<Self> {
+    pub fn this_executable() -> crate::Result<Self> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Spawn { program: "current executable".to_owned(), source })?;
-        Ok(PoolConfig { program, arguments: vec![OsString::from(worker::ARGUMENT)], n_workers })
+        let arguments = vec![OsString::from(worker::ARGUMENT)];
+        Ok(PoolConfig { program, arguments, n_workers: default_workers() })
     }
+}
+
+/// Gives how many documents this machine reads side by side: one for each processor it may use, as
+/// far as its memory allows, at most [`MAX_WORKERS`].
+pub fn default_workers() -> usize {
+    let n_processors = std::thread::available_parallelism().map_or(1, usize::from);
+    workers_for(n_processors, platform::memory_bytes())
+}
+
+fn workers_for(n_processors: usize, memory_bytes: Option<u64>) -> usize {
+    let by_memory = memory_bytes.map_or(usize::MAX, |bytes| {
+        usize::try_from(bytes / MEMORY_BYTES_PER_WORKER).unwrap_or(usize::MAX)
+    });
+    n_processors.min(by_memory).clamp(1, MAX_WORKERS)
 }
 
 /// Worker processes, started when needed and used again. Shared by reference between threads.
@@ -63,6 +84,7 @@ pub struct Pool {
 struct State {
     idle: VecDeque<Worker>,
     n_busy: usize,
+    confinement: Option<Confinement>,
 }
 
 impl Pool {
@@ -93,7 +115,8 @@ impl Pool {
             };
         }
         match outcome {
-            Outcome::Answered(extracted, warnings) => {
+            Outcome::Answered(extracted, warnings, confinement) => {
+                self.note_confinement(confinement);
                 if worker.n_documents() < DOCUMENTS_PER_WORKER {
                     self.state.lock().idle.push_back(worker);
                 }
@@ -115,9 +138,23 @@ impl Pool {
         }
     }
 
+    /// Gives what workers are kept from, once one has answered.
+    pub fn confinement(&self) -> Option<Confinement> {
+        self.state.lock().confinement
+    }
+
     /// Counts the processes that wait for work.
     pub fn n_idle(&self) -> usize {
         self.state.lock().idle.len()
+    }
+
+    /// Keeps what a worker said, and logs what it could still do, once.
+    fn note_confinement(&self, confinement: Confinement) {
+        let before = self.state.lock().confinement.replace(confinement);
+        if before != Some(confinement) && !confinement.is_whole() {
+            let allowed = confinement.missing().join(", ");
+            tracing::warn!(allowed, "extraction workers are only partly confined by this system");
+        }
     }
 
     fn turn(&self) -> Turn<'_> {
@@ -160,5 +197,22 @@ fn read_capped(path: &Path, caps: &Caps) -> crate::Result<Vec<u8>> {
 
 fn given_up(error: &Error, name: &str) -> (Extracted, Vec<Warning>) {
     let format = Format::of_extension(&crate::format::extension_of(name)).unwrap_or(Format::Binary);
-    (Extracted::empty(format), vec![Warning::new(error.code(), error.to_string())])
+    let extracted = Extracted::without_text(format, error.outcome(), error.to_string());
+    (extracted, vec![Warning::new(error.code(), error.to_string())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_workers_follows_the_machine() {
+        let gigabytes = |n: u64| Some(n << 30);
+        assert_eq!(workers_for(1, gigabytes(64)), 1);
+        assert_eq!(workers_for(8, gigabytes(64)), 8);
+        assert_eq!(workers_for(64, gigabytes(512)), MAX_WORKERS);
+        assert_eq!(workers_for(8, gigabytes(1)), 2);
+        assert_eq!(workers_for(8, Some(100 << 20)), 1);
+        assert_eq!(workers_for(4, None), 4);
+    }
 }

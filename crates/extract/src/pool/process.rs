@@ -11,7 +11,7 @@ use crate::error::{Cap, Error};
 use crate::output::Output;
 use crate::pool::PoolConfig;
 use crate::pool::protocol::{read_answer, write_request};
-use crate::{Caps, Extracted};
+use crate::{Caps, Confinement, Extracted, platform};
 
 /// A worker checks its own time; it gets so much more before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ const LAST_WORDS_BYTES: u64 = 4 << 10;
 
 /// What became of a document.
 pub(super) enum Outcome {
-    Answered(Extracted, Vec<Warning>),
+    Answered(Extracted, Vec<Warning>, Confinement),
     /// The worker was dead before it could be asked.
     NotAsked,
     Failed(Error),
@@ -40,7 +40,9 @@ impl Worker {
     pub(super) fn start(config: &PoolConfig) -> crate::Result<Self> {
         let failed =
             |source| Error::Spawn { program: config.program.display().to_string(), source };
-        let mut child = Command::new(&config.program)
+        let mut command = Command::new(&config.program);
+        platform::prepare(&mut command);
+        let mut child = command
             .args(&config.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -72,7 +74,9 @@ impl Worker {
             });
             let limit = caps.time.saturating_add(GRACE);
             match receiver.recv_timeout(limit) {
-                Ok(Some(Ok((extracted, warnings)))) => Outcome::Answered(extracted, warnings),
+                Ok(Some(Ok((extracted, warnings, confinement)))) => {
+                    Outcome::Answered(extracted, warnings, confinement)
+                }
                 Ok(None) if !is_first => Outcome::NotAsked,
                 Ok(_) => Outcome::Failed(cause_of_death(child, caps)),
                 Err(_) => {

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use model::Warning;
 use serde::{Deserialize, Serialize};
 
-use crate::{Caps, Extracted};
+use crate::{Caps, Confinement, Extracted};
 
 /// The longest head of a request: a name and the caps.
 const MAX_HEAD_BYTES: u64 = 1 << 20;
@@ -51,16 +51,17 @@ pub(super) fn read_request(pipe: &mut impl Read) -> io::Result<Option<Request>> 
 
 pub(super) fn write_answer(
     pipe: &mut impl Write,
-    answer: &(Extracted, Vec<Warning>),
+    (extracted, warnings): &(Extracted, Vec<Warning>),
+    confinement: Confinement,
 ) -> io::Result<()> {
-    write_frame(pipe, &serde_json::to_vec(answer)?)?;
+    write_frame(pipe, &serde_json::to_vec(&(extracted, warnings, confinement))?)?;
     pipe.flush()
 }
 
 pub(super) fn read_answer(
     pipe: &mut impl Read,
     caps: &Caps,
-) -> io::Result<(Extracted, Vec<Warning>)> {
+) -> io::Result<(Extracted, Vec<Warning>, Confinement)> {
     let limit = (caps.output_bytes as u64).saturating_mul(6).saturating_add(ANSWER_OVERHEAD_BYTES);
     let answer = read_frame(pipe, limit)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     Ok(serde_json::from_slice(&answer)?)

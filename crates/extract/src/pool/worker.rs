@@ -1,24 +1,21 @@
-//! The worker's side: reads requests from one pipe, answers on the other, under limits that the
-//! system enforces.
+//! The worker's side: gives away every right it does not need, then reads requests from one pipe
+//! and answers on the other, under limits that the system enforces.
 
 use std::io::{self, Read, Write};
 
 use model::Warning;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::{Cap, Error};
+use crate::extract::{note_panic_place, panic_message};
 use crate::output::Output;
 use crate::pool::protocol::{Request, read_request, write_answer};
-use crate::{Caps, Extracted, Format, extract};
+use crate::{Confinement, Extracted, Format, extract, platform};
 
 /// The hidden argument that makes the executable a worker.
 pub const ARGUMENT: &str = "--extract-worker";
 
 /// The stack of the thread that reads documents; foreign readers recurse.
 const STACK_BYTES: usize = 64 << 20;
-
-/// Processor time a document gets beyond its time cap, should nobody be there to kill the worker.
-const GRACE_SECONDS: u64 = 10;
 
 /// Runs as a worker until the pipe closes, when the first argument says so.
 ///
@@ -29,10 +26,18 @@ pub fn main_if_asked() -> bool {
         return false;
     }
     // A panic is an answer here, not a message for a terminal.
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(|panic| note_panic_place(panic.location())));
     // A broken pipe means that nobody waits for an answer any more.
-    let _ = run_worker(&mut io::stdin().lock(), &mut io::stdout().lock());
+    let _ = run_worker(&mut io::stdin().lock(), &mut io::stdout().lock(), confine());
     true
+}
+
+/// Takes from this process, for good, what a reader of documents does not need: files, network,
+/// other processes, new privileges. Gives what the system agreed to.
+///
+/// Threads that run already keep their rights: call it before any is started.
+pub fn confine() -> Confinement {
+    platform::confine()
 }
 
 /// Answers requests until the pipe closes.
@@ -40,10 +45,14 @@ pub fn main_if_asked() -> bool {
 /// # Errors
 ///
 /// When a pipe breaks in the middle of a message.
-pub fn run_worker(requests: &mut impl Read, answers: &mut impl Write) -> io::Result<()> {
+pub fn run_worker(
+    requests: &mut impl Read,
+    answers: &mut impl Write,
+    confinement: Confinement,
+) -> io::Result<()> {
     while let Some(request) = read_request(requests)? {
-        set_limits(&request.caps);
-        write_answer(answers, &read_document(request))?;
+        platform::limit(&request.caps, STACK_BYTES as u64);
+        write_answer(answers, &read_document(request), confinement)?;
     }
     Ok(())
 }
@@ -55,28 +64,13 @@ fn read_document(request: Request) -> (Extracted, Vec<Warning>) {
         .spawn(move || extract(&request.bytes, &request.name, &request.caps));
     let error = match reader.map(std::thread::JoinHandle::join) {
         Ok(Ok(answer)) => return answer,
-        Ok(Err(_)) => Error::WorkerDied { status: "its reading thread failed".to_owned() },
+        Ok(Err(panic)) => {
+            Error::Panicked { format: Format::Binary, detail: panic_message(panic.as_ref()) }
+        }
         // Only memory for its stack can be missing.
         Err(_) => Output::new(&caps, 0).capped(Cap::Memory),
     };
     let warning = Warning::new(error.code(), error.to_string());
-    (Extracted::empty(Format::Binary), vec![warning])
-}
-
-/// Sets what the system enforces for the next document. Not every system has every limit, so a
-/// refusal leaves the pool's own limits.
-fn set_limits(caps: &Caps) {
-    let memory = caps.memory_bytes.saturating_add(STACK_BYTES as u64);
-    set_limit(Resource::As, memory);
-    set_limit(Resource::Core, 0);
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec;
-    let used = u64::try_from(used).unwrap_or_default();
-    set_limit(Resource::Cpu, used + caps.time.as_secs() + GRACE_SECONDS);
-}
-
-fn set_limit(resource: Resource, value: u64) {
-    let maximum = getrlimit(resource).maximum;
-    let value = maximum.map_or(value, |maximum| value.min(maximum));
-    // A limit that cannot be set is one the system does not have.
-    let _ = setrlimit(resource, Rlimit { current: Some(value), maximum });
+    let extracted = Extracted::without_text(Format::Binary, error.outcome(), error.to_string());
+    (extracted, vec![warning])
 }

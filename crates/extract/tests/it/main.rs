@@ -7,5 +7,6 @@ mod fixtures;
 
 mod formats;
 mod hostile;
+mod outcomes;
 mod pdf;
 mod pool;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use extract::{Caps, Pool, PoolConfig, extract, worker};
+use model::ReadOutcome;
 
 use crate::fixtures;
 
@@ -49,6 +50,7 @@ fn a_worker_out_of_memory_ends_alone() {
     let (document, warnings) = pool.extract(text.as_bytes(), "large.txt", &caps);
     assert!(document.blocks.is_empty());
     assert_eq!(warnings[0].code, "memory_cap");
+    assert_eq!(document.outcome, ReadOutcome::TooLarge);
     let (document, _) = pool.extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert!(!document.blocks.is_empty());
 }
@@ -77,8 +79,9 @@ fn a_worker_that_dies_or_never_starts_is_told() {
             n_workers: 1,
         })
     };
-    let (_, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let (document, warnings) = of("false").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_died");
+    assert_eq!(document.outcome, ReadOutcome::Failed);
     let (_, warnings) =
         of("/no/such/program").extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
     assert_eq!(warnings[0].code, "worker_unavailable");
@@ -96,4 +99,59 @@ fn files_are_read_from_disk_within_the_cap() {
     assert_eq!(pool.extract_file(&path, &caps).1[0].code, "input_cap");
     let missing = pool.extract_file(&folder.path().join("missing.txt"), &Caps::standard());
     assert_eq!(missing.1[0].code, "unreadable");
+    assert_eq!(missing.0.outcome, ReadOutcome::Unreadable);
+}
+
+#[test]
+fn workers_inherit_no_environment() {
+    // The runner of tests sets variables of this kind, as people set keys for a server.
+    assert!(std::env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("CARGO_")));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("environment");
+    let pool = Pool::new(PoolConfig {
+        program: PathBuf::from("/bin/sh"),
+        arguments: vec!["-c".into(), format!("env > '{}'", path.display()).into()],
+        n_workers: 1,
+    });
+    pool.extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let inherited = fs_err::read_to_string(&path).unwrap();
+    assert!(!inherited.contains("CARGO_") && !inherited.contains("HOME="), "{inherited}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_can_do_nothing_but_read_and_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret.txt");
+    fs_err::write(&path, "a secret").unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let probe = std::process::Command::new(env!("CARGO_BIN_EXE_extract-worker"))
+        .args(["--probe", path.to_str().unwrap(), &port])
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    insta::assert_snapshot!(String::from_utf8_lossy(&probe.stdout), @r"
+    confined true
+    read a file refused
+    write a file refused
+    remove a file refused
+    list a folder refused
+    connect refused
+    open a datagram socket refused
+    start a program refused
+    start a thread done
+    read a pipe done
+    ");
+    assert!(path.exists() && !folder.path().join("secret.written").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_pool_knows_what_its_workers_are_kept_from() {
+    let pool = pool(1);
+    assert_eq!(pool.confinement(), None);
+    pool.extract(&fixtures::pdf(), "a.pdf", &Caps::standard());
+    let confinement = pool.confinement().unwrap();
+    assert!(confinement.is_whole(), "workers could still {:?}", confinement.missing());
 }

@@ -1,4 +1,4 @@
-//! The figures of this room: `dowse bench infer`.
+//! The figures of this crate: `dowse bench infer`.
 //!
 //! Speed is measured beside Python's `onnxruntime` on the same weights and the same token ids in
 //! one run: our vectors, then theirs, then ours again, the best of each. Where Python or its

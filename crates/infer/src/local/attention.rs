@@ -1,12 +1,33 @@
 //! Self-attention of one sequence: every token looks at every other.
 
-use super::encoder::Head;
 use super::kernels::{self, Level};
 use super::product::{DEPTH_PADDING, Operand, Panels, Product, ROW_PADDING, Store};
 use super::vectorised::Softmax;
 
 /// How many query rows are worked on together: their scores stay in the cache.
 const QUERY_ROWS: usize = 32;
+
+/// Which columns of a projected row belong to one head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    pub(crate) size: usize,
+    pub(crate) query_column: usize,
+    pub(crate) key_column: usize,
+    pub(crate) value_column: usize,
+}
+
+impl Head {
+    /// Gives the heads of rows that hold queries, keys and values of `hidden` columns each.
+    pub(crate) fn all(hidden: usize, n_heads: usize) -> impl Iterator<Item = Head> {
+        let size = hidden / n_heads;
+        (0..n_heads).map(move |head_idx| Head {
+            size,
+            query_column: head_idx * size,
+            key_column: hidden + head_idx * size,
+            value_column: 2 * hidden + head_idx * size,
+        })
+    }
+}
 
 /// Memory that attention needs and keeps between calls.
 #[derive(Debug, Default)]
@@ -25,6 +46,8 @@ pub(crate) struct Projected<'a, T> {
     pub(crate) start: usize,
     /// The number of its tokens.
     pub(crate) length: usize,
+    /// How many tokens to each side a token sees; all where there is none.
+    pub(crate) window: Option<usize>,
 }
 
 /// Computes one head for one sequence, and stores it in the head's columns of `context`.
@@ -38,7 +61,7 @@ pub(crate) fn attend<T: Operand>(
     context: &mut [T],
     context_stride: usize,
 ) {
-    let Projected { rows, stride, start, length } = *projected;
+    let Projected { rows, stride, start, length, window } = *projected;
     let size = head.size;
     space.keys.reset(level, length, size);
     space.values.reset(level, size, length);
@@ -64,6 +87,8 @@ pub(crate) fn attend<T: Operand>(
                 stride: score_stride,
                 n_rows,
                 length,
+                first_row: first,
+                window,
             },
         );
         let out = &mut context[(start + first) * context_stride + head.query_column..];

@@ -6,6 +6,7 @@ use model::Deadline;
 use tokenizers::Encoding;
 
 use super::graph::{Graph, batches};
+use super::pooling::relevance_of;
 use crate::{EmbedderId, Error, Reranker, Result};
 
 /// The most passages of one call.
@@ -24,13 +25,8 @@ impl CrossEncoder {
     pub fn open(folder: &Path, id: EmbedderId) -> Result<Self> {
         let graph = Graph::open(folder, id, &["logits"])?;
         let encoder = CrossEncoder { graph };
-        encoder.run(&[&encoder.encode("question", "answer")?])?;
+        encoder.run(&[&encoder.graph.text.encode_pair("question", "answer")?])?;
         Ok(encoder)
-    }
-
-    fn encode(&self, query: &str, passage: &str) -> Result<Encoding> {
-        let pair = self.graph.tokenizer.encode_fast((query, passage), true);
-        pair.map_err(|error| self.graph.untokenized(&error))
     }
 
     fn run(&self, pairs: &[&Encoding]) -> Result<Vec<f32>> {
@@ -40,33 +36,22 @@ impl CrossEncoder {
             [_, 2] => 2,
             shape => return Err(self.graph.unexpected(shape)),
         };
-        // With one label its logit is the score; with two, the second against the first is.
-        let logit = |labels: &[f32]| match labels {
-            [one] => *one,
-            [no, yes] => yes - no,
-            _ => 0.0,
-        };
-        Ok(output.values.chunks_exact(n_labels).map(|labels| sigmoid(logit(labels))).collect())
+        Ok(output.values.chunks_exact(n_labels).map(relevance_of).collect())
     }
 }
 
 impl Reranker for CrossEncoder {
     fn id(&self) -> &EmbedderId {
-        &self.graph.id
+        &self.graph.text.id
     }
 
     fn score(&self, query: &str, passages: &[&str], deadline: &Deadline) -> Result<Vec<f32>> {
         let n_asked = passages.len();
         let out_of_time = |n_done| Error::OutOfTime { doing: "scoring pairs", n_done, n_asked };
-        if n_asked > MAX_PAIRS {
-            return Err(Error::Runtime {
-                model: self.graph.id.to_string(),
-                problem: format!("{n_asked} passages in one call, allowed are {MAX_PAIRS}"),
-            });
-        }
+        check_pair_count(&self.graph.text.id, n_asked)?;
         let pairs = passages
             .iter()
-            .map(|passage| self.encode(query, passage))
+            .map(|passage| self.graph.text.encode_pair(query, passage))
             .collect::<Result<Vec<Encoding>>>()?;
         let lengths: Vec<usize> = pairs.iter().map(Encoding::len).collect();
         let mut scores = vec![0.0; n_asked];
@@ -85,7 +70,11 @@ impl Reranker for CrossEncoder {
     }
 }
 
-/// Brings a logit between 0 and 1.
-pub(crate) fn sigmoid(logit: f32) -> f32 {
-    1.0 / (1.0 + (-logit).exp())
+/// Fails when a call asks for more pairs than allowed.
+pub(crate) fn check_pair_count(id: &EmbedderId, n_pairs: usize) -> Result<()> {
+    if n_pairs <= MAX_PAIRS {
+        return Ok(());
+    }
+    let problem = format!("{n_pairs} passages in one call, allowed are {MAX_PAIRS}");
+    Err(Error::Runtime { model: id.to_string(), problem })
 }

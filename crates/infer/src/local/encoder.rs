@@ -1,12 +1,13 @@
 //! The transformer itself: weights, and the forward pass over a batch of sequences.
 //!
-//! A batch is ragged: the tokens of all its sequences stand one after another without padding, so
+//! A batch is ragged: the tokens of all its sequences follow one another without padding, so
 //! no product is wasted on tokens that are not there. Attention runs for each sequence alone.
 
-use super::attention::{AttentionSpace, Projected, attend};
+use super::attention::{AttentionSpace, Head, Projected, attend};
 use super::container::{Container, Shape, Tensor};
 use super::kernels::{self, Level};
 use super::product::{AddBiased, Operand, Panels, Product, ROW_PADDING, StoreBiased, StoreGelu};
+use super::runner::Forward;
 use super::vectorised::LayerNorm;
 use crate::Result;
 
@@ -43,15 +44,6 @@ struct Linear<T> {
 struct Norm {
     scale: Vec<f32>,
     shift: Vec<f32>,
-}
-
-/// Where one head's columns stand in a projected row.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
-    pub(crate) size: usize,
-    pub(crate) query_column: usize,
-    pub(crate) key_column: usize,
-    pub(crate) value_column: usize,
 }
 
 /// Memory that a forward pass needs and keeps between calls.
@@ -113,25 +105,6 @@ impl<T: Operand> Encoder<T> {
         self.layers.iter().map(layer).sum()
     }
 
-    /// Computes the last hidden state of every token of every sequence, one row each, in order.
-    ///
-    /// Invariant: sequences are not longer than the model's positions, and hold known ids.
-    pub(crate) fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Space<T>) -> &'s [f32] {
-        let hidden = self.shape.hidden;
-        let n_rows: usize = sequences.iter().map(|ids| ids.len()).sum();
-        let n_padded = (n_rows + ROW_PADDING).next_multiple_of(ROW_PADDING);
-        space.hidden.resize(n_rows * hidden, 0.0);
-        space.operand.resize(n_padded * hidden, T::default());
-        space.projected.resize(n_padded * 3 * hidden, T::default());
-        space.context.resize(n_padded * hidden, T::default());
-        space.fed.resize(n_padded * self.shape.feed_forward, T::default());
-        self.embed(sequences, space);
-        for layer in &self.layers {
-            self.run_layer(layer, sequences, n_rows, space);
-        }
-        &space.hidden
-    }
-
     fn embed(&self, sequences: &[&[u32]], space: &mut Space<T>) {
         let hidden = self.shape.hidden;
         let mut place = vec![0.0; hidden];
@@ -172,8 +145,14 @@ impl<T: Operand> Encoder<T> {
         });
         let mut start = 0;
         for ids in sequences {
-            let rows = Projected { rows: projected, stride: 3 * hidden, start, length: ids.len() };
-            for head in self.heads() {
+            let rows = Projected {
+                rows: projected,
+                stride: 3 * hidden,
+                start,
+                length: ids.len(),
+                window: None,
+            };
+            for head in Head::all(hidden, self.shape.n_heads) {
                 attend(level, &rows, head, attention, context, hidden);
             }
             start += ids.len();
@@ -225,16 +204,30 @@ impl<T: Operand> Encoder<T> {
             },
         );
     }
+}
 
-    fn heads(&self) -> impl Iterator<Item = Head> + use<T> {
-        let Shape { hidden, n_heads, .. } = self.shape;
-        let size = hidden / n_heads;
-        (0..n_heads).map(move |head_idx| Head {
-            size,
-            query_column: head_idx * size,
-            key_column: hidden + head_idx * size,
-            value_column: 2 * hidden + head_idx * size,
-        })
+impl<T: Operand> Forward for Encoder<T> {
+    type Space = Space<T>;
+
+    fn n_dimensions(&self) -> usize {
+        self.shape.hidden
+    }
+
+    /// Invariant: sequences are not longer than the model's positions, and hold known ids.
+    fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Space<T>) -> &'s [f32] {
+        let hidden = self.shape.hidden;
+        let n_rows: usize = sequences.iter().map(|ids| ids.len()).sum();
+        let n_padded = (n_rows + ROW_PADDING).next_multiple_of(ROW_PADDING);
+        space.hidden.resize(n_rows * hidden, 0.0);
+        space.operand.resize(n_padded * hidden, T::default());
+        space.projected.resize(n_padded * 3 * hidden, T::default());
+        space.context.resize(n_padded * hidden, T::default());
+        space.fed.resize(n_padded * self.shape.feed_forward, T::default());
+        self.embed(sequences, space);
+        for layer in &self.layers {
+            self.run_layer(layer, sequences, n_rows, space);
+        }
+        &space.hidden
     }
 }
 

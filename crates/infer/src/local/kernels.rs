@@ -1,7 +1,7 @@
 //! Choosing the instruction set at run time, the matrix tiles of recent Intel processors, and sums
 //! under a mask of bits.
 //!
-//! This is the only file of the room with unsafe code. It rests on three facts:
+//! This is the only file of the crate with unsafe code. It rests on three facts:
 //!
 //! - A [`Level`] can only be had from [`Level::available`], which asks the processor (and, for
 //!   tiles, the operating system) first. So whoever holds a level may run its instructions.

@@ -1,16 +1,21 @@
 //! Models that run in this process.
 //!
-//! [`E5Embedder`] runs the default model on kernels of our own; [`OnnxEmbedder`] and
-//! [`CrossEncoder`] run folders with `model.onnx` and `tokenizer.json` through rten.
+//! [`E5Embedder`] runs the default model and [`ModernEmbedder`] and [`ModernCrossEncoder`] run
+//! ModernBERT checkpoints on kernels of our own; [`OnnxEmbedder`] and [`CrossEncoder`] run folders
+//! with `model.onnx` and `tokenizer.json` through rten.
 
 mod cross_encoder;
 mod e5;
+mod modern;
 mod onnx;
 
 mod attention;
 mod container;
 mod encoder;
 mod graph;
+mod pooling;
+mod runner;
+mod sentence;
 mod unigram;
 
 pub(crate) mod kernels;
@@ -24,9 +29,11 @@ mod tiny_graph;
 
 pub use container::MAX_CONTAINER_BYTES;
 pub use cross_encoder::{CrossEncoder, MAX_PAIRS};
-pub use e5::{E5Embedder, MAX_THREADS, MAX_TOKENS};
+pub use e5::{E5Embedder, MAX_TOKENS};
 pub use graph::MAX_GRAPH_BYTES;
+pub use modern::{MAX_CHECKPOINT_BYTES, ModernCrossEncoder, ModernEmbedder};
 pub use onnx::OnnxEmbedder;
+pub use runner::MAX_THREADS;
 
-pub(crate) use cross_encoder::sigmoid;
-pub(crate) use e5::scale_to_one;
+pub(crate) use modern::is_modern;
+pub(crate) use pooling::{scale_to_one, sigmoid};

@@ -278,6 +278,28 @@ impl<T: Number> Epilogue for StoreGelu<'_, T> {
     }
 }
 
+/// Adds a bias, multiplies GELU of the first half of each panel with its second half, and stores
+/// half as many columns as operands of the next product.
+pub(crate) struct StoreGeglu<'a, T> {
+    pub(crate) bias: &'a [f32],
+    pub(crate) out: &'a mut [T],
+    pub(crate) stride: usize,
+}
+
+impl<T: Number> Epilogue for StoreGeglu<'_, T> {
+    #[inline(always)]
+    fn take<A: Arithmetic>(&mut self, row: usize, column: usize, values: &[f32]) {
+        let half = values.len() / 2;
+        let out = &mut self.out[row * self.stride + column / 2..][..half];
+        let (bias, gate_bias) = self.bias[column..][..2 * half].split_at(half);
+        let (values, gates) = values.split_at(half);
+        for at in 0..half {
+            let activated = gelu::<A>(values[at] + bias[at]);
+            out[at] = T::from_f32(activated * (gates[at] + gate_bias[at]));
+        }
+    }
+}
+
 /// Adds a bias and the product to rows that are there already: the residual path.
 pub(crate) struct AddBiased<'a> {
     pub(crate) bias: &'a [f32],

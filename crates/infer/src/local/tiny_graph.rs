@@ -1,4 +1,4 @@
-//! Tiny ONNX folders for tests of this room, with rows that follow from the number of the word.
+//! Tiny ONNX folders for tests of this crate, with rows that follow from the number of the word.
 
 use std::path::Path;
 

@@ -177,8 +177,38 @@ impl<T: Number> Work for LayerNorm<'_, T> {
     }
 }
 
-/// Softmax of rows of scores, written as operands of a product. What lies behind a row's
-/// `length` becomes 0.
+/// Layer normalisation of every row, written as operands of a product; the rows stay.
+pub(crate) struct NormaliseInto<'a, T> {
+    /// The rows, one after another.
+    pub(crate) rows: &'a [f32],
+    /// Where the normalised rows go; at least as long.
+    pub(crate) copy: &'a mut [T],
+    pub(crate) scale: &'a [f32],
+    pub(crate) shift: &'a [f32],
+    pub(crate) epsilon: f32,
+}
+
+impl<T: Number> Work for NormaliseInto<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let width = self.scale.len();
+        let shift = &self.shift[..width];
+        for (row, copy) in self.rows.chunks_exact(width).zip(self.copy.chunks_exact_mut(width)) {
+            let mean = sum(row) / width as f32;
+            let variance = sum_of_squares::<A>(row, mean) / width as f32;
+            let factor = 1.0 / (variance + self.epsilon).sqrt();
+            for at in 0..width {
+                let value = A::fused((row[at] - mean) * factor, self.scale[at], shift[at]);
+                copy[at] = T::from_f32(value);
+            }
+        }
+    }
+}
+
+/// Softmax of rows of scores, written as operands of a product. What lies outside of a row's
+/// length or window becomes 0.
 pub(crate) struct Softmax<'a, T> {
     pub(crate) scores: &'a mut [f32],
     pub(crate) weights: &'a mut [T],
@@ -186,6 +216,10 @@ pub(crate) struct Softmax<'a, T> {
     pub(crate) stride: usize,
     pub(crate) n_rows: usize,
     pub(crate) length: usize,
+    /// The place of the first row in its sequence.
+    pub(crate) first_row: usize,
+    /// How far to each side of its own place a row counts; everywhere where there is none.
+    pub(crate) window: Option<usize>,
 }
 
 impl<T: Number> Work for Softmax<'_, T> {
@@ -197,14 +231,21 @@ impl<T: Number> Work for Softmax<'_, T> {
             .scores
             .chunks_exact_mut(self.stride)
             .zip(self.weights.chunks_exact_mut(self.stride));
-        for (scores, weights) in rows.take(self.n_rows) {
-            let scores = &mut scores[..self.length];
+        for (row_idx, (scores, weights)) in rows.take(self.n_rows).enumerate() {
+            let at = self.first_row + row_idx;
+            let (from, to) = match self.window {
+                Some(window) => (at.saturating_sub(window), self.length.min(at + window + 1)),
+                None => (0, self.length),
+            };
+            let scores = &mut scores[from..to];
             let top = largest(scores);
             for score in scores.iter_mut() {
                 *score = exp::<A>(*score - top);
             }
             let factor = 1.0 / sum(scores);
-            let (kept, behind) = weights.split_at_mut(self.length);
+            let (before, rest) = weights.split_at_mut(from);
+            let (kept, behind) = rest.split_at_mut(to - from);
+            before.fill(T::default());
             for (weight, score) in kept.iter_mut().zip(&*scores) {
                 *weight = T::from_f32(score * factor);
             }

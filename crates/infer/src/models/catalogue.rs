@@ -67,6 +67,8 @@ pub const DEFAULT_EMBEDDER: &str = "multilingual-e5-small";
 pub(crate) const CONTAINER_FILE: &str = "model.e5s1";
 /// The name of an ONNX graph in a model folder.
 pub(crate) const GRAPH_FILE: &str = "model.onnx";
+/// The name of a checkpoint in a model folder.
+pub(crate) const CHECKPOINT_FILE: &str = "model.safetensors";
 /// The name of a tokenizer in a model folder.
 pub(crate) const TOKENIZER_FILE: &str = "tokenizer.json";
 
@@ -142,6 +144,46 @@ pub const KNOWN_MODELS: &[KnownModel] = &[
         sources: &[Source::Hub(HubRepository {
             repository: "cross-encoder/ms-marco-MiniLM-L-6-v2",
             version: "f32.1",
+        })],
+    },
+    KnownModel {
+        name: "granite-embedding-97m-multilingual-r2",
+        purpose: Purpose::Embedder,
+        description: "over 200 languages and code, 384 dimensions, ModernBERT; better than the \
+                      default where it is slower; only from the model hub",
+        licence: "Apache-2.0",
+        version: "r2.1",
+        dimensions: 384,
+        n_download_bytes: 215_000_000,
+        sources: &[Source::Hub(HubRepository {
+            repository: "ibm-granite/granite-embedding-97m-multilingual-r2",
+            version: "r2.1",
+        })],
+    },
+    KnownModel {
+        name: "ruri-v3-30m",
+        purpose: Purpose::Embedder,
+        description: "Japanese, 256 dimensions, ModernBERT, small; only from the model hub",
+        licence: "Apache-2.0",
+        version: "v3.1",
+        dimensions: 256,
+        n_download_bytes: 150_000_000,
+        sources: &[Source::Hub(HubRepository {
+            repository: "cl-nagoya/ruri-v3-30m",
+            version: "v3.1",
+        })],
+    },
+    KnownModel {
+        name: "japanese-reranker-xsmall-v2",
+        purpose: Purpose::Reranker,
+        description: "Japanese cross-encoder, ModernBERT, small; only from the model hub",
+        licence: "MIT",
+        version: "v2.1",
+        dimensions: 1,
+        n_download_bytes: 150_000_000,
+        sources: &[Source::Hub(HubRepository {
+            repository: "hotchpotch/japanese-reranker-xsmall-v2",
+            version: "v2.1",
         })],
     },
 ];

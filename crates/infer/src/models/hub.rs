@@ -10,7 +10,7 @@ use net::{Client, Config, Request, RetryPolicy};
 
 use super::folder::sum_of;
 use super::pull::Job;
-use super::{GRAPH_FILE, Manifest, Progress, Purpose, TOKENIZER_FILE};
+use super::{CHECKPOINT_FILE, GRAPH_FILE, Manifest, Progress, Purpose, TOKENIZER_FILE};
 use crate::{Error, Result};
 
 /// The largest file that is downloaded.
@@ -22,16 +22,14 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const GRAPH_PATHS: &[&str] = &["onnx/model.onnx", "model.onnx"];
 /// Files that help and may be missing.
 const OPTIONAL_PATHS: &[&str] =
-    &["config.json", "sentence_bert_config.json", "1_Pooling/config.json"];
+    &["config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling/config.json"];
 
 /// Pulls a repository that the user named; its configuration says what it is for.
 pub(crate) fn pull_named_from_hub(job: &mut Job<'_>, repository: &str) -> Result<Manifest> {
     let files = job.files_dir();
     fs_err::create_dir_all(&files)?;
     let source = pull_from_hub(job, repository)?;
-    let config = fs_err::read(files.join("config.json")).unwrap_or_default();
-    let config: serde_json::Value = serde_json::from_slice(&config).unwrap_or_default();
-    let is_classifier = config["architectures"]
+    let is_classifier = read_config(&files)["architectures"]
         .as_array()
         .is_some_and(|names| names.iter().any(is_sequence_classifier));
     let purpose = if is_classifier { Purpose::Reranker } else { Purpose::Embedder };
@@ -58,28 +56,31 @@ pub(crate) fn pull_from_hub(job: &mut Job<'_>, repository: &str) -> Result<Strin
     let base = format!("{}/{repository}/resolve/main", hub_url.trim_end_matches('/'));
     let files = job.files_dir();
     fetch(job, &client, &format!("{base}/{TOKENIZER_FILE}"), &files.join(TOKENIZER_FILE))?;
-    let mut last = None;
-    for path in GRAPH_PATHS {
-        match fetch(job, &client, &format!("{base}/{path}"), &files.join(GRAPH_FILE)) {
-            Ok(()) => {
-                last = None;
-                break;
-            }
-            Err(error) if is_not_there(&error) => last = Some(error),
-            Err(error) => return Err(error),
-        }
-    }
-    if let Some(error) = last {
-        return Err(error);
-    }
-    for path in OPTIONAL_PATHS {
+    for path in ["config.json"].iter().chain(OPTIONAL_PATHS) {
         match fetch(job, &client, &format!("{base}/{path}"), &files.join(path)) {
             Ok(()) => {}
             Err(error) if is_not_there(&error) => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(format!("hub {repository}"))
+    // ModernBERT runs from its checkpoint on our own kernels; everything else from a graph.
+    let is_modern = read_config(&files)["model_type"] == "modernbert";
+    let (paths, file): (&[&str], &str) =
+        if is_modern { (&[CHECKPOINT_FILE], CHECKPOINT_FILE) } else { (GRAPH_PATHS, GRAPH_FILE) };
+    let mut last = None;
+    for path in paths {
+        match fetch(job, &client, &format!("{base}/{path}"), &files.join(file)) {
+            Ok(()) => return Ok(format!("hub {repository}")),
+            Err(error) if is_not_there(&error) => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.expect("there is at least one path"))
+}
+
+fn read_config(files: &Path) -> serde_json::Value {
+    let config = fs_err::read(files.join("config.json")).unwrap_or_default();
+    serde_json::from_slice(&config).unwrap_or_default()
 }
 
 fn is_sequence_classifier(name: &serde_json::Value) -> bool {

@@ -19,4 +19,4 @@ pub use folder::{FileSum, ListedModel, Manifest, folder_of, list, read_manifest,
 pub use progress::{Progress, Purpose, Step};
 pub use pull::{DEFAULT_HUB_URL, PullConfig, pull};
 
-pub(crate) use catalogue::{CONTAINER_FILE, GRAPH_FILE, TOKENIZER_FILE};
+pub(crate) use catalogue::{CHECKPOINT_FILE, CONTAINER_FILE, GRAPH_FILE, TOKENIZER_FILE};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex};
 use serde_json::Value;
-use store::{Catalogue, Change, Lookup, ObjectKey, ObjectPage, TypedObject};
+use store::{Change, Lookup, ObjectKey, ObjectPage, Objects, TypedObject};
 
 use super::context::{JobContext, JobFailure, Runner};
 use super::job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
@@ -43,7 +43,7 @@ const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// Jobs of all kinds, kept in the catalogue.
 pub struct JobQueue {
-    catalogue: Arc<dyn Catalogue>,
+    catalogue: Arc<dyn Objects>,
     clock: Clock,
     pub(super) config: QueueConfig,
     runners: HashMap<String, Arc<dyn Runner>>,
@@ -80,7 +80,7 @@ impl JobQueue {
     ///
     /// When the catalogue fails.
     pub fn open(
-        catalogue: Arc<dyn Catalogue>,
+        catalogue: Arc<dyn Objects>,
         runners: HashMap<String, Arc<dyn Runner>>,
         config: QueueConfig,
         clock: Clock,

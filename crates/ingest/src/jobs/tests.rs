@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{Deadline, TenantId, Timestamp};
 use serde_json::json;
-use store::{Config, EmbeddedStore};
+use store::{Config, Store};
 
 use super::*;
 use crate::Stage;
@@ -30,7 +30,7 @@ fn open(
     runner: impl Runner + 'static,
 ) -> std::sync::Arc<JobQueue> {
     let clock = model::Clock::fixed(Timestamp(7));
-    let store = EmbeddedStore::open(folder, &Config::for_one_machine(), clock.clone()).unwrap();
+    let store = Store::open(folder, &Config::for_one_machine(), clock.clone()).unwrap();
     let runner: std::sync::Arc<dyn Runner> = std::sync::Arc::new(runner);
     let runners = [("test".to_owned(), runner)].into();
     // The catalogue outlives the store that it came from.
@@ -149,11 +149,11 @@ fn an_interrupted_job_goes_on_from_its_checkpoint() {
 
 /// Counts how often all objects of a kind are listed.
 struct Counting {
-    inner: std::sync::Arc<dyn store::Catalogue>,
+    inner: std::sync::Arc<dyn store::Objects>,
     n_lists: std::sync::atomic::AtomicUsize,
 }
 
-impl store::Catalogue for Counting {
+impl store::Objects for Counting {
     fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
         self.inner.get(key)
     }
@@ -176,8 +176,7 @@ impl store::Catalogue for Counting {
 fn the_end_of_a_job_lists_nothing_and_old_ones_are_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let clock = model::Clock::fixed(Timestamp(7));
-    let store =
-        EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
+    let store = Store::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
     let catalogue = std::sync::Arc::new(Counting {
         inner: store.catalogue(),
         n_lists: std::sync::atomic::AtomicUsize::new(0),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
 use model::{Block, NamespaceId, Warning};
-use store::{Document, PassageStore};
+use store::{Document, Store};
 
 use super::Cut;
 use crate::{Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
@@ -25,7 +25,7 @@ const COMMITS_PER_WAIT: u32 = 4;
 #[derive(Clone)]
 pub struct Pipeline {
     /// Where documents go.
-    pub store: Arc<dyn PassageStore>,
+    pub store: Arc<Store>,
     /// The namespace.
     pub namespace: NamespaceId,
     /// How documents become passages.
@@ -77,7 +77,7 @@ pub struct IngestReport {
 
 impl Pipeline {
     /// Makes a pipeline that extracts in this process, on one thread.
-    pub fn in_process(store: Arc<dyn PassageStore>, namespace: NamespaceId, cut: Cut) -> Self {
+    pub fn in_process(store: Arc<Store>, namespace: NamespaceId, cut: Cut) -> Self {
         Pipeline {
             store,
             namespace,

@@ -16,7 +16,7 @@ use infer::{EmbedderChoice, EmbedderSlot, Llm, Secret};
 use ingest::{Job, JobQueue, JobState, QueueConfig, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
-use store::{Catalogue, Change, EmbeddedStore, Lookup, Object, ObjectKey, ObjectPage};
+use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 
 use crate::{
     Accepted, Found, JOBS, NewBase, NewCollection, NewDocument, SearchRequest, Service,
@@ -37,12 +37,12 @@ pub(crate) struct World {
 
 /// A catalogue that can be taken away.
 struct Breakable {
-    inner: Arc<dyn Catalogue>,
+    inner: Arc<dyn Objects>,
     down: Arc<AtomicBool>,
 }
 
 impl Breakable {
-    fn reach(&self) -> store::Result<&dyn Catalogue> {
+    fn reach(&self) -> store::Result<&dyn Objects> {
         if self.down.load(Ordering::Relaxed) {
             let path = "store".into();
             let source = std::io::Error::other("connection refused");
@@ -52,7 +52,7 @@ impl Breakable {
     }
 }
 
-impl Catalogue for Breakable {
+impl Objects for Breakable {
     fn get(&self, key: &ObjectKey) -> store::Result<Option<Object>> {
         self.reach()?.get(key)
     }
@@ -90,12 +90,12 @@ impl World {
     fn open(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
         let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
-        let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
+        let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();
         let down = Arc::new(AtomicBool::new(false));
-        let catalogue: Arc<dyn Catalogue> =
+        let catalogue: Arc<dyn Objects> =
             Arc::new(Breakable { inner: store.catalogue(), down: Arc::clone(&down) });
         let config = QueueConfig::for_one_machine();
         let queue = JobQueue::open(store.catalogue(), runners, config, clock.clone()).unwrap();

@@ -12,7 +12,7 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Config, Document, EmbeddedStore, Filter, Manifest, PassageStore, VectorSpace};
+use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
 
 use super::report::{CUT, ThresholdReport};
 use super::vectors::KeptVectors;
@@ -92,7 +92,7 @@ impl Drop for RunFolder {
 pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
     let folder = RunFolder::make(&config.cache_folder)?;
     let clock = Clock::fixed(Timestamp(0));
-    let store = Arc::new(EmbeddedStore::open(&folder.0, &Config::for_one_machine(), clock)?);
+    let store = Arc::new(Store::open(&folder.0, &Config::for_one_machine(), clock)?);
     let namespace = NamespaceId::new("eval");
     let space = config.embedder.as_deref().map(|embedder| VectorSpace {
         embedder: embedder.id().to_string(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use model::{Clock, Deadline, NamespaceId, PassageId, Report, Timestamp};
 use sha2::{Digest, Sha256};
-use store::{Config, EmbeddedStore, Filter, Manifest, PassageStore, VectorSpace};
+use store::{Config, Filter, Manifest, Store, VectorSpace};
 
 use super::run::{RunFolder, document_of, embedded_text, millis};
 use super::vectors::KeptVectors;
@@ -37,7 +37,7 @@ pub fn scale(
 ) -> Result<Report> {
     let folder = RunFolder::make(&config.cache_folder)?;
     let clock = Clock::fixed(Timestamp(0));
-    let store = Arc::new(EmbeddedStore::open(folder.path(), &Config::for_one_machine(), clock)?);
+    let store = Arc::new(Store::open(folder.path(), &Config::for_one_machine(), clock)?);
     let namespace = NamespaceId::new("scale");
     let space = config.embedder.as_deref().map(|embedder| VectorSpace {
         embedder: embedder.id().to_string(),
@@ -94,7 +94,7 @@ fn add(report: &mut Report, name: &str, mut times: Vec<f64>) {
 }
 
 fn fill(
-    store: &EmbeddedStore,
+    store: &Store,
     namespace: &NamespaceId,
     datasets: &[Dataset],
     n_passages: usize,
@@ -127,7 +127,7 @@ fn fill(
 }
 
 fn write(
-    store: &EmbeddedStore,
+    store: &Store,
     namespace: &NamespaceId,
     corpus: &str,
     originals: &[SourceDocument],

@@ -13,7 +13,7 @@ use model::Deadline;
 use retrieve::Retriever;
 use serde_json::json;
 use serve::App;
-use store::{Catalogue, Change, EmbeddedStore, Lookup, Object, ObjectKey, ObjectPage};
+use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 use testkit::{Folder, Http, Request};
 use tools::everywhere::{Fetch, Search};
 use tools::knowledge::{GetKnowledgeBaseSummary, SearchDocuments};
@@ -32,7 +32,7 @@ fn refused<T>() -> store::Result<T> {
     Err(store::Error::ReadOnly { path: "db".into(), source })
 }
 
-impl Catalogue for Away {
+impl Objects for Away {
     fn get(&self, _: &ObjectKey) -> store::Result<Option<Object>> {
         refused()
     }
@@ -53,7 +53,7 @@ impl Catalogue for Away {
 fn service(folder: &Folder) -> (Service, Arc<JobQueue>) {
     let clock = testkit::fixed_clock();
     let config = store::Config::for_one_machine();
-    let store = Arc::new(EmbeddedStore::open(folder.path(), &config, clock.clone()).unwrap());
+    let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
     let slot = ServiceSlot::default();
     let runners: HashMap<_, _> =
         JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();

@@ -8,9 +8,7 @@ use model::{Clock, Deadline, NamespaceId, PassageId, Report};
 use super::alternatives;
 use super::machine::{cpu_seconds, megabytes, percentiles};
 use super::material::{BUCKET, DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT};
-use crate::{
-    Bm25, Config, EmbeddedStore, Filter, Manifest, PassageStore, Result, VectorSpace, WordsQuery,
-};
+use crate::{Bm25, Config, Filter, Manifest, Result, Store, VectorSpace, WordsQuery};
 
 const VECTORS_PER_BATCH: usize = 5_000;
 const N_CANDIDATES: usize = 100;
@@ -58,7 +56,7 @@ fn measure(
     let at = |name: &str| format!("{name}, {n_passages} passages");
     let namespace = NamespaceId::new("bench");
     let bounds = Config::for_one_machine();
-    let store = EmbeddedStore::open(&folder, &bounds, config.clock.clone())?;
+    let store = Store::open(&folder, &bounds, config.clock.clone())?;
     let space = VectorSpace { embedder: "synthetic".to_owned(), dimensions: DIMENSIONS };
     store.create_namespace(&namespace, &Manifest::current(Some(space)))?;
 
@@ -96,7 +94,7 @@ fn measure(
     drop(store);
 
     let begun = Instant::now();
-    let store = EmbeddedStore::open(&folder, &bounds, config.clock.clone())?;
+    let store = Store::open(&folder, &bounds, config.clock.clone())?;
     store.term_statistics(&namespace, &[])?;
     report.add(at("open"), begun.elapsed().as_secs_f64() * 1000.0, "ms");
     search(report, config, material, &store, n_passages)?;
@@ -115,7 +113,7 @@ fn search(
     report: &mut Report,
     config: &BenchConfig,
     material: &Material,
-    store: &EmbeddedStore,
+    store: &Store,
     n_passages: usize,
 ) -> Result<()> {
     let namespace = NamespaceId::new("bench");
@@ -170,7 +168,7 @@ fn search(
 }
 
 fn recall(
-    store: &EmbeddedStore,
+    store: &Store,
     material: &Material,
     namespace: &NamespaceId,
     n_passages: usize,

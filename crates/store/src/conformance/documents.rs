@@ -2,57 +2,55 @@
 
 use model::{DocumentId, NamespaceId, PassageId};
 
-use super::fixtures::{WithVectors, document, made, words};
-use crate::{DocumentPage, Error, Manifest, PassageStore, limits};
+use super::fixtures::{WithVectors, document, made_in};
+use crate::{Catalogue, Counts, DocumentPage, Error, Manifest, limits};
 
-pub(super) fn namespaces_come_and_go(store: &dyn PassageStore) {
-    let first = made(store, "come/and go:一", WithVectors::No);
-    let second = made(store, "come-second", WithVectors::Yes);
-    made(store, "come/and go:一", WithVectors::No);
-    let listed: Vec<_> = store.namespaces().unwrap().into_iter().map(|info| info.id).collect();
+pub(super) fn namespaces_come_and_go(catalogue: &dyn Catalogue) {
+    let first = made_in(catalogue, "come/and go:一", WithVectors::No);
+    let second = made_in(catalogue, "come-second", WithVectors::Yes);
+    made_in(catalogue, "come/and go:一", WithVectors::No);
+    let listed: Vec<_> =
+        catalogue.namespaces().unwrap().into_iter().map(|state| state.info.id).collect();
     assert!(listed.contains(&first) && listed.contains(&second));
     assert!(listed.is_sorted(), "namespaces are listed in order");
-    store.upsert(&first, &[document("a", &["gone soon"])]).unwrap();
-    assert!(store.drop_namespace(&first).unwrap());
-    assert!(!store.drop_namespace(&first).unwrap());
-    assert_eq!(store.namespace(&first).unwrap(), None);
-    assert!(matches!(store.counts(&first), Err(Error::UnknownNamespace { .. })));
-    made(store, "come/and go:一", WithVectors::No);
-    assert_eq!(store.counts(&first).unwrap().n_passages, 0, "a new namespace is empty");
-    assert!(words(store, &first, "gone").is_empty());
-    store.upsert(&first, &[document("a", &["here again"])]).unwrap();
-    assert_eq!(words(store, &first, "again"), ["a#0"]);
+    catalogue.upsert(&first, &[document("a", &["gone soon"])]).unwrap();
+    assert!(catalogue.drop_namespace(&first).unwrap());
+    assert!(!catalogue.drop_namespace(&first).unwrap());
+    assert_eq!(catalogue.namespace(&first).unwrap(), None);
+    assert!(is_unknown(&catalogue.upsert(&first, &[document("a", &["x"])]).unwrap_err()));
+    made_in(catalogue, "come/and go:一", WithVectors::No);
+    assert_eq!(counts_of(catalogue, &first).n_passages, 0, "a new namespace is empty");
+    catalogue.upsert(&first, &[document("a", &["here again"])]).unwrap();
 }
 
-pub(super) fn another_manifest_is_refused(store: &dyn PassageStore) {
-    let namespace = made(store, "manifest", WithVectors::Yes);
+pub(super) fn another_manifest_is_refused(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "manifest", WithVectors::Yes);
     let mut other = Manifest::current(Some(super::space()));
     other.analyser.version += 1;
-    let error = store.create_namespace(&namespace, &other).unwrap_err();
+    let error = catalogue.create_namespace(&namespace, &other).unwrap_err();
     assert!(matches!(error, Error::ManifestMismatch { .. }), "{error}");
     let mut other = Manifest::current(Some(super::space()));
     other.vectors.as_mut().unwrap().embedder.push('x');
-    let error = store.create_namespace(&namespace, &other).unwrap_err();
+    let error = catalogue.create_namespace(&namespace, &other).unwrap_err();
     assert!(matches!(error, Error::ManifestMismatch { .. }), "{error}");
-    let words_only = made(store, "manifest-words", WithVectors::No);
-    store.create_namespace(&words_only, &Manifest::current(Some(super::space()))).unwrap();
-    let info = store.namespace(&words_only).unwrap().unwrap();
-    assert_eq!(info.manifest.vectors, Some(super::space()), "takes on a vector space");
+    let words_only = made_in(catalogue, "manifest-words", WithVectors::No);
+    catalogue.create_namespace(&words_only, &Manifest::current(Some(super::space()))).unwrap();
+    let state = catalogue.namespace(&words_only).unwrap().unwrap();
+    assert_eq!(state.info.manifest.vectors, Some(super::space()), "takes on a vector space");
 }
 
-pub(super) fn unknown_namespaces_are_errors(store: &dyn PassageStore) {
+pub(super) fn unknown_namespaces_are_errors(catalogue: &dyn Catalogue) {
     let nowhere = NamespaceId::new("nowhere");
-    let is_unknown = |error: Error| matches!(error, Error::UnknownNamespace { .. });
-    assert!(is_unknown(store.upsert(&nowhere, &[document("a", &["x"])]).unwrap_err()));
-    assert!(is_unknown(store.delete(&nowhere, &[DocumentId::new("a")]).unwrap_err()));
-    assert!(is_unknown(store.documents(&nowhere, &DocumentPage::default()).unwrap_err()));
-    assert!(is_unknown(store.passages(&nowhere, &[]).unwrap_err()));
-    assert!(is_unknown(store.set_vectors(&nowhere, &[]).unwrap_err()));
-    assert_eq!(store.namespace(&nowhere).unwrap(), None);
+    assert!(is_unknown(&catalogue.upsert(&nowhere, &[document("a", &["x"])]).unwrap_err()));
+    assert!(is_unknown(&catalogue.delete(&nowhere, &[DocumentId::new("a")]).unwrap_err()));
+    assert!(is_unknown(&catalogue.documents(&nowhere, &DocumentPage::default()).unwrap_err()));
+    assert!(is_unknown(&catalogue.passages(&nowhere, &[]).unwrap_err()));
+    assert!(is_unknown(&catalogue.set_vectors(&nowhere, &[]).unwrap_err()));
+    assert_eq!(catalogue.namespace(&nowhere).unwrap(), None);
 }
 
-pub(super) fn documents_come_and_go(store: &dyn PassageStore) {
-    let namespace = made(store, "documents", WithVectors::No);
+pub(super) fn documents_come_and_go(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "documents", WithVectors::No);
     let mut one = document("one", &["first text", "second text"]);
     one.title = "Number One".to_owned();
     one.metadata = serde_json::json!({"size": 7});
@@ -60,15 +58,15 @@ pub(super) fn documents_come_and_go(store: &dyn PassageStore) {
     one.attributes.insert("year".to_owned(), 2021.into());
     one.passages[1].headings = vec!["Chapter".to_owned()];
     let two = document("two", &["third text"]);
-    let upserted = store.upsert(&namespace, &[one.clone(), two]).unwrap();
+    let upserted = catalogue.upsert(&namespace, &[one.clone(), two]).unwrap().upserted;
     assert_eq!((upserted.n_new, upserted.n_replaced, upserted.n_passages), (2, 0, 3));
 
-    let info = store.document(&namespace, &one.id).unwrap().unwrap();
+    let info = catalogue.document(&namespace, &one.id).unwrap().unwrap();
     assert_eq!((info.title.as_str(), info.n_passages), ("Number One", 2));
     assert_eq!((&info.metadata, info.fingerprint.as_str()), (&one.metadata, "v1"));
     assert_eq!(info.attributes, one.attributes);
-    assert_eq!(store.passages_of(&namespace, &one.id).unwrap(), one.passages);
-    let found = store
+    assert_eq!(catalogue.passages_of(&namespace, &one.id).unwrap(), one.passages);
+    let found = catalogue
         .passages(
             &namespace,
             &[PassageId::new("two#0"), PassageId::new("x"), PassageId::new("one#1")],
@@ -79,40 +77,36 @@ pub(super) fn documents_come_and_go(store: &dyn PassageStore) {
     assert_eq!(found[2].as_ref().unwrap().passage, one.passages[1]);
     assert_eq!(found[2].as_ref().unwrap().title, "Number One");
 
-    let upserted = store.upsert(&namespace, &[document("one", &["only text"])]).unwrap();
+    let upserted =
+        catalogue.upsert(&namespace, &[document("one", &["only text"])]).unwrap().upserted;
     assert_eq!((upserted.n_new, upserted.n_replaced), (0, 1));
-    let counts = store.counts(&namespace).unwrap();
+    let counts = counts_of(catalogue, &namespace);
     assert_eq!((counts.n_documents, counts.n_passages), (2, 2));
-    assert_eq!(words(store, &namespace, "second"), [""; 0], "the earlier version is gone");
-    assert_eq!(words(store, &namespace, "only"), ["one#0"]);
-    assert_eq!(store.passages(&namespace, &[PassageId::new("one#1")]).unwrap(), [None]);
+    assert_eq!(catalogue.passages(&namespace, &[PassageId::new("one#1")]).unwrap(), [None]);
 
     let ids = [DocumentId::new("one"), DocumentId::new("unknown")];
-    assert_eq!(store.delete(&namespace, &ids).unwrap(), 1);
-    assert_eq!(store.document(&namespace, &ids[0]).unwrap(), None);
-    assert_eq!(store.passages_of(&namespace, &ids[0]).unwrap(), []);
-    assert_eq!(words(store, &namespace, "text"), ["two#0"]);
-    let counts = store.counts(&namespace).unwrap();
+    assert_eq!(catalogue.delete(&namespace, &ids).unwrap(), 1);
+    assert_eq!(catalogue.document(&namespace, &ids[0]).unwrap(), None);
+    assert_eq!(catalogue.passages_of(&namespace, &ids[0]).unwrap(), []);
+    let counts = counts_of(catalogue, &namespace);
     assert_eq!((counts.n_documents, counts.n_passages), (1, 1));
 
     let twice = [document("same", &["early words"]), document("same", &["late words"])];
-    store.upsert(&namespace, &twice).unwrap();
-    assert_eq!(words(store, &namespace, "words"), ["same#0"], "the last of a batch stays");
-    assert_eq!(words(store, &namespace, "early"), [""; 0]);
+    catalogue.upsert(&namespace, &twice).unwrap();
     let empty = document("empty", &[]);
-    store.upsert(&namespace, &[empty.clone(), empty]).unwrap();
-    assert_eq!(store.counts(&namespace).unwrap().n_documents, 3);
+    catalogue.upsert(&namespace, &[empty.clone(), empty]).unwrap();
+    assert_eq!(counts_of(catalogue, &namespace).n_documents, 3);
 }
 
-pub(super) fn listing_is_ordered_and_paged(store: &dyn PassageStore) {
-    let namespace = made(store, "listing", WithVectors::No);
+pub(super) fn listing_is_ordered_and_paged(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "listing", WithVectors::No);
     let documents: Vec<_> =
         ["b/2", "a/1", "b/1", "c", "b%"].iter().map(|id| document(id, &["x"])).collect();
-    store.upsert(&namespace, &documents).unwrap();
+    catalogue.upsert(&namespace, &documents).unwrap();
     let list = |prefix: &str, after: Option<&str>, limit| {
         let page =
             DocumentPage { prefix: prefix.to_owned(), after: after.map(DocumentId::new), limit };
-        let listed = store.documents(&namespace, &page).unwrap();
+        let listed = catalogue.documents(&namespace, &page).unwrap();
         listed.into_iter().map(|info| info.id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(list("", None, 10), ["a/1", "b%", "b/1", "b/2", "c"]);
@@ -123,43 +117,51 @@ pub(super) fn listing_is_ordered_and_paged(store: &dyn PassageStore) {
     assert_eq!(list("", None, 0), [""; 0]);
 }
 
-pub(super) fn taken_passage_ids_are_refused(store: &dyn PassageStore) {
-    let namespace = made(store, "taken", WithVectors::No);
-    store.upsert(&namespace, &[document("a", &["one"])]).unwrap();
+pub(super) fn taken_passage_ids_are_refused(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "taken", WithVectors::No);
+    catalogue.upsert(&namespace, &[document("a", &["one"])]).unwrap();
     let mut thief = document("b", &["two"]);
     thief.passages[0].id = PassageId::new("a#0");
     let batch = [document("c", &["three"]), thief];
-    let error = store.upsert(&namespace, &batch).unwrap_err();
+    let error = catalogue.upsert(&namespace, &batch).unwrap_err();
     assert!(matches!(error, Error::DuplicatePassage { .. }), "{error}");
-    assert_eq!(store.counts(&namespace).unwrap().n_documents, 1, "nothing of the batch stays");
+    assert_eq!(counts_of(catalogue, &namespace).n_documents, 1, "nothing of the batch stays");
     let mut double = document("d", &["x", "y"]);
     double.passages[1].id = double.passages[0].id.clone();
-    let error = store.upsert(&namespace, &[double]).unwrap_err();
+    let error = catalogue.upsert(&namespace, &[double]).unwrap_err();
     assert!(matches!(error, Error::DuplicatePassage { .. }), "{error}");
 }
 
-pub(super) fn limits_are_named(store: &dyn PassageStore) {
-    let namespace = made(store, "limits", WithVectors::No);
+pub(super) fn limits_are_named(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "limits", WithVectors::No);
     let long = "x".repeat(limits::MAX_ID_BYTES + 1);
-    let error = store.upsert(&namespace, &[document(&long, &["x"])]).unwrap_err();
+    let error = catalogue.upsert(&namespace, &[document(&long, &["x"])]).unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error}");
     let huge = "x ".repeat(limits::MAX_PASSAGE_BYTES);
-    let error = store.upsert(&namespace, &[document("a", &[&huge])]).unwrap_err();
+    let error = catalogue.upsert(&namespace, &[document("a", &[&huge])]).unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error}");
-    assert_eq!(store.counts(&namespace).unwrap().n_documents, 0);
+    assert_eq!(counts_of(catalogue, &namespace).n_documents, 0);
 }
 
-pub(super) fn blobs_stay_with_their_passages(store: &dyn PassageStore) {
-    let namespace = made(store, "blobs", WithVectors::No);
-    store.upsert(&namespace, &[document("a", &["one", "two"])]).unwrap();
+pub(super) fn blobs_stay_with_their_passages(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "blobs", WithVectors::No);
+    catalogue.upsert(&namespace, &[document("a", &["one", "two"])]).unwrap();
     let (first, second) = (PassageId::new("a#0"), PassageId::new("a#1"));
     let blobs = [(first.clone(), vec![1, 2, 3]), (PassageId::new("gone"), vec![4])];
-    assert_eq!(store.set_blobs(&namespace, &blobs).unwrap(), 1);
+    assert_eq!(catalogue.set_blobs(&namespace, &blobs).unwrap(), 1);
     let asked = [second, first.clone()];
-    assert_eq!(store.blobs(&namespace, &asked).unwrap(), [None, Some(vec![1, 2, 3])]);
-    store.set_blobs(&namespace, &[(first.clone(), vec![9])]).unwrap();
-    store.upsert(&namespace, &[document("a", &["one", "changed"])]).unwrap();
-    assert_eq!(store.blobs(&namespace, std::slice::from_ref(&first)).unwrap(), [Some(vec![9])]);
-    store.upsert(&namespace, &[document("a", &["other", "changed"])]).unwrap();
-    assert_eq!(store.blobs(&namespace, &[first]).unwrap(), [None]);
+    assert_eq!(catalogue.blobs(&namespace, &asked).unwrap(), [None, Some(vec![1, 2, 3])]);
+    catalogue.set_blobs(&namespace, &[(first.clone(), vec![9])]).unwrap();
+    catalogue.upsert(&namespace, &[document("a", &["one", "changed"])]).unwrap();
+    assert_eq!(catalogue.blobs(&namespace, std::slice::from_ref(&first)).unwrap(), [Some(vec![9])]);
+    catalogue.upsert(&namespace, &[document("a", &["other", "changed"])]).unwrap();
+    assert_eq!(catalogue.blobs(&namespace, &[first]).unwrap(), [None]);
+}
+
+fn counts_of(catalogue: &dyn Catalogue, namespace: &NamespaceId) -> Counts {
+    catalogue.namespace(namespace).unwrap().unwrap().counts
+}
+
+fn is_unknown(error: &Error) -> bool {
+    matches!(error, Error::UnknownNamespace { .. })
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span};
 
-use crate::{Bm25, Candidates, Document, Filter, Manifest, PassageStore, VectorSpace, WordsQuery};
+use crate::{
+    Bm25, Candidates, Catalogue, Document, Filter, Manifest, Store, VectorSpace, WordsQuery,
+};
 
 /// Makes a passage with an id of `document#ordinal`.
 pub fn passage(document: &str, ordinal: u32, text: &str) -> Passage {
@@ -40,14 +42,27 @@ pub fn vector(along: usize, tilt: f32) -> Vec<f32> {
     (0..8).map(|at| if at == along % 8 { 1.0 } else { tilt / (at + 1) as f32 }).collect()
 }
 
-pub(super) fn made(store: &dyn PassageStore, name: &str, with_vectors: WithVectors) -> NamespaceId {
+pub(super) fn made(store: &Store, name: &str, with_vectors: WithVectors) -> NamespaceId {
     let namespace = NamespaceId::new(name);
-    let manifest = match with_vectors {
+    store.create_namespace(&namespace, &manifest(with_vectors)).unwrap();
+    namespace
+}
+
+pub(super) fn made_in(
+    catalogue: &dyn Catalogue,
+    name: &str,
+    with_vectors: WithVectors,
+) -> NamespaceId {
+    let namespace = NamespaceId::new(name);
+    catalogue.create_namespace(&namespace, &manifest(with_vectors)).unwrap();
+    namespace
+}
+
+fn manifest(with_vectors: WithVectors) -> Manifest {
+    match with_vectors {
         WithVectors::Yes => Manifest::current(Some(space())),
         WithVectors::No => Manifest::current(None),
-    };
-    store.create_namespace(&namespace, &manifest).unwrap();
-    namespace
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +75,7 @@ pub(super) fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(60))
 }
 
-pub(super) fn words(store: &dyn PassageStore, namespace: &NamespaceId, text: &str) -> Vec<String> {
+pub(super) fn words(store: &Store, namespace: &NamespaceId, text: &str) -> Vec<String> {
     let query = WordsQuery::from_text(text, Bm25::PASSAGES, 1.0, 0.0);
     ids(&store.by_words(namespace, &query, &Filter::All, 100, &soon()).unwrap())
 }

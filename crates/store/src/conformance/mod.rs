@@ -1,26 +1,36 @@
-//! The laws that every passage store and every catalogue has to keep, as functions that any
+//! The laws that every catalogue and every engine has to keep, as functions that any
 //! implementation can run against itself.
 //!
-//! A store under test is given empty; every law uses a namespace of its own, so that one store
-//! can serve them all.
+//! [`check_catalogue`] takes a catalogue alone; [`check_engine`] takes a store of the engine under
+//! test over any catalogue that keeps its laws. Both are given empty; every law uses namespaces of
+//! its own, so that one catalogue can serve them all. Another crate reaches these functions with
+//! the feature `testing`.
 #![expect(clippy::unwrap_used, reason = "a law that cannot be checked is broken")]
 
-mod catalogue;
-mod documents;
 mod fixtures;
+
+mod documents;
+mod following;
+mod objects;
+mod sharing;
+
+mod searching;
 mod vectors;
 mod words;
 
-pub use catalogue::check_catalogue;
 pub use fixtures::{document, passage, space, vector};
 
-use crate::PassageStore;
+use crate::{Catalogue, Store};
 
-/// A law: its name and the function that panics when it is broken.
-pub type Law = (&'static str, fn(&dyn PassageStore));
+/// A law of catalogues: its name and the function that panics when it is broken.
+pub type CatalogueLaw = (&'static str, fn(&dyn Catalogue));
 
-/// Every law of a passage store.
-pub const LAWS: &[Law] = &[
+/// Every law of a catalogue.
+pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
+    ("objects are written, read and erased", objects::rows_come_and_go),
+    ("versions guard objects", objects::versions_guard),
+    ("batches of objects are whole", objects::batches_are_whole),
+    ("objects are listed by page and found by lookup", objects::pages_and_lookups),
     ("namespaces are made, listed and dropped", documents::namespaces_come_and_go),
     ("another manifest is refused", documents::another_manifest_is_refused),
     ("unknown namespaces are errors", documents::unknown_namespaces_are_errors),
@@ -29,6 +39,22 @@ pub const LAWS: &[Law] = &[
     ("a taken passage id is refused as a whole", documents::taken_passage_ids_are_refused),
     ("limits are errors that name them", documents::limits_are_named),
     ("blobs stay with their passages", documents::blobs_stay_with_their_passages),
+    ("fingerprints come by one query", sharing::fingerprints_are_listed),
+    ("passages without vectors are counted", sharing::vector_debt_is_counted),
+    ("leases have one holder", sharing::leases_have_one_holder),
+    ("files are stored in pieces", sharing::files_come_in_pieces),
+    ("the catalogue has a name", sharing::the_identity_stays),
+    ("the log tells every change in order", following::the_log_is_in_order),
+    ("followers read what is there now", following::sources_are_living),
+    ("a release shortens the log and no more", following::releases_shorten_the_log),
+    ("concurrent writers leave a log without gaps", following::writers_do_not_hide_entries),
+];
+
+/// A law of engines: its name and the function that panics when it is broken.
+pub type EngineLaw = (&'static str, fn(&Store));
+
+/// Every law of an engine.
+pub const ENGINE_LAWS: &[EngineLaw] = &[
     ("words are found right after the write", words::words_are_found_right_after_the_write),
     ("must, must not, phrases and prefixes", words::clauses_mean_what_they_say),
     ("scores are BM25 with the given numbers", words::scores_are_bm25),
@@ -43,15 +69,32 @@ pub const LAWS: &[Law] = &[
     ("unchanged passages keep their vectors", vectors::unchanged_passages_keep_vectors),
     ("bad vectors are refused as a whole", vectors::bad_vectors_are_refused),
     ("another vector space erases the vectors", vectors::another_space_erases),
+    ("what was replaced or erased is not found", searching::the_past_is_not_found),
+    ("a dropped namespace is gone", searching::dropped_namespaces_are_gone),
+    ("what somebody else wrote is found after following", searching::others_are_followed),
+    ("following again, or anew, changes nothing", searching::following_is_idempotent),
+    ("unknown namespaces are errors", searching::unknown_namespaces_are_errors),
 ];
 
-/// Runs every law against one store.
+/// Runs every law of a catalogue.
 ///
 /// # Panics
 ///
-/// When a law is broken; the message names it.
-pub fn check_all(store: &dyn PassageStore) {
-    for (name, law) in LAWS {
+/// When a law is broken; the log names it.
+pub fn check_catalogue(catalogue: &dyn Catalogue) {
+    for (name, law) in CATALOGUE_LAWS {
+        tracing::debug!(law = name, "checking");
+        law(catalogue);
+    }
+}
+
+/// Runs every law of an engine.
+///
+/// # Panics
+///
+/// When a law is broken; the log names it.
+pub fn check_engine(store: &Store) {
+    for (name, law) in ENGINE_LAWS {
         tracing::debug!(law = name, "checking");
         law(store);
     }

@@ -3,9 +3,9 @@
 use model::{DocumentId, PassageId};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, space, vector};
-use crate::{Error, Filter, PassageStore, VectorSpace};
+use crate::{Error, Filter, Store, VectorSpace};
 
-pub(super) fn vectors_follow_words(store: &dyn PassageStore) {
+pub(super) fn vectors_follow_words(store: &Store) {
     let namespace = made(store, "follow", WithVectors::Yes);
     store.upsert(&namespace, &[document("a", &["one", "two", "three"])]).unwrap();
     let waiting = store.passages_without_vectors(&namespace, 2).unwrap();
@@ -30,7 +30,7 @@ pub(super) fn vectors_follow_words(store: &dyn PassageStore) {
     assert_eq!(store.passages_without_vectors(&namespace, 9).unwrap(), []);
 }
 
-pub(super) fn the_nearest_are_found(store: &dyn PassageStore) {
+pub(super) fn the_nearest_are_found(store: &Store) {
     let namespace = made(store, "nearest", WithVectors::Yes);
     let texts: Vec<String> = (0..40).map(|number| format!("text {number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -58,7 +58,7 @@ pub(super) fn the_nearest_are_found(store: &dyn PassageStore) {
     }
 }
 
-pub(super) fn filters_hold(store: &dyn PassageStore) {
+pub(super) fn filters_hold(store: &Store) {
     let namespace = made(store, "vector-filters", WithVectors::Yes);
     let words = model::NamespaceId::new("filters");
     let page = crate::DocumentPage { limit: 10, ..Default::default() };
@@ -121,7 +121,7 @@ pub(super) fn check_filters(find: &dyn Fn(&Filter) -> Vec<String>) {
     check(nested, &all[4..]);
 }
 
-pub(super) fn unchanged_passages_keep_vectors(store: &dyn PassageStore) {
+pub(super) fn unchanged_passages_keep_vectors(store: &Store) {
     let namespace = made(store, "keep", WithVectors::Yes);
     store.upsert(&namespace, &[document("a", &["one", "two", "three"])]).unwrap();
     let vectors: Vec<_> =
@@ -143,7 +143,7 @@ pub(super) fn unchanged_passages_keep_vectors(store: &dyn PassageStore) {
     assert_eq!(store.counts(&namespace).unwrap().n_vectors, 0);
 }
 
-pub(super) fn bad_vectors_are_refused(store: &dyn PassageStore) {
+pub(super) fn bad_vectors_are_refused(store: &Store) {
     let namespace = made(store, "bad-vectors", WithVectors::Yes);
     store.upsert(&namespace, &[document("a", &["one", "two"])]).unwrap();
     let good = (PassageId::new("a#0"), vector(0, 0.1));
@@ -166,7 +166,7 @@ pub(super) fn bad_vectors_are_refused(store: &dyn PassageStore) {
     assert!(matches!(error, Error::NoVectorSpace { .. }));
 }
 
-pub(super) fn another_space_erases(store: &dyn PassageStore) {
+pub(super) fn another_space_erases(store: &Store) {
     let namespace = made(store, "spaces", WithVectors::Yes);
     store.upsert(&namespace, &[document("a", &["one", "two"])]).unwrap();
     store.set_vectors(&namespace, &[(PassageId::new("a#0"), vector(0, 0.1))]).unwrap();

@@ -5,9 +5,9 @@ use std::time::Duration;
 use model::{DocumentId, Pointer};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, words};
-use crate::{Bm25, Clause, Filter, Form, PassageStore, WordsQuery};
+use crate::{Bm25, Clause, Filter, Form, Store, WordsQuery};
 
-pub(super) fn words_are_found_right_after_the_write(store: &dyn PassageStore) {
+pub(super) fn words_are_found_right_after_the_write(store: &Store) {
     let namespace = made(store, "right-after", WithVectors::No);
     for round in 0..20 {
         let id = format!("d{round}");
@@ -28,7 +28,7 @@ fn word_number(number: usize) -> String {
     format!("zq{letter}{letter}x")
 }
 
-pub(super) fn clauses_mean_what_they_say(store: &dyn PassageStore) {
+pub(super) fn clauses_mean_what_they_say(store: &Store) {
     let namespace = made(store, "clauses", WithVectors::No);
     let texts = ["red apple pie", "green apple", "apple red", "pie chart", "applause"];
     store.upsert(&namespace, &[document("d", &texts)]).unwrap();
@@ -70,7 +70,7 @@ pub(super) fn clauses_mean_what_they_say(store: &dyn PassageStore) {
     assert_eq!(found.hits.len(), 3, "inflected forms find each other");
 }
 
-pub(super) fn scores_are_bm25(store: &dyn PassageStore) {
+pub(super) fn scores_are_bm25(store: &Store) {
     let namespace = made(store, "bm25", WithVectors::No);
     let texts = ["cat cat dog", "cat", "dog dog bird fish", "bird"];
     store.upsert(&namespace, &[document("d", &texts)]).unwrap();
@@ -99,7 +99,7 @@ pub(super) fn scores_are_bm25(store: &dyn PassageStore) {
     }
 }
 
-pub(super) fn titles_count(store: &dyn PassageStore) {
+pub(super) fn titles_count(store: &Store) {
     let namespace = made(store, "titles", WithVectors::No);
     let mut titled = document("titled", &["nothing here"]);
     titled.title = "Quarterly budget".to_owned();
@@ -117,7 +117,7 @@ pub(super) fn titles_count(store: &dyn PassageStore) {
     assert_eq!(find(50.0)[2], "plain#0");
 }
 
-pub(super) fn filters_hold(store: &dyn PassageStore) {
+pub(super) fn filters_hold(store: &Store) {
     let namespace = made(store, "filters", WithVectors::No);
     let mut documents = vec![];
     for (id, ext, year, tags) in [
@@ -144,7 +144,7 @@ pub(super) fn filters_hold(store: &dyn PassageStore) {
     });
 }
 
-pub(super) fn ties_are_stable(store: &dyn PassageStore) {
+pub(super) fn ties_are_stable(store: &Store) {
     let namespace = made(store, "ties", WithVectors::No);
     for round in 0..12 {
         store.upsert(&namespace, &[document(&format!("t{round:02}"), &["tie break"])]).unwrap();
@@ -157,7 +157,7 @@ pub(super) fn ties_are_stable(store: &dyn PassageStore) {
     }
 }
 
-pub(super) fn deadlines_are_said(store: &dyn PassageStore) {
+pub(super) fn deadlines_are_said(store: &Store) {
     let namespace = made(store, "deadlines", WithVectors::No);
     store.upsert(&namespace, &[document("a", &["word"])]).unwrap();
     let query = WordsQuery::from_text("word", Bm25::PASSAGES, 1.0, 0.0);
@@ -169,7 +169,7 @@ pub(super) fn deadlines_are_said(store: &dyn PassageStore) {
     assert!(!found.is_partial);
 }
 
-pub(super) fn statistics_count(store: &dyn PassageStore) {
+pub(super) fn statistics_count(store: &Store) {
     let namespace = made(store, "statistics", WithVectors::No);
     store.upsert(&namespace, &[document("a", &["one two", "two three two", "four"])]).unwrap();
     let asked = [(Form::Folded, "two".to_owned()), (Form::Exact, "none".to_owned())];

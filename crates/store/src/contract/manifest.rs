@@ -37,7 +37,7 @@ pub struct Manifest {
 impl Manifest {
     /// Describes a namespace made by this program, with or without vectors.
     pub fn current(vectors: Option<VectorSpace>) -> Self {
-        Manifest { format: crate::FORMAT, analyser: crate::analysis::name(), vectors }
+        Manifest { format: crate::INDEX_FORMAT, analyser: crate::analysis::name(), vectors }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The contract of a passage store: the words it is spoken to in, and the trait itself.
+//! The contracts of a catalogue and of an engine, and the types that both are asked with.
 
 mod document;
 mod filter;
@@ -6,12 +6,18 @@ mod manifest;
 mod words;
 
 mod answer;
-mod passage_store;
+
+mod catalogue;
+mod engine;
 
 pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
+pub use catalogue::{
+    Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceState,
+    PassageSource, SourceParts, VectorDebt, VersionChange, Written,
+};
 pub use document::{Document, DocumentInfo, DocumentPage, Place, StoredPassage};
+pub use engine::{Both, Engine, Fresh};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
 pub use manifest::{AnalyserName, Manifest, NamespaceInfo, VectorSpace};
-pub use passage_store::{Both, PassageStore};
 pub use words::{Bm25, Clause, Form, WordsQuery};

@@ -3,22 +3,19 @@
 
 use std::path::{Path, PathBuf};
 
-use model::NamespaceId;
-use rusqlite::params;
-
-use super::Config;
-use super::following::{
-    add_passages, append_all_vectors, append_vectors, folder_bytes, remove_folder,
-};
+use super::following::{add_passages, append_vectors, folder_bytes, remove_folder};
 use super::snapshot::Snapshot;
-use crate::lexical::LexicalIndex;
-use crate::truth::rows::{self, LogKind};
-use crate::truth::{Database, log_starts_after};
+use crate::lexical::{Entry, LexicalIndex};
 use crate::vectors::VectorFile;
-use crate::{Result, VectorSpace, failpoint};
+use crate::{
+    Catalogue, Config, Error, Fresh, LogEntry, LogKind, NamespaceState, Result, VectorSpace,
+    VersionChange,
+};
 
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
 const MAX_UNWRITTEN_LAG: u64 = 256;
+/// Entries of the log that are read at once.
+const ENTRIES_PER_PAGE: usize = 10_000;
 /// An index up to this size is compared with its checksums when it is opened; a larger one is
 /// only when it is checked, since reading it all would take too long.
 const VERIFY_AT_OPEN_BYTES: u64 = 32 << 20;
@@ -39,7 +36,7 @@ pub(super) struct Derived {
 impl Derived {
     /// Opens the indexes in a folder; a damaged one starts empty and catches up later.
     pub(super) fn open(
-        database: &Database,
+        catalogue: &dyn Catalogue,
         number: u32,
         folder: &Path,
         config: &Config,
@@ -72,14 +69,14 @@ impl Derived {
             vectors_seen: 0,
             space: None,
         };
-        derived.open_vectors(database, space)?;
+        derived.open_vectors(catalogue, space)?;
         Ok(derived)
     }
 
     /// Opens the vector file of a space; one of another space or a damaged one is made anew.
     pub(super) fn open_vectors(
         &mut self,
-        database: &Database,
+        catalogue: &dyn Catalogue,
         space: Option<VectorSpace>,
     ) -> Result<()> {
         let folder = self.folder.join("vectors");
@@ -117,21 +114,49 @@ impl Derived {
         }
         self.vectors_seen = file.sequence();
         self.vectors = Some(file);
-        self.catch_up_vectors(database)
+        self.catch_up_vectors(catalogue)
     }
 
-    /// Tells whether the indexes have seen every change before this sequence number.
-    pub(super) fn words_seen(&self) -> u64 {
-        self.words_seen
+    /// Gives the space that the vector file is in.
+    pub(super) fn space(&self) -> Option<&VectorSpace> {
+        self.space.as_ref()
     }
 
-    /// Gives the full-text index for changes that the caller has in hand.
+    /// Gives the full-text index.
     pub(super) fn words(&mut self) -> &mut LexicalIndex {
         &mut self.words
     }
 
-    /// Commits what the caller put into the full-text index.
-    pub(super) fn commit_words(&mut self, sequence: u64) -> Result<()> {
+    /// Takes a write of this process into the full-text index from the documents in hand, when
+    /// the index has seen everything before it.
+    pub(super) fn take_in(&mut self, fresh: &Fresh<'_>) -> Result<()> {
+        let written = fresh.written;
+        if written.sequence_before != self.words_seen || written.versions.is_empty() {
+            return Ok(());
+        }
+        for version in &written.versions {
+            match version {
+                VersionChange::Removed { first } => self.words.remove_version(*first)?,
+                VersionChange::Added { document_idx, first, language } => {
+                    let document = &fresh.documents[*document_idx];
+                    for (number, passage) in (*first..).zip(&document.passages) {
+                        self.words.add(&Entry {
+                            number,
+                            version: *first,
+                            document: &document.id,
+                            title: &document.title,
+                            attributes: &document.attributes,
+                            language: *language,
+                            passage,
+                        })?;
+                    }
+                }
+            }
+        }
+        self.commit_words(written.sequence)
+    }
+
+    fn commit_words(&mut self, sequence: u64) -> Result<()> {
         self.words.commit(sequence)?;
         self.words_seen = sequence;
         self.words_written = sequence;
@@ -139,23 +164,23 @@ impl Derived {
     }
 
     /// Lets every index follow the catalogue to its last change.
-    pub(super) fn catch_up(&mut self, database: &Database) -> Result<()> {
-        self.catch_up_words(database)?;
-        self.catch_up_vectors(database)
+    pub(super) fn catch_up(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
+        self.catch_up_words(catalogue)?;
+        self.catch_up_vectors(catalogue)
+    }
+
+    /// Gives the sequence number up to which searches see every change.
+    pub(super) fn seen(&self) -> u64 {
+        match self.vectors {
+            Some(_) => self.words_seen.min(self.vectors_seen),
+            None => self.words_seen,
+        }
     }
 
     /// Gives the sequence number up to which the log is not needed any more.
     pub(super) fn written(&self) -> u64 {
         let vectors = self.vectors.as_ref().map_or(u64::MAX, VectorFile::sequence);
         self.words_written.min(vectors)
-    }
-
-    /// Erases the rows of removed passages, which searches do not see any more.
-    pub(super) fn purge(&mut self, database: &Database) -> Result<()> {
-        if !database.purge(self.number, self.written())? {
-            return Ok(());
-        }
-        failpoint::reach("removed purged")
     }
 
     /// Writes the indexes anew where they hold something that was erased.
@@ -196,132 +221,171 @@ impl Derived {
     }
 
     /// Throws the indexes away and makes them from the catalogue.
-    pub(super) fn rebuild(&mut self, database: &Database) -> Result<()> {
+    pub(super) fn rebuild(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
         self.words.abandon();
         remove_folder(&self.folder)?;
         self.words = LexicalIndex::open(&self.folder.join("words"), self.writer_bytes)?;
         self.words_seen = 0;
         self.words_written = 0;
-        self.rebuild_words(database)?;
+        self.catch_up_words(catalogue)?;
         let space = self.space.take();
-        self.open_vectors(database, space)
+        self.open_vectors(catalogue, space)
     }
 
     /// After a failure, goes back to what is on disk.
-    pub(super) fn recover(&mut self, database: &Database) -> Result<()> {
+    pub(super) fn recover(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
         self.words.abandon();
         self.words = LexicalIndex::open(&self.folder.join("words"), self.writer_bytes)?;
         self.words_seen = self.words.sequence()?;
         self.words_written = self.words_seen;
         let space = self.space.take();
-        self.open_vectors(database, space)?;
-        self.catch_up_words(database)
+        self.open_vectors(catalogue, space)?;
+        self.catch_up_words(catalogue)
     }
 
     /// Gives what searches may see now.
     pub(super) fn snapshot(
         &mut self,
-        database: &Database,
-        id: &NamespaceId,
+        state: &NamespaceState,
         max_cached_filters: usize,
     ) -> Result<Snapshot> {
-        let row = database.row_of(id)?;
         let vectors = self.vectors.as_mut().map(VectorFile::view).transpose()?;
         Ok(Snapshot::new(
             self.words.view()?,
             vectors,
             self.space.clone(),
-            row.counts,
-            row.next_passage,
+            state.counts,
+            state.next_passage,
             max_cached_filters,
         ))
     }
 
-    fn catch_up_words(&mut self, database: &Database) -> Result<()> {
-        let (number, seen) = (self.number, self.words_seen);
-        let log_starts_after = database.read(|connection| log_starts_after(connection, number))?;
-        if seen < log_starts_after {
-            return self.rebuild_words(database);
-        }
-        let words = &mut self.words;
-        let (last, is_changed) = database.read(|connection| {
-            let mut is_changed = false;
-            let entries = rows::log_after(connection, number, seen)?;
+    fn catch_up_words(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
+        let mut log = Log { catalogue, number: self.number, seen: self.words_seen };
+        let mut is_changed = false;
+        // Entries up to here may be in a rebuilt index already, since it was read after them.
+        let mut rebuilt_until = 0;
+        loop {
+            let entries = match log.next_page()? {
+                LogStep::Entries(entries) => entries,
+                LogStep::StartAnew { from } => {
+                    rebuilt_until = self.refill_words(catalogue)?;
+                    is_changed = true;
+                    log.seen = from;
+                    continue;
+                }
+            };
             for entry in &entries {
                 match entry.kind {
                     LogKind::Added => {
-                        add_passages(connection, words, number, entry.first, entry.count)?;
+                        if entry.sequence <= rebuilt_until {
+                            self.words.remove_version(entry.first)?;
+                        }
+                        let passages = entry.passages();
+                        add_passages(catalogue, &mut self.words, self.number, passages)?;
                         is_changed = true;
                     }
                     LogKind::Removed => {
-                        words.remove_version(entry.first)?;
+                        self.words.remove_version(entry.first)?;
                         is_changed = true;
                     }
                     LogKind::Vectors => {}
                 }
             }
-            Ok((entries.last().map_or(seen, |entry| entry.sequence), is_changed))
-        })?;
-        if is_changed || last - self.words_written > MAX_UNWRITTEN_LAG {
-            self.commit_words(last)?;
+            if entries.len() < ENTRIES_PER_PAGE {
+                break;
+            }
         }
-        self.words_seen = last;
+        if is_changed || log.seen.saturating_sub(self.words_written) > MAX_UNWRITTEN_LAG {
+            self.commit_words(log.seen)?;
+        }
+        self.words_seen = log.seen;
         Ok(())
     }
 
-    fn rebuild_words(&mut self, database: &Database) -> Result<()> {
+    /// Fills an empty full-text index from the passages, without a commit: what was written
+    /// meanwhile has to be taken in first. Gives the last change of which a part may be in it.
+    fn refill_words(&mut self, catalogue: &dyn Catalogue) -> Result<u64> {
         self.words.abandon();
         let folder = self.folder.join("words");
         remove_folder(&folder)?;
         self.words = LexicalIndex::open(&folder, self.writer_bytes)?;
-        let (number, words) = (self.number, &mut self.words);
-        let last = database.read(|connection| {
-            let (first, last) = rows::rows_of(number);
-            let mut statement = connection.prepare(
-                "SELECT first_passage, n_passages FROM documents WHERE row BETWEEN ? AND ?",
-            )?;
-            let mut documents = statement.query(params![first, last])?;
-            while let Some(document) = documents.next()? {
-                add_passages(connection, words, number, document.get(0)?, document.get(1)?)?;
-            }
-            rows::last_sequence(connection, number)
-        })?;
-        self.commit_words(last)
+        add_passages(catalogue, &mut self.words, self.number, 0..u32::MAX)?;
+        Ok(catalogue.log(self.number, u64::MAX >> 1, 0)?.last)
     }
 
-    fn catch_up_vectors(&mut self, database: &Database) -> Result<()> {
-        let (number, seen) = (self.number, self.vectors_seen);
+    fn catch_up_vectors(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
         let Some(vectors) = &mut self.vectors else { return Ok(()) };
+        let mut log = Log { catalogue, number: self.number, seen: self.vectors_seen };
         let mut is_changed = false;
-        let last = database.read(|connection| {
-            if seen < log_starts_after(connection, number)? || vectors.sequence() == 0 {
-                append_all_vectors(connection, vectors, number)?;
-                is_changed = true;
-                return rows::last_sequence(connection, number);
-            }
-            let entries = rows::log_after(connection, number, seen)?;
+        loop {
+            let entries = match log.next_page()? {
+                LogStep::Entries(entries) => entries,
+                LogStep::StartAnew { from } => {
+                    vectors.forget_all();
+                    append_vectors(catalogue, vectors, self.number, 0..u32::MAX)?;
+                    is_changed = true;
+                    log.seen = from;
+                    continue;
+                }
+            };
             for entry in &entries {
-                let first = rows::row_of(number, entry.first);
                 match entry.kind {
                     LogKind::Added => {}
                     LogKind::Removed => {
                         let n_before = vectors.len();
-                        (entry.first..entry.first + entry.count).for_each(|n| vectors.forget(n));
+                        entry.passages().for_each(|number| vectors.forget(number));
                         is_changed |= vectors.len() != n_before;
                     }
                     LogKind::Vectors => {
-                        let last = first + i64::from(entry.count) - 1;
-                        append_vectors(connection, vectors, first, last)?;
+                        append_vectors(catalogue, vectors, self.number, entry.passages())?;
                         is_changed = true;
                     }
                 }
             }
-            Ok(entries.last().map_or(seen, |entry| entry.sequence))
-        })?;
-        if is_changed || last - vectors.sequence() > MAX_UNWRITTEN_LAG {
-            vectors.commit(last)?;
+            if entries.len() < ENTRIES_PER_PAGE {
+                break;
+            }
         }
-        self.vectors_seen = last;
+        if is_changed || log.seen.saturating_sub(vectors.sequence()) > MAX_UNWRITTEN_LAG {
+            vectors.commit(log.seen)?;
+        }
+        self.vectors_seen = log.seen;
         Ok(())
+    }
+}
+
+/// Reads a namespace's log from where an index is.
+struct Log<'a> {
+    catalogue: &'a dyn Catalogue,
+    number: u32,
+    seen: u64,
+}
+
+/// What an index does next.
+enum LogStep {
+    /// Takes in these entries.
+    Entries(Vec<LogEntry>),
+    /// Takes in all passages, and then the log from this sequence number on.
+    StartAnew { from: u64 },
+}
+
+impl Log<'_> {
+    fn next_page(&mut self) -> Result<LogStep> {
+        let page = self.catalogue.log(self.number, self.seen, ENTRIES_PER_PAGE)?;
+        if page.last < self.seen {
+            return Err(Error::CatalogueBehind {
+                number: self.number,
+                seen: self.seen,
+                last: page.last,
+            });
+        }
+        // An index that has seen nothing starts from the passages: the log may have forgotten
+        // them, and for a large namespace it is the shorter way.
+        if self.seen < page.starts_after || (self.seen == 0 && page.last > 0) {
+            return Ok(LogStep::StartAnew { from: page.last });
+        }
+        self.seen = page.entries.last().map_or(self.seen, |entry| entry.sequence);
+        Ok(LogStep::Entries(page.entries))
     }
 }

@@ -1,20 +1,15 @@
-//! The engine that needs nothing else to run: one SQLite file as the truth, and for each
-//! namespace a folder of indexes derived from it.
-
-mod config;
+//! The engine in this process: for each namespace a folder with a full-text index and a vector
+//! file, derived from any catalogue.
+//!
+//! Several servers over one catalogue each have such a folder of their own and follow the log.
 
 mod derived;
 mod following;
 mod namespace;
 mod snapshot;
 
-mod reading;
-mod store;
-mod writing;
+mod engine;
+mod maintenance;
+mod search;
 
-mod backup;
-mod upkeep;
-
-pub use config::Config;
-pub use store::EmbeddedStore;
-pub use upkeep::{Finding, Repair};
+pub use engine::EmbeddedEngine;

@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::NamespaceId;
 use parking_lot::{Mutex, RwLock};
 
-use super::Config;
 use super::derived::Derived;
 use super::snapshot::Snapshot;
-use crate::truth::Database;
-use crate::{Error, Manifest, Result, failpoint};
+use crate::store::state_of;
+use crate::{Catalogue, Config, Error, Manifest, Result, failpoint};
 
 /// A namespace that is open.
 pub(super) struct Namespace {
     pub(super) id: NamespaceId,
     pub(super) number: u32,
     pub(super) used_at: AtomicU64,
-    /// Held for the whole of a write: the catalogue's part and the indexes' part.
+    /// Held while the indexes change.
     pub(super) derived: Mutex<Derived>,
     snapshot: RwLock<Arc<Snapshot>>,
     max_cached_filters: usize,
@@ -28,31 +27,29 @@ impl Namespace {
     /// Opens the indexes of a namespace and lets them catch up; one that is missing or damaged
     /// is made anew from the catalogue.
     pub(super) fn open(
-        database: &Database,
+        catalogue: &dyn Catalogue,
         root: &Path,
         config: &Config,
         id: &NamespaceId,
     ) -> Result<Self> {
-        let row = database.row_of(id)?;
-        let mut wanted = Manifest::current(row.info.manifest.vectors.clone());
-        if row.info.manifest != wanted {
-            let kept = Box::new(row.info.manifest);
-            wanted.vectors = kept.vectors.clone();
+        let state = state_of(catalogue, id)?;
+        let wanted = Manifest::current(state.info.manifest.vectors.clone());
+        if state.info.manifest != wanted {
             return Err(Error::ManifestMismatch {
                 namespace: id.clone(),
-                kept,
+                kept: Box::new(state.info.manifest),
                 wanted: Box::new(wanted),
             });
         }
-        let folder = folder_of(root, row.number);
-        let space = row.info.manifest.vectors;
-        let mut derived = Derived::open(database, row.number, &folder, config, space)?;
-        derived.catch_up(database)?;
-        derived.purge(database)?;
-        let snapshot = derived.snapshot(database, id, config.max_cached_filters)?;
+        let folder = folder_of(root, state.number);
+        let space = state.info.manifest.vectors;
+        let mut derived = Derived::open(catalogue, state.number, &folder, config, space)?;
+        derived.catch_up(catalogue)?;
+        let state = state_of(catalogue, id)?;
+        let snapshot = derived.snapshot(&state, config.max_cached_filters)?;
         Ok(Namespace {
             id: id.clone(),
-            number: row.number,
+            number: state.number,
             used_at: AtomicU64::new(0),
             derived: Mutex::new(derived),
             snapshot: RwLock::new(Arc::new(snapshot)),
@@ -66,8 +63,9 @@ impl Namespace {
     }
 
     /// Lets searches see what the indexes have committed.
-    pub(super) fn publish(&self, derived: &mut Derived, database: &Database) -> Result<()> {
-        let snapshot = derived.snapshot(database, &self.id, self.max_cached_filters)?;
+    pub(super) fn publish(&self, derived: &mut Derived, catalogue: &dyn Catalogue) -> Result<()> {
+        let state = state_of(catalogue, &self.id)?;
+        let snapshot = derived.snapshot(&state, self.max_cached_filters)?;
         *self.snapshot.write() = Arc::new(snapshot);
         failpoint::reach("snapshot published")
     }
@@ -78,7 +76,12 @@ impl Namespace {
     }
 }
 
+/// Gives the folder of the indexes of all namespaces.
+pub(super) fn all_folders(root: &Path) -> PathBuf {
+    root.join("namespaces")
+}
+
 /// Gives the folder of a namespace's indexes.
 pub(super) fn folder_of(root: &Path, number: u32) -> PathBuf {
-    root.join("namespaces").join(format!("{number:08}"))
+    all_folders(root).join(format!("{number:08}"))
 }

@@ -134,6 +134,11 @@ impl VectorFile {
         }
     }
 
+    /// Forgets every vector at the next commit.
+    pub(crate) fn forget_all(&mut self) {
+        (0..self.slot_of.len() as u32).for_each(|number| self.forget(number));
+    }
+
     /// Makes everything since the last commit durable and visible to new views.
     pub(crate) fn commit(&mut self, sequence: u64) -> Result<()> {
         let dead_part = self.head.dead.len() as f64 / self.head.n_slots.max(1) as f64;

@@ -8,29 +8,27 @@ use std::time::Duration;
 
 use model::{Clock, Deadline, NamespaceId, Timestamp};
 use store::conformance::{space, vector};
-use store::{
-    Bm25, Config, DocumentPage, EmbeddedStore, Filter, Manifest, PassageStore, WordsQuery,
-};
+use store::{Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery};
 
-pub fn open(folder: &Path) -> EmbeddedStore {
+pub fn open(folder: &Path) -> Store {
     try_open(folder).unwrap()
 }
 
-pub fn try_open(folder: &Path) -> store::Result<EmbeddedStore> {
+pub fn try_open(folder: &Path) -> store::Result<Store> {
     let clock = Clock::fixed(Timestamp(1_700_000_000_000));
-    EmbeddedStore::open(folder, &Config::for_one_machine(), clock)
+    Store::open(folder, &Config::for_one_machine(), clock)
 }
 
 pub fn namespace() -> NamespaceId {
     NamespaceId::new("crash")
 }
 
-pub fn make(store: &EmbeddedStore) {
+pub fn make(store: &Store) {
     store.create_namespace(&namespace(), &Manifest::current(Some(space()))).unwrap();
 }
 
 /// Gives the passages that hold a word.
-pub fn holding(store: &EmbeddedStore, word: &str) -> BTreeSet<String> {
+pub fn holding(store: &Store, word: &str) -> BTreeSet<String> {
     let query = WordsQuery::from_text(word, Bm25::PASSAGES, 1.0, 0.0);
     let deadline = Deadline::after(Duration::from_secs(60));
     let found = store.by_words(&namespace(), &query, &Filter::All, 5_000, &deadline).unwrap();
@@ -40,7 +38,7 @@ pub fn holding(store: &EmbeddedStore, word: &str) -> BTreeSet<String> {
 }
 
 /// Gives all passages that have a vector, nearest first.
-pub fn near(store: &EmbeddedStore) -> Vec<String> {
+pub fn near(store: &Store) -> Vec<String> {
     let deadline = Deadline::after(Duration::from_secs(60));
     let found =
         store.by_vector(&namespace(), &vector(3, 0.3), &Filter::All, 5_000, &deadline).unwrap();
@@ -48,7 +46,7 @@ pub fn near(store: &EmbeddedStore) -> Vec<String> {
 }
 
 /// Checks that the indexes say what the catalogue says, and what indexes made anew would say.
-pub fn check_whole(store: &EmbeddedStore) {
+pub fn check_whole(store: &Store) {
     let namespace = namespace();
     let page = DocumentPage { limit: 10_000, ..DocumentPage::default() };
     let mut passages = BTreeSet::new();

@@ -11,7 +11,7 @@ use ingest::{JobQueue, JobState, QueueConfig, Runner, Workers};
 use model::{Caller, Clock, Deadline};
 use retrieve::Retriever;
 use serde_json::json;
-use store::EmbeddedStore;
+use store::Store;
 use testkit::{Folder, fixed_clock};
 
 /// What stands in the one file of the one root.
@@ -42,7 +42,7 @@ impl World {
         let clock = fixed_clock();
         let config = store::Config::for_one_machine();
         let kept = folder.join("store");
-        let store = Arc::new(EmbeddedStore::open(&kept, &config, clock.clone()).unwrap());
+        let store = Arc::new(Store::open(&kept, &config, clock.clone()).unwrap());
         let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
         let config = FilesConfig {
             roots: vec![RootConfig::Path(folder.join("shelf"))],

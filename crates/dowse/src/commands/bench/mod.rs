@@ -21,9 +21,6 @@ use crate::config::load;
 use crate::print;
 use crate::wiring::{embedder, models_dir};
 
-/// Worker processes that read documents while extraction is measured.
-const N_EXTRACTORS: usize = 2;
-
 /// How long the model may take to load.
 const LOAD_WAIT: Duration = Duration::from_secs(120);
 
@@ -42,7 +39,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
         BenchCommand::Overhead(args) => overhead::overhead(args)?,
         BenchCommand::Text => show(&text::bench::run()),
         BenchCommand::Extract(args) => {
-            let pool = Pool::new(PoolConfig::this_executable(N_EXTRACTORS)?);
+            let pool = Pool::new(PoolConfig::this_executable()?);
             show(&extract::bench::run(&args.folder, &pool)?);
             match extract::bench::expected_text(&args.folder) {
                 Ok(report) => show(&report),

@@ -1,29 +1,24 @@
 //! The default embedder: multilingual-e5-small from an E5S1 container, on our own kernels.
 //!
 //! Queries and passages get the prefixes the model was trained with; vectors are the mean of the
-//! token states, brought to length 1. Texts are sorted by length and cut into batches of about
-//! the same number of tokens, and the batches are shared by as many threads as the machine has.
+//! token states, brought to length 1.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use model::Deadline;
-use parking_lot::Mutex;
 
 use super::container::Container;
-use super::encoder::{Encoder, Space};
+use super::encoder::Encoder;
 use super::kernels::Level;
-use super::product::{DEPTH_PADDING, Operand};
+use super::pooling::scale_to_one;
+use super::product::DEPTH_PADDING;
+use super::runner::{MAX_THREADS, Runner, default_threads};
 use super::unigram::{Tokens, Unigram};
 use super::vectorised::Bf16;
-use crate::{EmbeddedText, Embedder, EmbedderId, Error, Result, TokenVectors};
+use crate::{EmbeddedText, Embedder, EmbedderId, Result, TokenVectors};
 
-/// Tokens of one batch: enough to use each weight often, few enough to stay in the cache.
-const BATCH_TOKENS: usize = 512;
 /// The most tokens of one text, the marks included.
 pub const MAX_TOKENS: usize = 512;
-/// The most threads one call uses.
-pub const MAX_THREADS: usize = 16;
 /// Characters of a text that are looked at: more than any 512 tokens can cover.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 const QUERY_PREFIX: &str = "query: ";
@@ -43,15 +38,8 @@ pub struct E5Embedder {
 
 #[derive(Debug)]
 enum Engine {
-    Plain(Runner<f32>),
-    Tiles(Runner<Bf16>),
-}
-
-/// An encoder with the working memory of finished calls, ready for the next ones.
-#[derive(Debug)]
-struct Runner<T> {
-    encoder: Encoder<T>,
-    spaces: Mutex<Vec<Space<T>>>,
+    Plain(Runner<Encoder<f32>>),
+    Tiles(Runner<Encoder<Bf16>>),
 }
 
 /// What is asked for each text.
@@ -88,13 +76,12 @@ impl E5Embedder {
         } else {
             Engine::Plain(Runner::new(Encoder::load(&container, level)?))
         };
-        let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(E5Embedder {
             id,
             engine,
             dimensions: shape.hidden,
             max_tokens: shape.max_positions.min(MAX_TOKENS),
-            n_threads: n_threads.min(MAX_THREADS),
+            n_threads: default_threads(),
             level,
             tokenizer: Unigram::new(container.vocabulary),
         })
@@ -147,13 +134,13 @@ impl E5Embedder {
     }
 
     fn run(&self, texts: &[Tokens], want: Want, deadline: &Deadline) -> Result<Vec<EmbeddedText>> {
+        let ids: Vec<&[u32]> = texts.iter().map(|text| text.ids.as_slice()).collect();
+        let finish = |text_idx: usize, states: &[f32]| {
+            embedded(states, &texts[text_idx], want, self.dimensions)
+        };
         match &self.engine {
-            Engine::Plain(runner) => {
-                runner.run(texts, want, self.dimensions, self.n_threads, deadline)
-            }
-            Engine::Tiles(runner) => {
-                runner.run(texts, want, self.dimensions, self.n_threads, deadline)
-            }
+            Engine::Plain(runner) => runner.run(&ids, self.n_threads, deadline, finish),
+            Engine::Tiles(runner) => runner.run(&ids, self.n_threads, deadline, finish),
         }
     }
 
@@ -213,100 +200,6 @@ impl Embedder for E5Embedder {
     }
 }
 
-impl<T: Operand> Runner<T> {
-    fn new(encoder: Encoder<T>) -> Self {
-        Runner { encoder, spaces: Mutex::new(Vec::new()) }
-    }
-
-    fn run(
-        &self,
-        texts: &[Tokens],
-        want: Want,
-        dimensions: usize,
-        n_threads: usize,
-        deadline: &Deadline,
-    ) -> Result<Vec<EmbeddedText>> {
-        let batches = batches(texts, n_threads);
-        let next = AtomicUsize::new(0);
-        let work = || self.run_batches(texts, &batches, &next, want, dimensions, deadline);
-        let n_workers = n_threads.min(batches.len());
-        let done: Vec<(usize, EmbeddedText)> = if n_workers <= 1 {
-            work()
-        } else {
-            std::thread::scope(|scope| {
-                let workers: Vec<_> = (1..n_workers).map(|_| scope.spawn(work)).collect();
-                let mut done = work();
-                for worker in workers {
-                    done.extend(worker.join().expect("the forward pass does not panic"));
-                }
-                done
-            })
-        };
-        let n_done = done.len();
-        if n_done < texts.len() {
-            let doing = "computing vectors";
-            return Err(Error::OutOfTime { doing, n_done, n_asked: texts.len() });
-        }
-        let mut done = done;
-        done.sort_unstable_by_key(|(text_idx, _)| *text_idx);
-        Ok(done.into_iter().map(|(_, embedded)| embedded).collect())
-    }
-
-    /// Takes batches until there are none, or the deadline is over.
-    fn run_batches(
-        &self,
-        texts: &[Tokens],
-        batches: &[Vec<usize>],
-        next: &AtomicUsize,
-        want: Want,
-        dimensions: usize,
-        deadline: &Deadline,
-    ) -> Vec<(usize, EmbeddedText)> {
-        let mut space = self.spaces.lock().pop().unwrap_or_default();
-        let mut done = Vec::new();
-        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if deadline.is_over() {
-                break;
-            }
-            let sequences: Vec<&[u32]> =
-                batch.iter().map(|text_idx| texts[*text_idx].ids.as_slice()).collect();
-            let mut states = self.encoder.forward(&sequences, &mut space);
-            for text_idx in batch {
-                let tokens = &texts[*text_idx];
-                let (own, rest) = states.split_at(tokens.ids.len() * dimensions);
-                states = rest;
-                done.push((*text_idx, embedded(own, tokens, want, dimensions)));
-            }
-        }
-        self.spaces.lock().push(space);
-        done
-    }
-}
-
-/// Cuts texts into batches of neighbours in length, the longest first: what is taken last is
-/// small, so the threads end together.
-fn batches(texts: &[Tokens], n_threads: usize) -> Vec<Vec<usize>> {
-    let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let fair_share = n_tokens.div_ceil(n_threads.max(1)).max(1);
-    let limit = BATCH_TOKENS.min(fair_share);
-    let mut order: Vec<usize> = (0..texts.len()).collect();
-    order.sort_by_key(|text_idx| std::cmp::Reverse(texts[*text_idx].ids.len()));
-    let mut batches: Vec<Vec<usize>> = Vec::new();
-    let mut n_in_last = usize::MAX;
-    for text_idx in order {
-        let length = texts[text_idx].ids.len();
-        if n_in_last.saturating_add(length) > limit {
-            batches.push(Vec::new());
-            n_in_last = 0;
-        }
-        n_in_last += length;
-        if let Some(batch) = batches.last_mut() {
-            batch.push(text_idx);
-        }
-    }
-    batches
-}
-
 /// Pools the states of one text.
 fn embedded(states: &[f32], tokens: &Tokens, want: Want, dimensions: usize) -> EmbeddedText {
     let mut pooled = vec![0.0; dimensions];
@@ -326,14 +219,6 @@ fn embedded(states: &[f32], tokens: &Tokens, want: Want, dimensions: usize) -> E
         }
     };
     EmbeddedText { pooled, tokens: tokens_wanted, is_truncated: tokens.is_truncated }
-}
-
-/// Brings a vector to length 1; a vector of zeros stays as it is.
-pub(crate) fn scale_to_one(vector: &mut [f32]) {
-    let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt() as f32;
-    if length > 0.0 {
-        vector.iter_mut().for_each(|value| *value /= length);
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Error;
 use crate::local::tiny::{Tiny, cosine};
 
 fn forever() -> Deadline {
@@ -110,22 +111,6 @@ proptest! {
                 let alone = embedder.embed_passages(&[text], &forever()).unwrap();
                 prop_assert!(cosine(&alone[0], vector) > 0.999_99);
             }
-        }
-    }
-
-    #[test]
-    fn batches_hold_every_text_once(lengths in proptest::collection::vec(1usize..600, 0..80), n_threads in 1usize..5) {
-        let texts: Vec<Tokens> = lengths
-            .iter()
-            .map(|length| Tokens { ids: vec![0; *length], n_before_text: 1, is_truncated: false })
-            .collect();
-        let batches = batches(&texts, n_threads);
-        let mut seen: Vec<usize> = batches.concat();
-        seen.sort_unstable();
-        prop_assert_eq!(seen, (0..texts.len()).collect::<Vec<_>>());
-        for batch in batches {
-            let n_tokens: usize = batch.iter().map(|text_idx| lengths[*text_idx]).sum();
-            prop_assert!(batch.len() == 1 || n_tokens <= BATCH_TOKENS);
         }
     }
 }

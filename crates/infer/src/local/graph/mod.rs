@@ -1,31 +1,26 @@
 //! A folder with `model.onnx` and `tokenizer.json`: loading it, and running padded batches.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rten::{Model, NodeId, ValueOrView};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
-use serde_json::Value;
-use tokenizers::{Encoding, Tokenizer, TruncationParams};
+use tokenizers::Encoding;
 
+use super::sentence::{SentenceFolder, read_limited, require};
 use crate::models::{GRAPH_FILE, TOKENIZER_FILE};
 use crate::{EmbedderId, Error, Result};
 
 /// The largest graph that is loaded.
 pub const MAX_GRAPH_BYTES: u64 = 4 * 1024 * 1024 * 1024;
-/// The largest tokenizer or configuration that is loaded.
-const MAX_TEXT_FILE_BYTES: u64 = 128 * 1024 * 1024;
-/// The most tokens of one text, where the model allows more.
-const MAX_TOKENS: usize = 512;
+/// How models name the token that fills up a batch.
+const PADDING_TOKENS: [&str; 2] = ["<pad>", "[PAD]"];
 /// The most tokens of one batch, padding included.
 const BATCH_TOKENS: usize = 4096;
 
 /// A loaded graph with its tokenizer. Safe to share between threads.
 pub(crate) struct Graph {
-    pub(crate) id: EmbedderId,
-    pub(crate) folder: PathBuf,
-    pub(crate) tokenizer: Tokenizer,
-    pub(crate) max_tokens: usize,
+    pub(crate) text: SentenceFolder,
     model: Model,
     inputs: Vec<(NodeId, Input)>,
     output: NodeId,
@@ -55,13 +50,8 @@ impl Graph {
     /// text does not give.
     pub(crate) fn open(folder: &Path, id: EmbedderId, wanted_outputs: &[&str]) -> Result<Self> {
         let graph_path = folder.join(GRAPH_FILE);
-        let tokenizer_path = folder.join(TOKENIZER_FILE);
-        for path in [&graph_path, &tokenizer_path] {
-            if !path.exists() {
-                let problem = "it is not there".to_owned();
-                return Err(Error::BadModelFile { path: path.clone(), problem });
-            }
-        }
+        require(&graph_path)?;
+        require(&folder.join(TOKENIZER_FILE))?;
         let bad_graph = |problem: String| Error::BadModelFile { path: graph_path.clone(), problem };
         let bytes = read_limited(&graph_path, MAX_GRAPH_BYTES)?;
         let model = Model::load(bytes).map_err(|error| bad_graph(error.to_string()))?;
@@ -82,17 +72,16 @@ impl Graph {
         let output = named
             .or_else(|| model.output_ids().first().copied())
             .ok_or_else(|| bad_graph("it has no output".to_owned()))?;
-        let max_tokens = max_tokens(folder);
-        let tokenizer = load_tokenizer(&tokenizer_path, max_tokens)?;
-        let folder = folder.to_owned();
-        Ok(Graph { id, folder, tokenizer, max_tokens, model, inputs, output })
+        let text = SentenceFolder::open(folder, id)?;
+        Ok(Graph { text, model, inputs, output })
     }
 
     /// Runs one batch, padded to its longest text.
     pub(crate) fn run(&self, batch: &[&Encoding]) -> Result<Output> {
         let n_texts = batch.len();
         let length = batch.iter().map(|text| text.get_ids().len()).max().unwrap_or(0);
-        let padding = self.tokenizer.token_to_id("<pad>").or(self.tokenizer.token_to_id("[PAD]"));
+        let padding =
+            PADDING_TOKENS.iter().find_map(|token| self.text.tokenizer.token_to_id(token));
         let padding = padding.unwrap_or(0) as i32;
         let mut values = Vec::with_capacity(self.inputs.len());
         for (node, input) in &self.inputs {
@@ -111,7 +100,7 @@ impl Graph {
             let tensor = NdTensor::from_data([n_texts, length], flat);
             values.push((*node, ValueOrView::from(tensor)));
         }
-        let failed = |problem: String| Error::Runtime { model: self.id.to_string(), problem };
+        let failed = |problem: String| Error::Runtime { model: self.text.id.to_string(), problem };
         let [output] = self
             .model
             .run_n(values, [self.output], None)
@@ -128,20 +117,15 @@ impl Graph {
     /// Says that the graph's output has an unexpected shape.
     pub(crate) fn unexpected(&self, shape: &[usize]) -> Error {
         Error::Runtime {
-            model: self.id.to_string(),
+            model: self.text.id.to_string(),
             problem: format!("its output has shape {shape:?}"),
         }
-    }
-
-    /// Says that a text could not be divided into tokens.
-    pub(crate) fn untokenized(&self, error: &tokenizers::Error) -> Error {
-        Error::Runtime { model: self.id.to_string(), problem: error.to_string() }
     }
 }
 
 impl std::fmt::Debug for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Graph").field("id", &self.id).field("folder", &self.folder).finish()
+        f.debug_struct("Graph").field("text", &self.text).finish()
     }
 }
 
@@ -163,50 +147,6 @@ pub(crate) fn batches(lengths: &[usize]) -> Vec<Vec<usize>> {
         }
     }
     batches
-}
-
-/// Reads a JSON file of the folder; nothing when it is missing or unreadable.
-pub(crate) fn read_json(path: &Path) -> Option<Value> {
-    let bytes = read_limited(path, MAX_TEXT_FILE_BYTES).ok()?;
-    serde_json::from_slice(&bytes).ok()
-}
-
-fn load_tokenizer(path: &Path, max_tokens: usize) -> Result<Tokenizer> {
-    let bad = |error: tokenizers::Error| Error::BadModelFile {
-        path: path.to_owned(),
-        problem: error.to_string(),
-    };
-    let mut tokenizer =
-        Tokenizer::from_bytes(read_limited(path, MAX_TEXT_FILE_BYTES)?).map_err(bad)?;
-    let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
-    tokenizer.with_padding(None);
-    tokenizer.with_truncation(Some(truncation)).map_err(bad)?;
-    // A document that spells out a mark such as `</s>` must not end the text.
-    tokenizer.set_encode_special_tokens(true);
-    Ok(tokenizer)
-}
-
-/// Reads how long a text may be from the configuration files beside the graph.
-fn max_tokens(folder: &Path) -> usize {
-    let sentence = read_json(&folder.join("sentence_bert_config.json"))
-        .and_then(|config| config["max_seq_length"].as_u64());
-    let positions = read_json(&folder.join("config.json")).and_then(|config| {
-        let n_positions = config["max_position_embeddings"].as_u64()?;
-        // RoBERTa counts positions from two.
-        let is_roberta = config["model_type"].as_str().is_some_and(|kind| kind.contains("roberta"));
-        Some(if is_roberta { n_positions.saturating_sub(2) } else { n_positions })
-    });
-    let smallest = [sentence, positions].into_iter().flatten().min();
-    smallest.map_or(MAX_TOKENS, |n_tokens| (n_tokens as usize).clamp(8, MAX_TOKENS))
-}
-
-fn read_limited(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
-    let n_bytes = fs_err::metadata(path)?.len();
-    if n_bytes > max_bytes {
-        let problem = format!("it has {n_bytes} bytes, allowed are {max_bytes}");
-        return Err(Error::BadModelFile { path: path.to_owned(), problem });
-    }
-    Ok(fs_err::read(path)?)
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! Every file has one outcome with a reason: `Indexed` exactly when there is text, and a sentence
+//! with particulars when there is none.
+
+use std::time::Duration;
+
+use extract::{Caps, extract};
+use model::ReadOutcome;
+
+use crate::fixtures::{self, PdfBuilder};
+
+#[track_caller]
+fn check(bytes: &[u8], name: &str, caps: &Caps, outcome: ReadOutcome, reason: &str) {
+    let (document, _) = extract(bytes, name, caps);
+    assert_eq!(document.outcome, outcome, "{name}: {:?}", document.reason);
+    assert_eq!(document.blocks.is_empty(), !outcome.has_text(), "{name}");
+    let told = document.reason.unwrap_or_default();
+    assert!(told.contains(reason), "{name}: `{told}` does not say `{reason}`");
+}
+
+/// One page with the content and the resources.
+fn pdf_page(resources: &str, content: &[u8]) -> Vec<u8> {
+    let mut pdf = PdfBuilder::default();
+    pdf.object("<</Type/Catalog/Pages 2 0 R>>");
+    pdf.object(&format!("<</Type/Pages/Kids[3 0 R]/Count 1/Resources<<{resources}>>>>"));
+    pdf.object("<</Type/Page/Parent 2 0 R/Contents 4 0 R>>");
+    pdf.stream("", content);
+    pdf.stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8", b"\0");
+    pdf.object("<</Type/Font/Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</Subtype/CIDFontType2/DW 1000>>]>>");
+    pdf.build("/Root 1 0 R")
+}
+
+#[test]
+fn every_fixture_is_indexed_without_a_reason() {
+    for (name, bytes) in fixtures::all() {
+        let (document, _) = extract(&bytes, name, &Caps::standard());
+        assert_eq!((document.outcome, document.reason), (ReadOutcome::Indexed, None), "{name}");
+    }
+}
+
+#[test]
+fn what_gives_no_text_says_why() {
+    let caps = Caps::standard();
+    check(b"", "a.txt", &caps, ReadOutcome::Empty, "empty");
+    check(b" \n\t\n", "a.md", &caps, ReadOutcome::Empty, "white space");
+    check(b"<html><body></body></html>", "a.html", &caps, ReadOutcome::NoText, "html");
+    check(b"\x89PNG\r\n\x1a\n\0\0", "a.png", &caps, ReadOutcome::Image, "PNG");
+    check(b"\0\0\0\x20ftypheic\0\0", "a.heic", &caps, ReadOutcome::Image, "HEIF");
+    check(b"RIFF\x10\0\0\0WEBPVP8 ", "a.webp", &caps, ReadOutcome::Image, "WebP");
+    check(b"\0\0\0\x20ftypmp42\0\0", "a.mp4", &caps, ReadOutcome::Unsupported, "video");
+    check(b"\x7fELF\x02\x01\0\0", "a", &caps, ReadOutcome::Unsupported, "program");
+    check(&[1, 2, 3, 4, 5, 6, 7, 8], "a.txt", &caps, ReadOutcome::Noise, "no characters");
+    check(b"PK\x03\x04 cut", "a.docx", &caps, ReadOutcome::Broken, "damaged");
+    check(b"%PDF-1.7 and no more", "a.pdf", &caps, ReadOutcome::Broken, "damaged");
+    let scan = pdf_page("/XObject<</P 5 0 R>>", b"/P Do");
+    check(&scan, "scan.pdf", &caps, ReadOutcome::Scan, "1 of 1 pages are pictures");
+    let inline = pdf_page("", b"BI /W 1 /H 1 ID \0 EI");
+    check(&inline, "inline.pdf", &caps, ReadOutcome::Scan, "1 of 1 pages are pictures");
+    let unmapped = pdf_page("/Font<</F 6 0 R>>", b"BT /F 10 Tf 9 9 Td <00010002> Tj ET");
+    check(&unmapped, "fonts.pdf", &caps, ReadOutcome::Noise, "fonts");
+    let blank = pdf_page("", b"0 0 10 10 re f");
+    check(&blank, "blank.pdf", &caps, ReadOutcome::NoText, "pdf");
+}
+
+#[test]
+fn codes_are_the_serialized_form() {
+    for outcome in ReadOutcome::ALL {
+        assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.code());
+    }
+}
+
+#[test]
+fn limits_without_text_are_too_large() {
+    let caps = Caps { input_bytes: 3, ..Caps::standard() };
+    check(b"some text", "a.txt", &caps, ReadOutcome::TooLarge, "3 bytes for a file");
+    let caps = Caps { time: Duration::ZERO, ..Caps::standard() };
+    check(b"some text", "a.txt", &caps, ReadOutcome::TooLarge, "0 ms");
+    // What was read before the limit counts.
+    let caps = Caps { output_bytes: 4, ..Caps::standard() };
+    check(b"some text", "a.txt", &caps, ReadOutcome::Indexed, "");
+}
+
+#[test]
+fn pictures_beside_text_are_no_scan() {
+    let both = pdf_page(
+        "/XObject<</P 5 0 R>>/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>",
+        b"/P Do BT /F 10 Tf 72 700 Td (Words) Tj ET",
+    );
+    check(&both, "both.pdf", &Caps::standard(), ReadOutcome::Indexed, "");
+}

@@ -1,0 +1,101 @@
+//! Laws of how an engine follows its catalogue.
+
+use model::{DocumentId, NamespaceId, PassageId};
+
+use super::fixtures::{WithVectors, document, ids, made, soon, vector, words};
+use crate::{Bm25, Error, Filter, Store, WordsQuery};
+
+fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
+    ids(&store.by_vector(namespace, &vector(1, 0.3), &Filter::All, 100, &soon()).unwrap())
+}
+
+pub(super) fn the_past_is_not_found(store: &Store) {
+    let namespace = made(store, "past", WithVectors::No);
+    let documents =
+        [document("one", &["first text", "second text"]), document("two", &["third text"])];
+    store.upsert(&namespace, &documents).unwrap();
+    store.upsert(&namespace, &[document("one", &["only text"])]).unwrap();
+    assert_eq!(words(store, &namespace, "second"), [""; 0], "the earlier version is gone");
+    assert_eq!(words(store, &namespace, "only"), ["one#0"]);
+    store.delete(&namespace, &[DocumentId::new("one")]).unwrap();
+    assert_eq!(words(store, &namespace, "text"), ["two#0"]);
+    let twice = [document("same", &["early words"]), document("same", &["late words"])];
+    store.upsert(&namespace, &twice).unwrap();
+    assert_eq!(words(store, &namespace, "words"), ["same#0"], "the last of a batch stays");
+    assert_eq!(words(store, &namespace, "early"), [""; 0]);
+}
+
+pub(super) fn dropped_namespaces_are_gone(store: &Store) {
+    let namespace = made(store, "drop/and go:一", WithVectors::No);
+    store.upsert(&namespace, &[document("a", &["gone soon"])]).unwrap();
+    assert!(store.drop_namespace(&namespace).unwrap());
+    assert!(!store.drop_namespace(&namespace).unwrap());
+    let query = WordsQuery::from_text("gone", Bm25::PASSAGES, 1.0, 0.0);
+    let error = store.by_words(&namespace, &query, &Filter::All, 1, &soon()).unwrap_err();
+    assert!(matches!(error, Error::UnknownNamespace { .. }), "{error}");
+    made(store, "drop/and go:一", WithVectors::No);
+    assert!(words(store, &namespace, "gone").is_empty());
+    store.upsert(&namespace, &[document("a", &["here again"])]).unwrap();
+    assert_eq!(words(store, &namespace, "again"), ["a#0"]);
+}
+
+pub(super) fn others_are_followed(store: &Store) {
+    let namespace = made(store, "others", WithVectors::Yes);
+    store.upsert(&namespace, &[document("ours", &["common ours"])]).unwrap();
+    // Another server over the same catalogue.
+    let catalogue = store.catalogue();
+    catalogue.upsert(&namespace, &[document("theirs", &["common theirs", "second"])]).unwrap();
+    catalogue.upsert(&namespace, &[document("ours", &["common replaced"])]).unwrap();
+    catalogue.set_vectors(&namespace, &[(PassageId::new("theirs#1"), vector(1, 0.1))]).unwrap();
+    store.catch_up().unwrap();
+    let mut found = words(store, &namespace, "common");
+    found.sort();
+    assert_eq!(found, ["ours#0", "theirs#0"]);
+    assert_eq!(words(store, &namespace, "ours"), [""; 0]);
+    assert_eq!(near(store, &namespace), ["theirs#1"]);
+    catalogue.delete(&namespace, &[DocumentId::new("theirs")]).unwrap();
+    // The next write of this server follows what came before it too.
+    store.upsert(&namespace, &[document("last", &["common last"])]).unwrap();
+    let mut found = words(store, &namespace, "common");
+    found.sort();
+    assert_eq!(found, ["last#0", "ours#0"]);
+    assert_eq!(near(store, &namespace), [""; 0]);
+    let last =
+        catalogue.log(catalogue.namespace(&namespace).unwrap().unwrap().number, 0, 0).unwrap().last;
+    assert!(store.engine().sequence(&namespace).unwrap() <= last);
+}
+
+pub(super) fn following_is_idempotent(store: &Store) {
+    let namespace = made(store, "again", WithVectors::Yes);
+    for round in 0..4 {
+        let id = format!("d{}", round % 3);
+        store.upsert(&namespace, &[document(&id, &["common word", "common other"])]).unwrap();
+        let given = [(PassageId::new(format!("{id}#0")), vector(round, 0.2))];
+        store.set_vectors(&namespace, &given).unwrap();
+    }
+    store.delete(&namespace, &[DocumentId::new("d1")]).unwrap();
+    let state = || {
+        let mut found = words(store, &namespace, "common");
+        found.sort();
+        (found, near(store, &namespace))
+    };
+    let before = state();
+    assert_eq!((before.0.len(), before.1.len()), (4, 2));
+    store.engine().follow(&namespace, None).unwrap();
+    assert_eq!(state(), before);
+    store.rebuild(&namespace).unwrap();
+    assert_eq!(state(), before, "made anew it is the same");
+    store.maintain().unwrap();
+    store.forget_erased(std::slice::from_ref(&namespace)).unwrap();
+    assert_eq!(state(), before);
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+}
+
+pub(super) fn unknown_namespaces_are_errors(store: &Store) {
+    let nowhere = NamespaceId::new("nowhere");
+    let is_unknown = |error: Error| matches!(error, Error::UnknownNamespace { .. });
+    assert!(is_unknown(store.engine().follow(&nowhere, None).unwrap_err()));
+    assert!(is_unknown(store.term_statistics(&nowhere, &[]).unwrap_err()));
+    assert!(is_unknown(store.rebuild(&nowhere).unwrap_err()));
+    store.forget_erased(&[nowhere]).unwrap();
+}

@@ -1,0 +1,299 @@
+//! The embedded engine as a whole: the folder and the namespaces that are open.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::{Deadline, NamespaceId};
+use parking_lot::Mutex;
+
+use super::derived::Derived;
+use super::namespace::Namespace;
+use crate::store::state_of;
+use crate::{
+    Candidates, Catalogue, Config, DroppedNamespace, Engine, Error, Filter, Form, Fresh, Result,
+    TermStatistics, WordsQuery,
+};
+
+/// The engine in this process, over any catalogue.
+pub struct EmbeddedEngine {
+    pub(super) root: PathBuf,
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) config: Config,
+    follower: String,
+    slots: Mutex<HashMap<NamespaceId, Arc<Slot>>>,
+    n_uses: AtomicU64,
+}
+
+/// A place for an open namespace; whoever opens it holds the lock meanwhile.
+type Slot = Mutex<Option<Arc<Namespace>>>;
+
+impl EmbeddedEngine {
+    /// Opens the indexes in a folder, which belongs to this engine alone. Indexes that the
+    /// catalogue does not know any more are removed; each other one is opened when it is first
+    /// used, and made anew when it is missing.
+    ///
+    /// `follower` names this folder among all that follow the catalogue.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read or the catalogue does not answer.
+    pub fn open(
+        folder: &Path,
+        config: &Config,
+        catalogue: Arc<dyn Catalogue>,
+        follower: &str,
+    ) -> Result<Self> {
+        let engine = EmbeddedEngine {
+            root: folder.to_owned(),
+            catalogue,
+            config: config.clone(),
+            follower: follower.to_owned(),
+            slots: Mutex::default(),
+            n_uses: AtomicU64::new(0),
+        };
+        engine.remove_unknown_folders()?;
+        Ok(engine)
+    }
+
+    /// Counts the namespaces that are open.
+    pub fn n_open(&self) -> usize {
+        self.slots.lock().len()
+    }
+
+    /// Lets the indexes follow the catalogue, and the searches the indexes.
+    ///
+    /// After a failure it goes back to what is on disk and tries once more from the catalogue:
+    /// a change that the catalogue has is never given up.
+    fn follow_in(
+        &self,
+        namespace: &Namespace,
+        derived: &mut Derived,
+        fresh: Option<&Fresh<'_>>,
+    ) -> Result<()> {
+        let catalogue = &*self.catalogue;
+        let followed = self
+            .step(namespace, derived, fresh)
+            .and_then(|()| namespace.publish(derived, catalogue));
+        match followed {
+            Ok(()) => return Ok(()),
+            Err(error @ (Error::UnknownNamespace { .. } | Error::CatalogueBehind { .. })) => {
+                return Err(error);
+            }
+            Err(first_failure) => tracing::warn!(
+                namespace = %namespace.id,
+                error = &first_failure as &dyn std::error::Error,
+                "index could not follow; trying again from the catalogue"
+            ),
+        }
+        derived.recover(catalogue).and_then(|()| namespace.publish(derived, catalogue))
+    }
+
+    fn step(
+        &self,
+        namespace: &Namespace,
+        derived: &mut Derived,
+        fresh: Option<&Fresh<'_>>,
+    ) -> Result<()> {
+        let space = state_of(&*self.catalogue, &namespace.id)?.info.manifest.vectors;
+        if derived.space() != space.as_ref() {
+            derived.open_vectors(&*self.catalogue, space)?;
+        }
+        if let Some(fresh) = fresh {
+            derived.take_in(fresh)?;
+        }
+        derived.catch_up(&*self.catalogue)
+    }
+
+    /// Gives a namespace, opening it when it is not open yet.
+    pub(super) fn namespace_of(&self, id: &NamespaceId) -> Result<Arc<Namespace>> {
+        let now = self.n_uses.fetch_add(1, Ordering::Relaxed);
+        let slot = self.slots.lock().entry(id.clone()).or_default().clone();
+        let mut place = slot.lock();
+        let namespace = match &*place {
+            Some(namespace) => namespace.clone(),
+            None => {
+                let opened = Namespace::open(&*self.catalogue, &self.root, &self.config, id);
+                let namespace = match opened {
+                    Ok(namespace) => Arc::new(namespace),
+                    Err(error) => {
+                        drop(place);
+                        drop(slot);
+                        self.forget_if_empty(id);
+                        return Err(error);
+                    }
+                };
+                namespace.touch(now);
+                *place = Some(namespace.clone());
+                drop(place);
+                self.close_unused();
+                return Ok(namespace);
+            }
+        };
+        namespace.touch(now);
+        Ok(namespace)
+    }
+
+    /// Gives the namespaces that are open now.
+    pub(super) fn open_namespaces(&self) -> Vec<Arc<Namespace>> {
+        let slots = self.slots.lock();
+        slots.values().filter_map(|slot| slot.try_lock().and_then(|place| place.clone())).collect()
+    }
+
+    /// Takes a namespace out of those that are open.
+    pub(super) fn take_out(&self, id: &NamespaceId) {
+        self.slots.lock().remove(id);
+    }
+
+    /// Lets go of writers beyond the bound, except the one in use.
+    pub(super) fn rest_unused_writers(&self, in_use: &NamespaceId) -> Result<()> {
+        let mut writing = self.open_namespaces();
+        writing.retain(|namespace| {
+            namespace.id != *in_use
+                && namespace.derived.try_lock().is_some_and(|derived| derived.is_writing())
+        });
+        writing.sort_by_key(|namespace| namespace.used_at.load(Ordering::Relaxed));
+        let n_over = (writing.len() + 1).saturating_sub(self.config.max_open_writers.max(1));
+        for namespace in writing.into_iter().take(n_over) {
+            if let Some(mut derived) = namespace.derived.try_lock() {
+                derived.rest()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn forget_if_empty(&self, id: &NamespaceId) {
+        let mut slots = self.slots.lock();
+        let is_unused = slots.get(id).is_some_and(|slot| {
+            Arc::strong_count(slot) == 1 && slot.try_lock().is_some_and(|place| place.is_none())
+        });
+        if is_unused {
+            slots.remove(id);
+        }
+    }
+
+    /// Closes the namespaces used longest ago while more are open than the bound allows.
+    fn close_unused(&self) {
+        let mut slots = self.slots.lock();
+        if slots.len() <= self.config.max_open_namespaces {
+            return;
+        }
+        let mut idle: Vec<(u64, NamespaceId)> = slots
+            .iter()
+            .filter(|(_, slot)| Arc::strong_count(slot) == 1)
+            .filter_map(|(id, slot)| {
+                let place = slot.try_lock()?;
+                let namespace = place.as_ref()?;
+                (Arc::strong_count(namespace) == 1)
+                    .then(|| (namespace.used_at.load(Ordering::Relaxed), id.clone()))
+            })
+            .collect();
+        idle.sort();
+        let n_over = slots.len() - self.config.max_open_namespaces;
+        for (_, id) in idle.into_iter().take(n_over) {
+            slots.remove(&id);
+        }
+    }
+}
+
+impl Engine for EmbeddedEngine {
+    fn name(&self) -> &'static str {
+        "embedded"
+    }
+
+    fn follow(&self, id: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
+        let mut namespace = self.namespace_of(id)?;
+        let number = state_of(&*self.catalogue, id)?.number;
+        if namespace.number != number {
+            // Another server has dropped it and made one of the same name.
+            self.take_out(id);
+            namespace = self.namespace_of(id)?;
+        }
+        let mut derived = namespace.derived.lock();
+        self.follow_in(&namespace, &mut derived, fresh)?;
+        self.catalogue.release(namespace.number, &self.follower, derived.written())?;
+        drop(derived);
+        self.rest_unused_writers(id)
+    }
+
+    fn by_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        self.search_words(namespace, query, filter, limit, deadline)
+    }
+
+    fn by_vector(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        self.search_vectors(namespace, vector, filter, limit, deadline)
+    }
+
+    fn term_statistics(
+        &self,
+        namespace: &NamespaceId,
+        terms: &[(Form, String)],
+    ) -> Result<TermStatistics> {
+        self.namespace_of(namespace)?.snapshot().words.statistics(terms)
+    }
+
+    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
+        self.erase_folder(dropped)
+    }
+
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        self.take_off_disk(namespaces)
+    }
+
+    fn maintain(&self) -> Result<()> {
+        self.keep_in_shape()
+    }
+
+    fn problem(&self, namespace: &NamespaceId) -> Result<Option<String>> {
+        self.find_problem(namespace)
+    }
+
+    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
+        let namespace = self.namespace_of(id)?;
+        let mut derived = namespace.derived.lock();
+        derived.rebuild(&*self.catalogue)?;
+        namespace.publish(&mut derived, &*self.catalogue)
+    }
+
+    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
+        Ok(self.namespace_of(namespace)?.derived.lock().written())
+    }
+
+    fn lag(&self) -> Result<u64> {
+        let mut lag = 0;
+        for namespace in self.open_namespaces() {
+            // One that is being written is asked the next time.
+            let Some(derived) = namespace.derived.try_lock() else { continue };
+            let seen = derived.seen();
+            drop(derived);
+            match self.catalogue.log(namespace.number, seen, 0) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                page => lag += page?.last.saturating_sub(seen),
+            }
+        }
+        Ok(lag)
+    }
+
+    fn close(&self) -> Result<()> {
+        for namespace in self.open_namespaces() {
+            let mut derived = namespace.derived.lock();
+            derived.rest()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Searches: a snapshot of the indexes gives numbers and scores, the catalogue gives them names.
+
+use std::sync::Arc;
+
+use model::{Deadline, NamespaceId, PassageId};
+
+use super::engine::EmbeddedEngine;
+use super::snapshot::Snapshot;
+use crate::vectors::normalised;
+use crate::{Candidate, Candidates, Error, Filter, Result, WordsQuery, limits};
+
+/// A search whose passages were erased under it looks again this often.
+const MAX_LOOKS: usize = 3;
+
+impl EmbeddedEngine {
+    /// Finds passages by words.
+    pub(super) fn search_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        query.check()?;
+        self.search(namespace, filter, limit, |snapshot| {
+            let fitting = snapshot.fitting(filter)?;
+            let found = snapshot.words.search(query, &fitting.entries, limit, deadline)?;
+            let mut candidates = Candidates {
+                is_partial: found.is_partial,
+                is_prefix_cut: found.is_prefix_cut,
+                ..Candidates::default()
+            };
+            candidates.counts = snapshot.counts;
+            Ok((found.hits, candidates))
+        })
+    }
+
+    /// Finds passages by vector.
+    pub(super) fn search_vectors(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        self.search(namespace, filter, limit, |snapshot| {
+            let (Some(space), Some(vectors)) = (&snapshot.space, &snapshot.vectors) else {
+                return Err(Error::NoVectorSpace { namespace: namespace.clone() });
+            };
+            if vector.len() != space.dimensions {
+                return Err(Error::WrongDimensions {
+                    namespace: namespace.clone(),
+                    received: vector.len(),
+                    expected: space.dimensions,
+                });
+            }
+            let question = normalised(vector)
+                .ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })?;
+            let near = if filter.is_all() {
+                vectors.nearest(&question, None, limit, deadline)
+            } else {
+                let fitting = snapshot.fitting(filter)?;
+                vectors.nearest(&question, fitting.numbers.as_ref(), limit, deadline)
+            };
+            let mut candidates =
+                Candidates { is_partial: near.is_partial, ..Candidates::default() };
+            candidates.counts = snapshot.counts;
+            Ok((near.hits, candidates))
+        })
+    }
+
+    /// Searches a snapshot and names what it found.
+    ///
+    /// Passages whose document was erased meanwhile are left out; when that happens because the
+    /// snapshot is out of date, the search is made again on the newer one.
+    fn search(
+        &self,
+        id: &NamespaceId,
+        filter: &Filter,
+        limit: usize,
+        search: impl Fn(&Snapshot) -> Result<(Vec<(u32, f32)>, Candidates)>,
+    ) -> Result<Candidates> {
+        filter.check()?;
+        if limit > limits::MAX_CANDIDATES {
+            return Err(Error::TooLarge {
+                what: "the number of candidates",
+                received: limit,
+                allowed: limits::MAX_CANDIDATES,
+            });
+        }
+        let namespace = self.namespace_of(id)?;
+        let mut n_looks = 0;
+        loop {
+            let snapshot = namespace.snapshot();
+            let (found, mut candidates) = search(&snapshot)?;
+            candidates.hits = self.name(namespace.number, &found)?;
+            n_looks += 1;
+            let is_outdated = candidates.hits.len() < found.len()
+                && !Arc::ptr_eq(&snapshot, &namespace.snapshot());
+            if !is_outdated || n_looks == MAX_LOOKS {
+                return Ok(candidates);
+            }
+        }
+    }
+
+    fn name(&self, namespace: u32, found: &[(u32, f32)]) -> Result<Vec<Candidate>> {
+        let numbers: Vec<u32> = found.iter().map(|(number, _)| *number).collect();
+        let names = self.catalogue.names(namespace, &numbers)?;
+        let named = found.iter().zip(names).filter_map(|((_, score), name)| {
+            let (document, passage) = name?;
+            Some(Candidate { document, passage, score: *score })
+        });
+        Ok(named.collect())
+    }
+}

@@ -1,0 +1,97 @@
+//! What works now: reads, writes, and how far the engine is behind.
+
+use std::collections::BTreeMap;
+
+use model::NamespaceId;
+use serde::Serialize;
+
+use crate::{Catalogue, Engine};
+
+/// Namespaces that are named one by one; of more only the number is said.
+const MAX_NAMED: usize = 10;
+
+/// What works now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Health {
+    /// Whether questions can be answered, at least in part: the catalogue can be read.
+    pub reads: bool,
+    /// Whether changes can be stored.
+    pub writes: bool,
+    /// Changes that are stored and that searches do not see yet.
+    pub lag: u64,
+    /// What does not work as it should.
+    pub degraded: Vec<Degradation>,
+}
+
+/// Something that does not work as it should.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Degradation {
+    /// The part: `catalogue`, `disk`, `engine` or `index`.
+    pub part: &'static str,
+    /// What is wrong with it, and what to do.
+    pub problem: String,
+}
+
+impl Health {
+    /// Tells whether everything works.
+    pub fn is_whole(&self) -> bool {
+        self.reads && self.writes && self.degraded.is_empty()
+    }
+}
+
+/// Looks at a catalogue and an engine. Nothing is asked of an engine elsewhere: that it is away is
+/// known from the namespaces that could not follow.
+pub(crate) fn examine(
+    catalogue: &dyn Catalogue,
+    engine: &dyn Engine,
+    behind: &BTreeMap<NamespaceId, String>,
+) -> Health {
+    let mut degraded = vec![];
+    let reads = match catalogue.identity() {
+        Ok(_) => true,
+        Err(error) => {
+            degraded.push(Degradation { part: "catalogue", problem: chain(&error) });
+            false
+        }
+    };
+    let writes = reads
+        && match catalogue.can_write() {
+            Ok(()) => true,
+            Err(error) => {
+                let part = if error.is_disk_full() { "disk" } else { "catalogue" };
+                degraded.push(Degradation { part, problem: chain(&error) });
+                false
+            }
+        };
+    let lag = match engine.lag() {
+        Ok(lag) => lag,
+        Err(error) => {
+            if reads {
+                degraded.push(Degradation { part: "engine", problem: chain(&error) });
+            }
+            0
+        }
+    };
+    let part = if engine.is_far() { "engine" } else { "index" };
+    for (namespace, problem) in behind.iter().take(MAX_NAMED) {
+        let problem = format!("`{namespace}` is stored but not searchable yet: {problem}");
+        degraded.push(Degradation { part, problem });
+    }
+    if behind.len() > MAX_NAMED {
+        let problem =
+            format!("`{}` more namespaces are not searchable yet", behind.len() - MAX_NAMED);
+        degraded.push(Degradation { part, problem });
+    }
+    Health { reads, writes, lag, degraded }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,87 @@
+//! A copy of the catalogue, taken while it is in use, and a data folder made from such a copy.
+//!
+//! Engines are derived, so that a restored folder fills them the first time each namespace is used.
+
+use std::path::Path;
+
+use super::database::Database;
+use super::{CATALOGUE, FolderLock, mark};
+use crate::{Config, Error, Result};
+
+/// Writes a copy to a new file, which has its name only once it is whole and was verified.
+pub(super) fn backup(database: &Database, file: &Path) -> Result<()> {
+    refuse_existing(file)?;
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    let _ = fs_err::remove_file(unfinished);
+    let copied = database
+        .copy_to(unfinished)
+        .and_then(|()| Ok(fs_err::File::open(unfinished)?.file().sync_all()?));
+    if let Err(error) = copied {
+        let _ = fs_err::remove_file(unfinished);
+        return Err(error);
+    }
+    fs_err::rename(unfinished, file)?;
+    Ok(())
+}
+
+/// Makes the catalogue of a data folder from a backup.
+///
+/// # Errors
+///
+/// [`Error::AlreadyThere`] when the folder has a catalogue, [`Error::Locked`] when it is in use,
+/// [`Error::FormatTooNew`] and [`Error::Damaged`] when the backup cannot be used.
+pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
+    let _lock = FolderLock::take(folder)?;
+    let catalogue = folder.join(CATALOGUE);
+    refuse_existing(&catalogue)?;
+    let unfinished = folder.join("catalogue.unfinished");
+    require_catalogue(file)?;
+    fs_err::copy(file, &unfinished)?;
+    let restored = Database::open(&unfinished, config).and_then(|database| {
+        database.verify()?;
+        database.close()
+    });
+    for ending in ["-wal", "-shm"] {
+        let _ = fs_err::remove_file(folder.join(format!("catalogue.unfinished{ending}")));
+    }
+    if let Err(error) = restored {
+        let _ = fs_err::remove_file(&unfinished);
+        return Err(error);
+    }
+    // What an earlier catalogue left must not be taken for this one's.
+    mark::remove(folder)?;
+    match fs_err::remove_dir_all(folder.join("namespaces")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    fs_err::rename(&unfinished, &catalogue)?;
+    Ok(())
+}
+
+/// Refuses a file that holds no catalogue: an empty one would become an empty catalogue.
+fn require_catalogue(file: &Path) -> Result<()> {
+    const START: &[u8] = b"SQLite format 3\0";
+    let damaged = || Error::Damaged {
+        path: file.to_owned(),
+        reason: "it is not a backup of a catalogue".to_owned(),
+    };
+    let mut start = [0; 16];
+    let mut opened = fs_err::File::open(file)?;
+    std::io::Read::read_exact(&mut opened, &mut start).map_err(|_| damaged())?;
+    if start != START {
+        return Err(damaged());
+    }
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = rusqlite::Connection::open_with_flags(file, flags)?;
+    let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if format == 0 { Err(damaged()) } else { Ok(()) }
+}
+
+fn refuse_existing(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Err(Error::AlreadyThere { path: path.to_owned() });
+    }
+    Ok(())
+}

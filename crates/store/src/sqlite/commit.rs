@@ -1,0 +1,353 @@
+//! Every change to the catalogue, each in one transaction that also logs what engines have to
+//! follow. Nothing here knows an engine.
+
+use std::collections::HashMap;
+
+use model::{DocumentId, NamespaceId, PassageId, Timestamp};
+use parking_lot::Mutex;
+use rusqlite::{Transaction, params};
+
+use super::batch::{Batch, log_runs};
+use super::database::Database;
+use super::log::{erase_passages, truncate_log};
+use super::rows::{self, NamespaceRow};
+use crate::vectors::normalised;
+use crate::{
+    Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, failpoint, limits,
+};
+
+/// Rows erased in one transaction when a namespace goes.
+const ROWS_PER_ERASURE: i64 = 20_000;
+
+impl Database {
+    /// Makes a namespace; an existing one takes on a vector space where it has none.
+    pub(crate) fn create(
+        &self,
+        id: &NamespaceId,
+        manifest: &Manifest,
+        now: Timestamp,
+    ) -> Result<()> {
+        within("the length of a namespace id", id.as_str().len(), limits::MAX_ID_BYTES)?;
+        if let Some(space) = &manifest.vectors {
+            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
+        }
+        let json = json_of(id, manifest)?;
+        let kept = self.read(|connection| rows::namespace(connection, id))?;
+        let Some(kept) = kept else {
+            return self.write(|transaction| {
+                transaction.execute(
+                    "INSERT INTO namespaces (id, manifest, created_at) VALUES (?, ?, ?)
+                     ON CONFLICT DO NOTHING",
+                    params![id.as_str(), json, now.millis()],
+                )?;
+                Ok(())
+            });
+        };
+        let kept = kept.info.manifest;
+        let is_same_otherwise = Manifest { vectors: None, ..kept.clone() }
+            == Manifest { vectors: None, ..manifest.clone() };
+        if is_same_otherwise && kept.vectors.is_none() && manifest.vectors.is_some() {
+            return self.change_space(id, manifest.vectors.as_ref()).map(|_| ());
+        }
+        let is_without_wish = manifest.vectors.is_none();
+        if kept == *manifest || (is_without_wish && is_same_otherwise) {
+            return Ok(());
+        }
+        Err(Error::ManifestMismatch {
+            namespace: id.clone(),
+            kept: Box::new(kept),
+            wanted: Box::new(manifest.clone()),
+        })
+    }
+
+    /// Changes the vector space and erases the vectors of another one; tells whether it changed.
+    pub(crate) fn change_space(
+        &self,
+        id: &NamespaceId,
+        space: Option<&VectorSpace>,
+    ) -> Result<bool> {
+        if let Some(space) = space {
+            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
+        }
+        self.write(|transaction| {
+            let row = living(transaction, id)?;
+            let number = row.number;
+            let mut manifest = row.info.manifest;
+            if manifest.vectors.as_ref() == space {
+                return Ok(false);
+            }
+            manifest.vectors = space.cloned();
+            let (first, last) = rows::rows_of(number);
+            for table in ["vectors", "blobs", "awaiting_vectors"] {
+                transaction.execute(
+                    &format!("DELETE FROM {table} WHERE row BETWEEN ? AND ?"),
+                    params![first, last],
+                )?;
+            }
+            if space.is_some() {
+                transaction.execute(
+                    "INSERT INTO awaiting_vectors SELECT passages.row
+                     FROM passages JOIN documents ON documents.row = passages.document
+                     WHERE passages.row BETWEEN ?1 AND ?2
+                     AND passages.row - ?1 - documents.first_passage
+                         BETWEEN 0 AND documents.n_passages - 1",
+                    params![first, last],
+                )?;
+            }
+            transaction.execute(
+                "UPDATE namespaces SET manifest = ?, n_vectors = 0 WHERE number = ?",
+                params![json_of(id, &manifest)?, number],
+            )?;
+            Ok(true)
+        })
+    }
+
+    /// Takes on another analyser and format.
+    pub(crate) fn take_on_manifest(&self, id: &NamespaceId) -> Result<()> {
+        self.write(|transaction| {
+            let row = rows::namespace(transaction, id)?
+                .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
+            let manifest = Manifest::current(row.info.manifest.vectors);
+            transaction.execute(
+                "UPDATE namespaces SET manifest = ? WHERE number = ?",
+                params![json_of(id, &manifest)?, row.number],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Writes documents. The log up to `written` is not needed any more.
+    pub(crate) fn upsert(
+        &self,
+        id: &NamespaceId,
+        documents: &[Document],
+        released: &Released,
+        now: Timestamp,
+    ) -> Result<Written> {
+        self.write(|transaction| {
+            let row = living(transaction, id)?;
+            truncate_log(transaction, row.number, released.of(row.number))?;
+            let mut batch = Batch::begin(transaction, row)?;
+            for (document_idx, document) in documents.iter().enumerate() {
+                batch.upsert(document_idx, document, now.millis())?;
+            }
+            batch.finish()
+        })
+    }
+
+    /// Erases documents and gives how many there were.
+    pub(crate) fn delete(
+        &self,
+        id: &NamespaceId,
+        documents: &[DocumentId],
+        released: &Released,
+    ) -> Result<usize> {
+        within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
+        self.write(|transaction| {
+            let row = living(transaction, id)?;
+            truncate_log(transaction, row.number, released.of(row.number))?;
+            let mut batch = Batch::begin(transaction, row)?;
+            let mut n_deleted = 0;
+            for document in documents {
+                n_deleted += usize::from(batch.delete(document)?);
+            }
+            batch.finish()?;
+            Ok(n_deleted)
+        })
+    }
+
+    /// Gives passages their vectors and tells how many there were.
+    pub(crate) fn set_vectors(
+        &self,
+        id: &NamespaceId,
+        vectors: &[(PassageId, Vec<f32>)],
+        released: &Released,
+    ) -> Result<usize> {
+        self.write(|transaction| {
+            let row = living(transaction, id)?;
+            let Some(space) = row.info.manifest.vectors.clone() else {
+                return Err(Error::NoVectorSpace { namespace: id.clone() });
+            };
+            truncate_log(transaction, row.number, released.of(row.number))?;
+            let mut numbers = vec![];
+            let mut n_new = 0;
+            for (passage, vector) in vectors {
+                if vector.len() != space.dimensions {
+                    return Err(Error::WrongDimensions {
+                        namespace: id.clone(),
+                        received: vector.len(),
+                        expected: space.dimensions,
+                    });
+                }
+                let vector = normalised(vector)
+                    .ok_or_else(|| Error::BadVector { passage: passage.clone() })?;
+                let Some(passage_row) = rows::living_row(transaction, row.number, passage)? else {
+                    continue;
+                };
+                let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+                let n_awaiting = transaction
+                    .prepare_cached("DELETE FROM awaiting_vectors WHERE row = ?")?
+                    .execute([passage_row])?;
+                transaction
+                    .prepare_cached("REPLACE INTO vectors (row, vector) VALUES (?, ?)")?
+                    .execute(params![passage_row, bytes])?;
+                n_new += n_awaiting;
+                numbers.push(rows::number_of(passage_row));
+            }
+            let n_set = numbers.len();
+            log_runs(transaction, row.number, numbers)?;
+            transaction
+                .prepare_cached("UPDATE namespaces SET n_vectors = n_vectors + ? WHERE number = ?")?
+                .execute(params![n_new, row.number])?;
+            Ok(n_set)
+        })
+    }
+
+    /// Keeps blobs beside passages and tells how many were kept.
+    pub(crate) fn set_blobs(
+        &self,
+        id: &NamespaceId,
+        blobs: &[(PassageId, Vec<u8>)],
+    ) -> Result<usize> {
+        for (_, blob) in blobs {
+            within("the size of a blob", blob.len(), limits::MAX_BLOB_BYTES)?;
+        }
+        self.write(|transaction| {
+            let row = rows::namespace(transaction, id)?
+                .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
+            let mut n_set = 0;
+            for (passage, blob) in blobs {
+                if let Some(passage_row) = rows::living_row(transaction, row.number, passage)? {
+                    transaction
+                        .prepare_cached("REPLACE INTO blobs (row, blob) VALUES (?, ?)")?
+                        .execute(params![passage_row, blob])?;
+                    n_set += 1;
+                }
+            }
+            Ok(n_set)
+        })
+    }
+
+    /// Marks a namespace as dropped: it is gone for every later call.
+    pub(crate) fn mark_dropped(&self, id: &NamespaceId) -> Result<bool> {
+        self.write(|transaction| {
+            let n_marked = transaction.execute(
+                "UPDATE namespaces SET is_dropped = 1 WHERE id = ? AND is_dropped = 0",
+                [id.as_str()],
+            )?;
+            Ok(n_marked > 0)
+        })
+    }
+
+    /// Gives the namespaces that were dropped and are not erased yet.
+    pub(crate) fn dropped(&self) -> Result<Vec<DroppedNamespace>> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT id, number FROM namespaces WHERE is_dropped = 1")?;
+            let found = statement.query_map([], |row| {
+                let id = NamespaceId::new(row.get::<_, String>(0)?);
+                Ok(DroppedNamespace { id, number: row.get(1)? })
+            })?;
+            Ok(found.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Erases what is left of a dropped namespace, in small transactions.
+    pub(crate) fn erase_namespace(&self, number: u32) -> Result<()> {
+        let (first, last) = rows::rows_of(number);
+        loop {
+            let is_left = self.write(|transaction| {
+                let end: Option<i64> = transaction.query_row(
+                    "SELECT max(row) FROM (SELECT row FROM passages WHERE row BETWEEN ? AND ?
+                     ORDER BY row LIMIT ?)",
+                    params![first, last, ROWS_PER_ERASURE],
+                    |row| row.get(0),
+                )?;
+                erase_passages(transaction, first, end.unwrap_or(last))?;
+                Ok(end.is_some())
+            })?;
+            if !is_left {
+                break;
+            }
+        }
+        self.write(|transaction| {
+            transaction
+                .execute("DELETE FROM documents WHERE row BETWEEN ? AND ?", params![first, last])?;
+            transaction.execute("DELETE FROM log WHERE namespace = ?", [number])?;
+            transaction.execute("DELETE FROM namespaces WHERE number = ?", [number])?;
+            Ok(())
+        })
+    }
+
+    /// Erases the rows of removed passages, which no search sees any more, and the log that
+    /// followers do not need.
+    pub(crate) fn purge(&self, number: u32, written: u64) -> Result<()> {
+        let removed = self.read(|connection| super::log::removed(connection, number, written))?;
+        if removed.is_empty() {
+            return Ok(());
+        }
+        self.write(|transaction| {
+            for (first, count) in &removed {
+                let first = rows::row_of(number, *first);
+                erase_passages(transaction, first, first + i64::from(*count) - 1)?;
+            }
+            truncate_log(transaction, number, written)
+        })?;
+        failpoint::reach("removed purged")
+    }
+}
+
+/// How far followers have made the log durable on their side, by namespace.
+///
+/// The log is shortened by the next write of the namespace, so that it costs no transaction of
+/// its own; what is forgotten when the process ends only makes the log longer.
+#[derive(Debug, Default)]
+pub(crate) struct Released(Mutex<HashMap<u32, u64>>);
+
+impl Released {
+    /// Notes a release.
+    pub(crate) fn note(&self, number: u32, sequence: u64) {
+        self.0.lock().insert(number, sequence);
+    }
+
+    fn of(&self, number: u32) -> u64 {
+        self.0.lock().get(&number).copied().unwrap_or(0)
+    }
+}
+
+/// Checks that documents stay inside the limits.
+pub(crate) fn check_documents(documents: &[Document]) -> Result<()> {
+    within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
+    for document in documents {
+        within("the length of a document id", document.id.as_str().len(), limits::MAX_ID_BYTES)?;
+        within("the length of a title", document.title.len(), limits::MAX_TITLE_BYTES)?;
+        let n_passages = document.passages.len();
+        within("the passages of a document", n_passages, limits::MAX_PASSAGES_PER_DOCUMENT)?;
+        for passage in &document.passages {
+            within("the length of a passage id", passage.id.as_str().len(), limits::MAX_ID_BYTES)?;
+            within("the length of a passage", passage.text.len(), limits::MAX_PASSAGE_BYTES)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the namespace's row, unless it was dropped while the writer waited.
+fn living(transaction: &Transaction<'_>, id: &NamespaceId) -> Result<NamespaceRow> {
+    rows::namespace(transaction, id)?
+        .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })
+}
+
+fn json_of(id: &NamespaceId, manifest: &Manifest) -> Result<String> {
+    serde_json::to_string(manifest).map_err(|source| Error::BadObject {
+        kind: "namespace".to_owned(),
+        id: id.to_string(),
+        source,
+    })
+}
+
+fn within(what: &'static str, received: usize, allowed: usize) -> Result<()> {
+    if received > allowed {
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    Ok(())
+}

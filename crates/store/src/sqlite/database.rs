@@ -1,0 +1,301 @@
+//! The SQLite file: its tables, one connection that writes and a few that read.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::mark::{self, Mark, Seen};
+use super::{CATALOGUE, schema};
+use crate::{Config, Error, Result, failpoint};
+
+/// Statements that each connection keeps compiled.
+const MAX_CACHED_STATEMENTS: usize = 64;
+/// A write-ahead log longer than this many pages is folded back into the file.
+const CHECKPOINT_PAGES: u32 = 4_000;
+/// A catalogue up to this size that was not stopped cleanly is checked when it is opened.
+const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
+/// The write-ahead log is cut down to this after it was folded back.
+const MAX_LOG_BYTES: u64 = 4 << 20;
+/// Free pages given back while other writers wait.
+const PAGES_PER_ROUND: u32 = 4_096;
+
+/// Passages and documents have rows of `namespace << 32 | number`, so that a namespace lies
+/// together and a passage is found by its number without another index.
+pub(crate) const ROW_BITS: u32 = 32;
+
+/// The catalogue's file.
+pub(crate) struct Database {
+    path: PathBuf,
+    cache_bytes: usize,
+    max_readers: usize,
+    // Closed before the writer, which can then fold the log back and remove it.
+    readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Connection>,
+    mark: Option<Mark>,
+    /// Whether the last write failed for want of room, and has to be tried before it is said that
+    /// writes are possible.
+    is_full: AtomicBool,
+}
+
+impl Database {
+    /// Opens the catalogue of a data folder, and compares it with what the folder remembers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CatalogueLost`] when the folder had another catalogue, or more of this one, and as
+    /// [`Database::open`].
+    pub(crate) fn open_in(folder: &Path, config: &Config) -> Result<Self> {
+        let path = folder.join(CATALOGUE);
+        let mark = mark::read(folder)?;
+        let n_bytes = bytes_of(&path)?;
+        if n_bytes == 0 && (mark.is_some() || has_indexes(folder)) {
+            let reason = "is missing or empty, though this folder had one".to_owned();
+            return Err(Error::CatalogueLost { path, reason });
+        }
+        let mut wal = path.clone().into_os_string();
+        wal.push("-wal");
+        let was_stopped_cleanly = bytes_of(Path::new(&wal))? == 0;
+        let mut database = Database::open(&path, config)?;
+        // After a clean stop the file is as it was left; a large one is only read as a whole by a
+        // check, since a start would take too long.
+        if !was_stopped_cleanly && n_bytes <= VERIFY_AT_OPEN_BYTES {
+            database.verify_with("quick_check")?;
+        }
+        let seen = database.seen()?;
+        if let Some(mark) = &mark {
+            mark::compare(&path, mark, &seen)?;
+        }
+        database.mark = Some(Mark::open(folder, &seen)?);
+        Ok(database)
+    }
+
+    /// Opens the file, or makes one with empty tables.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FormatTooNew`] when a later program wrote it, [`Error::CatalogueDamaged`] when it
+    /// cannot be read.
+    pub(crate) fn open(path: &Path, config: &Config) -> Result<Self> {
+        let mut writer = Connection::open(path)?;
+        prepare(&writer, config.catalogue_cache_bytes)?;
+        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        writer.pragma_update(None, "journal_mode", "WAL")?;
+        writer.pragma_update(None, "synchronous", "FULL")?;
+        writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        writer.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
+        schema::bring_up_to_date(&mut writer, path)?;
+        Ok(Database {
+            path: path.to_owned(),
+            cache_bytes: config.catalogue_cache_bytes,
+            max_readers: config.max_readers,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            mark: None,
+            is_full: AtomicBool::new(false),
+        })
+    }
+
+    /// Reads; what is read belongs to one moment, and no writer is waited for.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let pooled = self.readers.lock().pop();
+        let mut connection = match pooled {
+            Some(connection) => connection,
+            None => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                let connection = Connection::open_with_flags(&self.path, flags)?;
+                prepare(&connection, self.cache_bytes)?;
+                connection
+            }
+        };
+        let transaction = connection.transaction()?;
+        let result = read(&transaction);
+        drop(transaction);
+        let mut readers = self.readers.lock();
+        if readers.len() < self.max_readers {
+            readers.push(connection);
+        }
+        result
+    }
+
+    /// Writes in one transaction, which is durable when this returns `Ok`.
+    pub(crate) fn write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let written = self.try_write(write);
+        match &written {
+            Ok(_) => self.is_full.store(false, Ordering::Relaxed),
+            Err(error) if error.is_disk_full() => self.is_full.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        written
+    }
+
+    fn try_write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let mut connection = self.writer.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        failpoint::reach("catalogue begun")?;
+        let result = write(&transaction)?;
+        let n_changes: u64 = transaction
+            .prepare_cached(
+                "UPDATE about SET value = value + 1 WHERE key = 'changes' RETURNING value",
+            )?
+            .query_row([], |row| row.get(0))?;
+        failpoint::reach("catalogue written")?;
+        transaction.commit()?;
+        if let Some(mark) = &self.mark {
+            mark.note(n_changes);
+        }
+        failpoint::reach("catalogue committed")?;
+        Ok(result)
+    }
+
+    /// Tells whether writes are possible: after one that found the disk full, a small one is tried.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DiskFull`], or whatever else stops a write.
+    pub(crate) fn can_write(&self) -> Result<()> {
+        match self.is_full.load(Ordering::Relaxed) {
+            true => self.write(|_| Ok(())),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives what the file beside the catalogue has to say.
+    pub(super) fn seen(&self) -> Result<Seen> {
+        self.read(|connection| {
+            let value = |key: &str| format!("SELECT value FROM about WHERE key = '{key}'");
+            Ok(Seen {
+                identity: connection.query_row(&value("identity"), [], |row| row.get(0))?,
+                n_changes: connection.query_row(&value("changes"), [], |row| row.get(0))?,
+            })
+        })
+    }
+
+    /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
+    pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
+        let connection = self.writer.lock();
+        give_back(&connection, max_free_pages)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        connection.execute_batch("PRAGMA optimize")?;
+        Ok(())
+    }
+
+    /// Gives all free pages to the disk and empties the write-ahead log, so that nothing erased
+    /// is left in either. Other writers come in between two rounds. A reader that is in the way
+    /// keeps the log for the next time.
+    pub(crate) fn give_back_erased(&self) -> Result<()> {
+        // As many rounds as the pages need that are free now: what others free meanwhile is
+        // theirs to give back.
+        for _ in 0..self.n_free_pages()?.div_ceil(PAGES_PER_ROUND) {
+            give_back(&self.writer.lock(), PAGES_PER_ROUND)?;
+        }
+        let connection = self.writer.lock();
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Moves everything into the one file and empties the write-ahead log, so that the file can
+    /// be copied as it is. The connections stay usable.
+    pub(crate) fn close(&self) -> Result<()> {
+        // A pooled reader holds no snapshot, but would keep the log's index file open.
+        self.readers.lock().clear();
+        let connection = self.writer.lock();
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Counts the pages of the file that hold nothing.
+    pub(crate) fn n_free_pages(&self) -> Result<u32> {
+        let connection = self.writer.lock();
+        Ok(connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?)
+    }
+
+    /// Checks the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] says what is wrong.
+    pub(crate) fn verify(&self) -> Result<()> {
+        self.verify_with("integrity_check")
+    }
+
+    fn verify_with(&self, pragma: &str) -> Result<()> {
+        let reason = self.read(|connection| {
+            let sql = format!("PRAGMA {pragma}(1)");
+            Ok(connection.query_row(&sql, [], |row| row.get::<_, String>(0))?)
+        })?;
+        if reason == "ok" {
+            return Ok(());
+        }
+        Err(Error::CatalogueDamaged { reason, source: None })
+    }
+
+    /// Copies the file while it is in use; the copy belongs to one moment.
+    pub(crate) fn copy_to(&self, target: &Path) -> Result<()> {
+        self.read(|connection| {
+            let mut copy = Connection::open(target)?;
+            let backup = rusqlite::backup::Backup::new(connection, &mut copy)?;
+            backup.run_to_completion(1_024, std::time::Duration::ZERO, None)?;
+            drop(backup);
+            copy.pragma_update(None, "journal_mode", "DELETE")?;
+            let reason: String =
+                copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if reason != "ok" {
+                return Err(Error::CatalogueDamaged { reason, source: None });
+            }
+            // Both are read inside the transaction that was copied, so that they have to be equal.
+            let figures = "SELECT (SELECT value FROM about WHERE key = 'changes'),
+                (SELECT count(*) FROM documents), (SELECT count(*) FROM passages),
+                (SELECT count(*) FROM vectors), (SELECT count(*) FROM objects),
+                (SELECT count(*) FROM pieces)";
+            let count = |connection: &Connection| -> Result<Vec<u64>> {
+                let read = |row: &rusqlite::Row<'_>| (0..6).map(|at| row.get(at)).collect();
+                Ok(connection.query_row(figures, [], read)?)
+            };
+            let (original, copied) = (count(connection)?, count(&copy)?);
+            if original != copied {
+                let reason = format!("the copy has `{copied:?}` rows, the original `{original:?}`");
+                return Err(Error::CatalogueDamaged { reason, source: None });
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Takes free pages off the end of the file.
+fn give_back(connection: &Connection, max_pages: u32) -> Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({max_pages})"))?;
+    // Every row that is asked for gives one page back; a statement that is run once gives one.
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Tells whether a folder has indexes of namespaces, which only a catalogue can have made.
+fn has_indexes(folder: &Path) -> bool {
+    fs_err::read_dir(folder.join("namespaces")).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn bytes_of(path: &Path) -> Result<u64> {
+    match fs_err::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
+    connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
+    connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // Otherwise a statement is compiled again whenever another value is bound to it, to see whether
+    // that value has a better plan: every question here has one good plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // What is deleted is overwritten, in free pages too: the cheaper `FAST` leaves those as they
+    // are, and a large text that takes one of them over does not fill it to its end.
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    Ok(())
+}

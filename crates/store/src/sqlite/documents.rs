@@ -1,0 +1,164 @@
+//! Questions that the catalogue answers by itself: documents, passages, blobs and counts.
+
+use model::{DocumentId, NamespaceId, Passage, PassageId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::database::Database;
+use super::rows;
+use crate::{DocumentInfo, DocumentPage, Error, Result, StoredPassage, limits};
+
+impl Database {
+    /// Reads inside one namespace.
+    pub(crate) fn read_in<T>(
+        &self,
+        namespace: &NamespaceId,
+        read: impl FnOnce(&Connection, u32) -> Result<T>,
+    ) -> Result<T> {
+        self.read(|connection| {
+            let row = rows::namespace(connection, namespace)?
+                .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })?;
+            read(connection, row.number)
+        })
+    }
+
+    /// Lists documents in the order of their ids.
+    pub(crate) fn documents(
+        &self,
+        namespace: &NamespaceId,
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        let after = page.after.as_ref().map(DocumentId::as_str);
+        let limit = page.limit.min(limits::MAX_PAGE);
+        self.read_in(namespace, |connection, number| {
+            let mut statement = connection.prepare_cached(&format!(
+                "{} WHERE namespace = ?1 AND id >= ?2 AND (?3 IS NULL OR id > ?3)
+                 ORDER BY id",
+                rows::DOCUMENT_INFO
+            ))?;
+            let mut found = statement.query(params![number, page.prefix, after])?;
+            let mut documents = vec![];
+            while documents.len() < limit
+                && let Some(row) = found.next()?
+            {
+                let document = rows::finish_document_info(rows::read_document_info(row)?)?;
+                // Ids are sorted, so the first one without the prefix ends the listing.
+                if !document.id.as_str().starts_with(&page.prefix) {
+                    break;
+                }
+                documents.push(document);
+            }
+            Ok(documents)
+        })
+    }
+
+    /// Gives the fingerprints of documents in the order of their ids.
+    pub(crate) fn fingerprints(
+        &self,
+        namespace: &NamespaceId,
+        prefix: &str,
+    ) -> Result<Vec<(DocumentId, String)>> {
+        self.read_in(namespace, |connection, number| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, fingerprint FROM documents WHERE namespace = ? AND id >= ? ORDER BY id",
+            )?;
+            let mut found = statement.query(params![number, prefix])?;
+            let mut fingerprints = vec![];
+            while let Some(row) = found.next()? {
+                let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+                if !id.starts_with(prefix) {
+                    break;
+                }
+                fingerprints.push((DocumentId::new(id), row.get(1)?));
+            }
+            Ok(fingerprints)
+        })
+    }
+
+    /// Gives one document, or nothing.
+    pub(crate) fn document(
+        &self,
+        namespace: &NamespaceId,
+        document: &DocumentId,
+    ) -> Result<Option<DocumentInfo>> {
+        self.read_in(namespace, |connection, number| {
+            let mut statement = connection.prepare_cached(&format!(
+                "{} WHERE namespace = ? AND id = ?",
+                rows::DOCUMENT_INFO
+            ))?;
+            let found = statement
+                .query_row(params![number, document.as_str()], rows::read_document_info)
+                .optional()?;
+            found.map(rows::finish_document_info).transpose()
+        })
+    }
+
+    /// Gives the passages of a document in order.
+    pub(crate) fn passages_of(
+        &self,
+        namespace: &NamespaceId,
+        document: &DocumentId,
+    ) -> Result<Vec<Passage>> {
+        self.read_in(namespace, |connection, number| {
+            let Some(found) = rows::document_row(connection, number, document.as_str())? else {
+                return Ok(vec![]);
+            };
+            let first = rows::row_of(number, found.first_passage);
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {} FROM passages WHERE row BETWEEN ? AND ? ORDER BY row",
+                rows::PASSAGE
+            ))?;
+            let last = first + i64::from(found.n_passages) - 1;
+            let found = statement.query_map(params![first, last], rows::read_passage)?;
+            found.map(|passage| rows::finish_passage(passage?)).collect()
+        })
+    }
+
+    /// Gives passages by id, in the order asked.
+    pub(crate) fn passages(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<StoredPassage>>> {
+        self.read_in(namespace, |connection, number| {
+            passages.iter().map(|id| rows::living_passage(connection, number, id)).collect()
+        })
+    }
+
+    /// Gives passages that have no vector yet, the longest waiting first.
+    pub(crate) fn passages_without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        limit: usize,
+    ) -> Result<Vec<StoredPassage>> {
+        self.read_in(namespace, |connection, number| {
+            let (first, last) = rows::rows_of(number);
+            let mut statement = connection.prepare_cached(
+                "SELECT row FROM awaiting_vectors WHERE row BETWEEN ? AND ? ORDER BY row LIMIT ?",
+            )?;
+            let limit = limit.min(limits::MAX_PAGE);
+            let awaiting = statement.query_map(params![first, last, limit], |row| row.get(0))?;
+            let mut passages = vec![];
+            for row in awaiting {
+                passages.extend(rows::stored_passage(connection, row?)?);
+            }
+            Ok(passages)
+        })
+    }
+
+    /// Gives the blobs of passages, in the order asked.
+    pub(crate) fn blobs(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.read_in(namespace, |connection, number| {
+            let mut statement =
+                connection.prepare_cached("SELECT blob FROM blobs WHERE row = ?")?;
+            let mut one = |id: &PassageId| match rows::living_row(connection, number, id)? {
+                Some(row) => Ok(statement.query_row([row], |row| row.get(0)).optional()?),
+                None => Ok(None),
+            };
+            passages.iter().map(&mut one).collect()
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! What followers read: the log, passages and vectors by number, and names for what they found.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use model::{DocumentId, PassageId, Pointer};
+use rusqlite::{OptionalExtension, params};
+
+use super::database::Database;
+use super::log::log_starts_after;
+use super::rows;
+use crate::{DocumentSource, LogPage, PassageSource, Result, SourceParts};
+
+/// The condition that a passage belongs to the present version of its document.
+const IS_LIVING: &str = "passages.row - (documents.namespace << 32) - documents.first_passage
+    BETWEEN 0 AND documents.n_passages - 1";
+
+impl Database {
+    /// Gives a part of a namespace's log, all of one moment.
+    pub(super) fn log_page(&self, number: u32, after: u64, limit: usize) -> Result<LogPage> {
+        self.read(|connection| {
+            Ok(LogPage {
+                starts_after: log_starts_after(connection, number)?,
+                last: rows::last_sequence(connection, number)?,
+                entries: rows::log_after(connection, number, after, limit)?,
+            })
+        })
+    }
+
+    /// Gives passages of present versions.
+    pub(super) fn sources(
+        &self,
+        number: u32,
+        passages: Range<u32>,
+        limit: usize,
+        with: SourceParts,
+    ) -> Result<Vec<PassageSource>> {
+        let (column, join) = match with {
+            SourceParts::WithoutVector => ("NULL", ""),
+            SourceParts::WithVector => {
+                ("vectors.vector", "LEFT JOIN vectors ON vectors.row = passages.row")
+            }
+        };
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {}, passages.row, passages.document, {column}
+                 FROM passages JOIN documents ON documents.row = passages.document {join}
+                 WHERE passages.row >= ? AND passages.row < ? AND {IS_LIVING}
+                 ORDER BY passages.row LIMIT ?",
+                rows::PASSAGE
+            ))?;
+            let (first, end) = bounds(number, &passages);
+            let mut found = statement.query(params![first, end, limit])?;
+            let mut sources: Vec<PassageSource> = vec![];
+            let mut document: Option<(i64, Arc<DocumentSource>)> = None;
+            while let Some(row) = found.next()? {
+                let passage = rows::finish_passage(rows::read_passage(row)?)?;
+                let (passage_row, document_row): (i64, i64) = (row.get(7)?, row.get(8)?);
+                if document.as_ref().is_none_or(|(at, _)| *at != document_row) {
+                    document = rows::document_row_at(connection, document_row)?
+                        .map(|found| (document_row, Arc::new(source_of(found))));
+                }
+                let Some((_, document)) = &document else { continue };
+                let vector = row.get_ref(9)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+                sources.push(PassageSource {
+                    number: rows::number_of(passage_row),
+                    document: document.clone(),
+                    passage,
+                    vector: vector.map(floats),
+                });
+            }
+            Ok(sources)
+        })
+    }
+
+    /// Gives vectors of passages of present versions.
+    pub(super) fn vectors(
+        &self,
+        number: u32,
+        passages: Range<u32>,
+        limit: usize,
+    ) -> Result<Vec<(u32, Vec<f32>)>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT vectors.row, vector FROM vectors
+                 JOIN passages ON passages.row = vectors.row
+                 JOIN documents ON documents.row = passages.document
+                 WHERE vectors.row >= ? AND vectors.row < ? AND {IS_LIVING}
+                 ORDER BY vectors.row LIMIT ?"
+            ))?;
+            let (first, end) = bounds(number, &passages);
+            let mut found = statement.query(params![first, end, limit])?;
+            let mut vectors = vec![];
+            while let Some(row) = found.next()? {
+                let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+                vectors.push((rows::number_of(row.get(0)?), floats(bytes)));
+            }
+            Ok(vectors)
+        })
+    }
+
+    /// Gives the ids of passages by number.
+    pub(super) fn names(
+        &self,
+        number: u32,
+        passages: &[u32],
+    ) -> Result<Vec<Option<(DocumentId, PassageId)>>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT documents.id, passages.id
+                 FROM passages JOIN documents ON documents.row = passages.document
+                 WHERE passages.row = ?",
+            )?;
+            let name = |passage: &u32| {
+                let found = statement.query_row([rows::row_of(number, *passage)], |row| {
+                    let document = DocumentId::new(row.get::<_, String>(0)?);
+                    Ok((document, PassageId::new(row.get::<_, String>(1)?)))
+                });
+                Ok(found.optional()?)
+            };
+            passages.iter().map(name).collect()
+        })
+    }
+
+    /// Gives ids and pointers of passages, of removed versions too.
+    pub(super) fn labels(
+        &self,
+        number: u32,
+        passages: Range<u32>,
+    ) -> Result<Vec<(PassageId, Pointer)>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, pointer FROM passages WHERE row >= ? AND row < ? ORDER BY row",
+            )?;
+            let (first, end) = bounds(number, &passages);
+            let found = statement.query_map(params![first, end], |row| {
+                let pointer: Option<String> = row.get(1)?;
+                Ok((PassageId::new(row.get::<_, String>(0)?), rows::pointer_of(pointer)))
+            })?;
+            Ok(found.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
+
+fn bounds(number: u32, passages: &Range<u32>) -> (i64, i64) {
+    (rows::row_of(number, passages.start), rows::row_of(number, passages.end))
+}
+
+fn source_of(row: rows::DocumentRow) -> DocumentSource {
+    DocumentSource {
+        id: row.id,
+        title: row.title,
+        attributes: row.attributes,
+        language: row.language,
+        first_passage: row.first_passage,
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    let (chunks, _) = bytes.as_chunks::<4>();
+    chunks.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+}

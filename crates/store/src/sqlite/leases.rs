@@ -1,0 +1,89 @@
+//! Leases, and files in pieces.
+
+use std::time::Duration;
+
+use model::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::database::Database;
+use crate::{Error, Lease, Result, limits};
+
+impl Database {
+    /// Takes or renews a lease; tells whether the holder has it now.
+    pub(super) fn take_lease(
+        &self,
+        name: &str,
+        holder: &str,
+        length: Duration,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let length = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
+        let until = now.millis().saturating_add(length);
+        self.write(|transaction| {
+            let n_taken = transaction
+                .prepare_cached(
+                    "INSERT INTO leases VALUES (?1, ?2, ?3)
+                     ON CONFLICT (name) DO UPDATE SET holder = ?2, until = ?3
+                     WHERE holder = ?2 OR until <= ?4",
+                )?
+                .execute(params![name, holder, until, now.millis()])?;
+            Ok(n_taken > 0)
+        })
+    }
+
+    /// Ends a lease; tells whether the holder had it.
+    pub(super) fn end_lease(&self, name: &str, holder: &str, now: Timestamp) -> Result<bool> {
+        self.write(|transaction| {
+            let n_ended = transaction
+                .prepare_cached("DELETE FROM leases WHERE name = ? AND holder = ? AND until > ?")?
+                .execute(params![name, holder, now.millis()])?;
+            Ok(n_ended > 0)
+        })
+    }
+
+    /// Gives who has a lease now.
+    pub(super) fn lease(&self, name: &str, now: Timestamp) -> Result<Option<Lease>> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT holder, until FROM leases WHERE name = ? AND until > ?")?;
+            let found = statement.query_row(params![name, now.millis()], |row| {
+                Ok(Lease { holder: row.get(0)?, until: Timestamp(row.get(1)?) })
+            });
+            Ok(found.optional()?)
+        })
+    }
+
+    /// Writes one piece of a file.
+    pub(super) fn put_piece(&self, file: &str, piece: u32, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > limits::MAX_PIECE_BYTES {
+            return Err(Error::TooLarge {
+                what: "the size of a piece of a file",
+                received: bytes.len(),
+                allowed: limits::MAX_PIECE_BYTES,
+            });
+        }
+        self.write(|transaction| {
+            transaction
+                .prepare_cached("REPLACE INTO pieces (file, piece, bytes) VALUES (?, ?, ?)")?
+                .execute(params![file, piece, bytes])?;
+            Ok(())
+        })
+    }
+
+    /// Gives one piece of a file.
+    pub(super) fn piece(&self, file: &str, piece: u32) -> Result<Option<Vec<u8>>> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT bytes FROM pieces WHERE file = ? AND piece = ?")?;
+            Ok(statement.query_row(params![file, piece], |row| row.get(0)).optional()?)
+        })
+    }
+
+    /// Erases the pieces of a file.
+    pub(super) fn erase_file(&self, file: &str) -> Result<usize> {
+        self.write(|transaction| {
+            let mut statement = transaction.prepare_cached("DELETE FROM pieces WHERE file = ?")?;
+            Ok(statement.execute([file])?)
+        })
+    }
+}

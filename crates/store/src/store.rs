@@ -1,0 +1,562 @@
+//! A store: one catalogue, and one engine that follows it.
+//!
+//! Every change goes to the catalogue first, in one transaction, and then the engine follows;
+//! every question goes to the one that can answer it. Nothing here knows which they are, apart
+//! from the functions that open the usual pairs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId};
+use parking_lot::Mutex;
+use text::LanguageSet;
+
+use crate::health::{self, Health};
+use crate::sqlite::{FolderLock, SqliteCatalogue};
+use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
+use crate::{
+    Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
+    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Form, Fresh, Manifest, NamespaceInfo,
+    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
+    VectorSpace, WordsQuery,
+};
+
+/// The name of the only follower of a catalogue that one process has.
+const ONLY_FOLLOWER: &str = "local";
+
+/// Whether a check mends what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// Only say what is wrong.
+    No,
+    /// Make damaged indexes anew from the catalogue.
+    Yes,
+}
+
+/// Something that a check found wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The namespace, or nothing for the catalogue itself.
+    pub namespace: Option<NamespaceId>,
+    /// What is wrong.
+    pub problem: String,
+    /// Whether it is right again.
+    pub is_repaired: bool,
+}
+
+/// Keeps passages and finds them again: a catalogue and an engine.
+///
+/// All calls block and may come from many threads at once.
+///
+/// **Durability** is the catalogue's: when a writing call returns `Ok`, the change survives the
+/// death of the process at any later moment. [`Error::IndexBehind`] says that the change is
+/// durable and the engine could not follow yet.
+///
+/// **Visibility** is the engine's: a search that begins after a writing call of this store
+/// returned `Ok` sees that change.
+pub struct Store {
+    engine: Arc<dyn Engine>,
+    catalogue: Arc<dyn Catalogue>,
+    /// Why the engine could not follow a namespace, until it can.
+    behind: Mutex<BTreeMap<NamespaceId, String>>,
+    // Dropped last, so that the folder is free only when everything in it is closed.
+    _lock: Option<FolderLock>,
+}
+
+impl Store {
+    /// Opens a data folder with a SQLite catalogue and the embedded engine, or makes an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`] when another process has it open, [`Error::ReadOnly`] when it cannot be
+    /// written, [`Error::FormatTooNew`] when a later program wrote it.
+    pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
+        let lock = FolderLock::take(folder)?;
+        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
+        let engine = EmbeddedEngine::open(folder, config, catalogue.clone(), ONLY_FOLLOWER)?;
+        Store::assemble(catalogue, Arc::new(engine), Some(lock))
+    }
+
+    /// Opens a data folder with a SQLite catalogue, and turbopuffer as the engine. Nothing is
+    /// asked of turbopuffer yet, so that a server starts while it cannot be reached.
+    ///
+    /// A folder that the embedded engine served is taken over: each namespace is sent to
+    /// turbopuffer with its next change or by [`Store::rebuild`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineSettings`] when the settings cannot be used, and as [`Store::open`].
+    pub fn open_with_turbopuffer(
+        folder: &Path,
+        config: &Config,
+        turbopuffer: &TurbopufferConfig,
+        clock: Clock,
+    ) -> Result<Self> {
+        let lock = FolderLock::take(folder)?;
+        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
+        let engine = TurbopufferEngine::open(config, turbopuffer, catalogue.clone())?;
+        Store::assemble(catalogue, Arc::new(engine), Some(lock))
+    }
+
+    /// Puts a catalogue and an engine over it together, and ends erasures that were interrupted.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue does not answer.
+    pub fn new(catalogue: Arc<dyn Catalogue>, engine: Arc<dyn Engine>) -> Result<Self> {
+        Store::assemble(catalogue, engine, None)
+    }
+
+    fn assemble(
+        catalogue: Arc<dyn Catalogue>,
+        engine: Arc<dyn Engine>,
+        lock: Option<FolderLock>,
+    ) -> Result<Self> {
+        let store = Store { engine, catalogue, behind: Mutex::default(), _lock: lock };
+        // An engine that is away remembers what it has to erase.
+        if let Err(error) = store.erase_dropped()? {
+            tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");
+        }
+        Ok(store)
+    }
+
+    /// Gives the part of the catalogue where the families' objects are.
+    pub fn objects(&self) -> Arc<dyn Objects> {
+        self.catalogue.clone()
+    }
+
+    /// Gives the catalogue.
+    pub fn catalogue(&self) -> Arc<dyn Catalogue> {
+        self.catalogue.clone()
+    }
+
+    /// Gives the engine.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.engine
+    }
+
+    /// Makes a namespace; see [`Catalogue::create_namespace`].
+    pub fn create_namespace(&self, namespace: &NamespaceId, manifest: &Manifest) -> Result<()> {
+        self.catalogue.create_namespace(namespace, manifest)?;
+        if manifest.vectors.is_some() {
+            return self.follow(namespace, None);
+        }
+        Ok(())
+    }
+
+    /// Gives a namespace, or nothing when there is none with this id.
+    pub fn namespace(&self, namespace: &NamespaceId) -> Result<Option<NamespaceInfo>> {
+        Ok(self.catalogue.namespace(namespace)?.map(|state| state.info))
+    }
+
+    /// Lists all namespaces in the order of their ids.
+    pub fn namespaces(&self) -> Result<Vec<NamespaceInfo>> {
+        Ok(self.catalogue.namespaces()?.into_iter().map(|state| state.info).collect())
+    }
+
+    /// Changes the vector space. All vectors and blobs of another space are erased; documents
+    /// and words stay searchable throughout.
+    pub fn set_vector_space(
+        &self,
+        namespace: &NamespaceId,
+        space: Option<&VectorSpace>,
+    ) -> Result<()> {
+        if self.catalogue.set_vector_space(namespace, space)? {
+            self.follow(namespace, None)?;
+        }
+        Ok(())
+    }
+
+    /// Erases a namespace with everything in it and derived from it; tells whether it existed.
+    ///
+    /// It is gone for every later call as soon as this returns, and nothing of it remains on
+    /// disk in a form that a later call could give back.
+    pub fn drop_namespace(&self, namespace: &NamespaceId) -> Result<bool> {
+        if !self.catalogue.drop_namespace(namespace)? {
+            return Ok(false);
+        }
+        let erased = self.erase_dropped()?;
+        // The freed pages and the log still hold what was erased until they are given back.
+        self.catalogue.forget_erased()?;
+        erased.map(|()| true)
+    }
+
+    /// Writes documents; each replaces the earlier version with the same id. A batch is one
+    /// commit, so that a few large batches are much cheaper than many small ones. See
+    /// [`Catalogue::upsert`].
+    pub fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Upserted> {
+        let manifest = state_of(&*self.catalogue, namespace)?.info.manifest;
+        let wanted = Manifest::current(manifest.vectors.clone());
+        if manifest != wanted {
+            return Err(Error::ManifestMismatch {
+                namespace: namespace.clone(),
+                kept: Box::new(manifest),
+                wanted: Box::new(wanted),
+            });
+        }
+        self.engine.accepts(documents, manifest.vectors.as_ref())?;
+        let written = self.catalogue.upsert(namespace, documents)?;
+        self.follow(namespace, Some(&Fresh { written: &written, documents }))?;
+        Ok(written.upserted)
+    }
+
+    /// Erases documents and gives how many there were; unknown ids are passed over.
+    pub fn delete(&self, namespace: &NamespaceId, documents: &[DocumentId]) -> Result<usize> {
+        let n_deleted = self.catalogue.delete(namespace, documents)?;
+        if n_deleted > 0 {
+            self.follow(namespace, None)?;
+        }
+        Ok(n_deleted)
+    }
+
+    /// Gets rid of what erased documents have left in the files of these namespaces, and what
+    /// erased documents and objects have left in the catalogue's: words and vectors that no search
+    /// finds any more, free pages, logs.
+    ///
+    /// What was erased is gone for every call already; this takes it off the disk. A search that
+    /// runs at the same time keeps what it reads until the next call or [`Store::maintain`]. A
+    /// namespace that does not exist is passed over. It may take as long as writing the indexes
+    /// of the namespaces anew, so it belongs to the deletion of a source, not to every change.
+    pub fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        self.engine.forget_erased(namespaces)?;
+        self.catalogue.forget_erased()
+    }
+
+    /// Keeps everything in shape: merges indexes, forgets what was erased, gives free space back,
+    /// and catches up with an engine that was away. Calls go on meanwhile.
+    pub fn maintain(&self) -> Result<()> {
+        self.engine.maintain()?;
+        self.catalogue.maintain()
+    }
+
+    /// Lists documents in the order of their ids.
+    pub fn documents(
+        &self,
+        namespace: &NamespaceId,
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        self.catalogue.documents(namespace, page)
+    }
+
+    /// Gives one document, or nothing.
+    pub fn document(
+        &self,
+        namespace: &NamespaceId,
+        document: &DocumentId,
+    ) -> Result<Option<DocumentInfo>> {
+        self.catalogue.document(namespace, document)
+    }
+
+    /// Gives the fingerprints of all documents of a namespace, by one query.
+    pub fn fingerprints(&self, namespace: &NamespaceId) -> Result<BTreeMap<DocumentId, String>> {
+        self.fingerprints_under(namespace, "")
+    }
+
+    /// Gives the fingerprints of all documents whose ids start with `prefix`, by one query.
+    pub fn fingerprints_under(
+        &self,
+        namespace: &NamespaceId,
+        prefix: &str,
+    ) -> Result<BTreeMap<DocumentId, String>> {
+        Ok(self.catalogue.fingerprints(namespace, prefix)?.into_iter().collect())
+    }
+
+    /// Gives the passages of a document in order; none when there is no such document.
+    pub fn passages_of(
+        &self,
+        namespace: &NamespaceId,
+        document: &DocumentId,
+    ) -> Result<Vec<Passage>> {
+        self.catalogue.passages_of(namespace, document)
+    }
+
+    /// Gives passages by id, in the order asked; nothing where there is none.
+    pub fn passages(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<StoredPassage>>> {
+        self.catalogue.passages(namespace, passages)
+    }
+
+    /// Gives where the engine has passages, in the order asked; nothing where it has none.
+    ///
+    /// An engine with names of its own (shorter ids, say) gives those, so that an answer can name
+    /// what is found there; the others give ours.
+    pub fn places(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<Place>>> {
+        let found = self.catalogue.passages(namespace, passages)?;
+        let place = |stored: Option<StoredPassage>| match stored {
+            Some(stored) => self.engine.place(namespace, &stored),
+            None => Ok(None),
+        };
+        found.into_iter().map(place).collect()
+    }
+
+    /// Gives up to `limit` passages that have no vector yet, the longest waiting first.
+    pub fn passages_without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        limit: usize,
+    ) -> Result<Vec<StoredPassage>> {
+        self.catalogue.passages_without_vectors(namespace, limit)
+    }
+
+    /// Gives the namespaces whose passages wait for vectors, with how many do, by one query.
+    pub fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
+        self.catalogue.vector_debt()
+    }
+
+    /// Gives passages their vectors and tells how many there were; see
+    /// [`Catalogue::set_vectors`].
+    pub fn set_vectors(
+        &self,
+        namespace: &NamespaceId,
+        vectors: &[(PassageId, Vec<f32>)],
+    ) -> Result<usize> {
+        let n_set = self.catalogue.set_vectors(namespace, vectors)?;
+        if n_set > 0 {
+            self.follow(namespace, None)?;
+        }
+        Ok(n_set)
+    }
+
+    /// Stores a blob with each passage (token vectors) and tells how many were stored; a passage
+    /// that is gone is passed over. The store does not look inside.
+    pub fn set_blobs(
+        &self,
+        namespace: &NamespaceId,
+        blobs: &[(PassageId, Vec<u8>)],
+    ) -> Result<usize> {
+        self.catalogue.set_blobs(namespace, blobs)
+    }
+
+    /// Gives the blobs of passages, in the order asked; nothing where there is none.
+    pub fn blobs(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.catalogue.blobs(namespace, passages)
+    }
+
+    /// Finds passages by words; see [`Engine::by_words`].
+    pub fn by_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        self.engine.by_words(namespace, query, filter, limit, deadline)
+    }
+
+    /// Finds passages by vector; see [`Engine::by_vector`].
+    pub fn by_vector(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        self.engine.by_vector(namespace, vector, filter, limit, deadline)
+    }
+
+    /// Searches by words and by vector side by side; see [`Engine::by_both`].
+    pub fn by_both(
+        &self,
+        namespace: &NamespaceId,
+        both: &Both<'_>,
+        deadline: &Deadline,
+    ) -> (Result<Candidates>, Result<Candidates>) {
+        self.engine.by_both(namespace, both, deadline)
+    }
+
+    /// Tells whether the engine is far away; see [`Engine::is_far`].
+    pub fn is_far(&self) -> bool {
+        self.engine.is_far()
+    }
+
+    /// Counts what is in the namespace.
+    pub fn counts(&self, namespace: &NamespaceId) -> Result<Counts> {
+        Ok(state_of(&*self.catalogue, namespace)?.counts)
+    }
+
+    /// Gives the languages that documents of the namespace were cut in, for the analysis of
+    /// questions. May name a language whose last document is gone.
+    pub fn languages(&self, namespace: &NamespaceId) -> Result<LanguageSet> {
+        Ok(state_of(&*self.catalogue, namespace)?.languages)
+    }
+
+    /// Gives what BM25 needs to know about some index terms.
+    pub fn term_statistics(
+        &self,
+        namespace: &NamespaceId,
+        terms: &[(Form, String)],
+    ) -> Result<TermStatistics> {
+        self.engine.term_statistics(namespace, terms)
+    }
+
+    /// Lets the engine follow every namespace to its last change: what another server wrote, or
+    /// what the engine could not take earlier. A namespace that was made with another analyser is
+    /// passed over.
+    ///
+    /// # Errors
+    ///
+    /// The first failure, after all namespaces were tried.
+    pub fn catch_up(&self) -> Result<()> {
+        let mut first_failure = Ok(());
+        for state in self.catalogue.namespaces()? {
+            match self.follow(&state.info.id, None) {
+                Ok(()) => {}
+                Err(Error::UnknownNamespace { .. } | Error::ManifestMismatch { .. }) => {}
+                Err(error) if first_failure.is_ok() => first_failure = Err(error),
+                Err(_) => {}
+            }
+        }
+        first_failure
+    }
+
+    /// Checks the catalogue, and what the engine has against it.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be read or made anew; what is merely damaged is a finding.
+    pub fn check(&self, repair: Repair) -> Result<Vec<Finding>> {
+        let mut findings = vec![];
+        if let Err(error) = self.catalogue.verify() {
+            let Error::CatalogueDamaged { .. } = &error else { return Err(error) };
+            let problem = error.to_string();
+            findings.push(Finding { namespace: None, problem, is_repaired: false });
+        }
+        for info in self.namespaces()? {
+            let problem = match self.engine.problem(&info.id) {
+                Ok(None) | Err(Error::UnknownNamespace { .. }) => continue,
+                Ok(Some(problem)) => problem,
+                Err(error @ Error::CatalogueBehind { .. }) => {
+                    findings.push(self.forget_the_lost(&info.id, &error, repair)?);
+                    continue;
+                }
+                Err(error @ Error::ManifestMismatch { .. }) => {
+                    let (problem, is_repaired) = (error.to_string(), false);
+                    findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let is_repaired = repair == Repair::Yes;
+            if is_repaired {
+                self.engine.rebuild(&info.id)?;
+            }
+            findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
+        }
+        Ok(findings)
+    }
+
+    /// An engine that has read further than the catalogue goes is filled anew from what is left,
+    /// when asked.
+    fn forget_the_lost(
+        &self,
+        namespace: &NamespaceId,
+        error: &Error,
+        repair: Repair,
+    ) -> Result<Finding> {
+        let is_repaired = repair == Repair::Yes;
+        if is_repaired {
+            let number = state_of(&*self.catalogue, namespace)?.number;
+            self.engine.erase(&DroppedNamespace { id: namespace.clone(), number })?;
+            self.follow(namespace, None)?;
+        }
+        Ok(Finding { namespace: Some(namespace.clone()), problem: error.to_string(), is_repaired })
+    }
+
+    /// Makes what the engine has of a namespace anew. Searches go on with the earlier state
+    /// meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownNamespace`], or when the engine cannot take it.
+    pub fn rebuild(&self, namespace: &NamespaceId) -> Result<()> {
+        self.engine.rebuild(namespace)
+    }
+
+    /// Takes on the analyser and index format of this program for a namespace that was made with
+    /// others, by making its indexes anew. Documents and vectors stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownNamespace`], or when the new indexes cannot be written.
+    pub fn reindex(&self, namespace: &NamespaceId) -> Result<()> {
+        let state = state_of(&*self.catalogue, namespace)?;
+        self.catalogue.adopt_manifest(namespace)?;
+        self.engine.erase(&DroppedNamespace { id: state.info.id, number: state.number })?;
+        self.follow(namespace, None)
+    }
+
+    /// Tells what works now, for a readiness check: cheap enough to be asked every second.
+    pub fn health(&self) -> Health {
+        let behind = self.behind.lock().clone();
+        health::examine(&*self.catalogue, &*self.engine, &behind)
+    }
+
+    /// Writes a copy of everything that cannot be derived; see [`Catalogue::backup`].
+    pub fn backup(&self, file: &Path) -> Result<()> {
+        self.catalogue.backup(file)
+    }
+
+    /// Leaves everything in a state that can be copied as it is; called before a clean stop.
+    pub fn close(&self) -> Result<()> {
+        self.engine.close()?;
+        self.catalogue.close()
+    }
+
+    /// Lets the engine follow. What it could not take now goes with the next change.
+    fn follow(&self, namespace: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
+        let Err(error) = self.engine.follow(namespace, fresh) else {
+            self.behind.lock().remove(namespace);
+            return Ok(());
+        };
+        if matches!(error, Error::UnknownNamespace { .. }) {
+            self.behind.lock().remove(namespace);
+            return Err(error);
+        }
+        self.behind.lock().insert(namespace.clone(), error.to_string());
+        if matches!(error, Error::ManifestMismatch { .. } | Error::CatalogueBehind { .. }) {
+            return Err(error);
+        }
+        Err(Error::IndexBehind { namespace: namespace.clone(), source: Box::new(error) })
+    }
+
+    /// Erases what is left of namespaces that were dropped, in the engine and in the catalogue;
+    /// the inner result is the engine's.
+    fn erase_dropped(&self) -> Result<Result<()>> {
+        let mut erased = Ok(());
+        for dropped in self.catalogue.dropped()? {
+            if let Err(error) = self.engine.erase(&dropped) {
+                erased = Err(error);
+            }
+            self.catalogue.erase_dropped(&dropped)?;
+        }
+        Ok(erased)
+    }
+}
+
+/// Gives what a catalogue knows of a namespace.
+///
+/// # Errors
+///
+/// [`Error::UnknownNamespace`] when there is none.
+pub(crate) fn state_of(
+    catalogue: &dyn Catalogue,
+    namespace: &NamespaceId,
+) -> Result<NamespaceState> {
+    catalogue
+        .namespace(namespace)?
+        .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
+}

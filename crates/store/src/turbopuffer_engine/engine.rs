@@ -1,0 +1,249 @@
+//! The engine as a whole: turbopuffer's client and the namespaces that are in use.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use model::{Deadline, NamespaceId};
+use parking_lot::Mutex;
+
+use super::client::{Client, ENGINE};
+use super::following::Follower;
+use super::namespace::Namespace;
+use super::search::{ByVector, ByWords};
+use super::{TurbopufferConfig, naming, row};
+use crate::{
+    Both, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, Error, Filter, Form,
+    Fresh, Place, Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery, limits,
+};
+
+/// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
+/// turbopuffer's namespaces too.
+const FOLLOWER: &str = "turbopuffer";
+
+/// Words and vectors in turbopuffer, over any catalogue.
+pub struct TurbopufferEngine {
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) client: Client,
+    config: TurbopufferConfig,
+    namespaces: Mutex<HashMap<NamespaceId, Arc<Namespace>>>,
+    filling: Mutex<BTreeSet<String>>,
+    max_open_namespaces: usize,
+}
+
+impl TurbopufferEngine {
+    /// Makes a client; nothing is asked of turbopuffer yet, so that a server starts while it
+    /// cannot be reached.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineSettings`] when the settings cannot be used.
+    pub fn open(
+        config: &Config,
+        turbopuffer: &TurbopufferConfig,
+        catalogue: Arc<dyn Catalogue>,
+    ) -> Result<Self> {
+        Ok(TurbopufferEngine {
+            catalogue,
+            client: Client::open(turbopuffer)?,
+            config: turbopuffer.clone(),
+            namespaces: Mutex::default(),
+            filling: Mutex::default(),
+            max_open_namespaces: config.max_open_namespaces,
+        })
+    }
+
+    /// Gives a namespace, opening it when it is not open yet.
+    pub(super) fn namespace_of(&self, id: &NamespaceId) -> Result<Arc<Namespace>> {
+        let mut namespaces = self.namespaces.lock();
+        if let Some(namespace) = namespaces.get(id) {
+            return Ok(namespace.clone());
+        }
+        if namespaces.len() >= self.max_open_namespaces {
+            // An open namespace is a name and a few attributes; those in use stay.
+            namespaces.retain(|_, namespace| Arc::strong_count(namespace) > 1);
+        }
+        let namespace = Arc::new(Namespace::open(&*self.catalogue, id)?);
+        namespaces.insert(id.clone(), namespace.clone());
+        Ok(namespace)
+    }
+
+    /// Takes a namespace out of those that are open, unless it has another number by now.
+    pub(super) fn take_out(&self, dropped: &DroppedNamespace) {
+        let mut namespaces = self.namespaces.lock();
+        if namespaces.get(&dropped.id).is_some_and(|open| open.number == dropped.number) {
+            namespaces.remove(&dropped.id);
+        }
+    }
+
+    pub(super) fn follower(&self) -> Follower<'_> {
+        Follower {
+            catalogue: &*self.catalogue,
+            client: &self.client,
+            config: &self.config,
+            filling: &self.filling,
+        }
+    }
+
+    /// Lets turbopuffer follow, and the catalogue forget what it does not need any more.
+    pub(super) fn follow_to_the_end(&self, namespace: &Namespace) -> Result<()> {
+        let mut following = namespace.following.lock();
+        self.follower().catch_up(namespace, &mut following)?;
+        self.catalogue.release(namespace.number, FOLLOWER, following.seen())
+    }
+}
+
+impl Engine for TurbopufferEngine {
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
+        self.follow_to_the_end(&*self.namespace_of(id)?)
+    }
+
+    fn by_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_words = ByWords { query, limit };
+        Ok(self.search(namespace, Some(&by_words), None, filter, deadline)?.0)
+    }
+
+    fn by_vector(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_vector = ByVector { vector, limit };
+        Ok(self.search(namespace, None, Some(&by_vector), filter, deadline)?.1)
+    }
+
+    fn by_both(
+        &self,
+        namespace: &NamespaceId,
+        both: &Both<'_>,
+        deadline: &Deadline,
+    ) -> (Result<Candidates>, Result<Candidates>) {
+        let by_words = ByWords { query: both.query, limit: both.n_by_words };
+        let by_vector = ByVector { vector: both.vector, limit: both.n_by_vector };
+        let found =
+            self.search(namespace, Some(&by_words), Some(&by_vector), both.filter, deadline);
+        match found {
+            Ok((words, near)) => (Ok(words), Ok(near)),
+            Err(error) if error.is_engine_away() => {
+                let same = Error::EngineUnavailable {
+                    engine: ENGINE,
+                    what: "query",
+                    reason: error.to_string(),
+                };
+                (Err(error), Err(same))
+            }
+            // What is wrong with one of the two must not cost the other.
+            Err(_) => (
+                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline),
+                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline),
+            ),
+        }
+    }
+
+    fn term_statistics(
+        &self,
+        namespace: &NamespaceId,
+        terms: &[(Form, String)],
+    ) -> Result<TermStatistics> {
+        self.count_terms(namespace, terms)
+    }
+
+    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
+        self.erase_namespace(dropped)
+    }
+
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        // Turbopuffer's own rows went with the deletion; what it could not take then goes now.
+        for id in namespaces {
+            match self.follow(id, None) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                followed => followed?,
+            }
+        }
+        Ok(())
+    }
+
+    fn maintain(&self) -> Result<()> {
+        self.keep_in_shape()
+    }
+
+    fn problem(&self, namespace: &NamespaceId) -> Result<Option<String>> {
+        self.find_problem(&*self.namespace_of(namespace)?)
+    }
+
+    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
+        let namespace = self.namespace_of(id)?;
+        let mut following = namespace.following.lock();
+        self.follower().make_anew(&namespace, &mut following)
+    }
+
+    fn accepts(&self, documents: &[Document], space: Option<&VectorSpace>) -> Result<()> {
+        documents.iter().try_for_each(|document| check_size(document, space))
+    }
+
+    fn place(&self, namespace: &NamespaceId, stored: &StoredPassage) -> Result<Option<Place>> {
+        let name = self.namespace_of(namespace)?.view().name.clone();
+        let pointer = stored.passage.pointer.to_string();
+        let id = naming::passage_id(stored.passage.id.as_str(), &pointer);
+        Ok(name.map(|namespace| Place { namespace, id }))
+    }
+
+    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
+        Ok(self.namespace_of(namespace)?.following.lock().seen())
+    }
+
+    fn lag(&self) -> Result<u64> {
+        let mut lag = 0;
+        let namespaces: Vec<_> = self.namespaces.lock().values().cloned().collect();
+        for namespace in namespaces {
+            let Some(following) = namespace.following.try_lock() else { continue };
+            let seen = following.seen();
+            drop(following);
+            match self.catalogue.log(namespace.number, seen, 0) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                page => lag += page?.last.saturating_sub(seen),
+            }
+        }
+        Ok(lag)
+    }
+
+    fn reach(&self) -> Result<()> {
+        self.client.attributes("dowse-reachability").map(|_| ())
+    }
+
+    fn is_far(&self) -> bool {
+        true
+    }
+}
+
+/// A document goes to the engine in one request, so that it is seen as a whole or not at all.
+fn check_size(document: &Document, space: Option<&VectorSpace>) -> Result<()> {
+    let dimensions = space.map(|space| space.dimensions);
+    let received: usize = document
+        .passages
+        .iter()
+        .map(|passage| row::weight(passage.text.len() + document.title.len(), dimensions))
+        .sum();
+    let allowed = limits::MAX_ENGINE_DOCUMENT_BYTES;
+    if received > allowed {
+        return Err(Error::TooLarge {
+            what: "a document on its way to turbopuffer",
+            received,
+            allowed,
+        });
+    }
+    Ok(())
+}
