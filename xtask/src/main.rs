@@ -18,6 +18,7 @@ mod testbed;
 mod bench;
 mod clients;
 mod conformance;
+mod fit;
 mod fuzz;
 
 const USAGE: &str = "\
@@ -32,6 +33,7 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
 ";
 
@@ -48,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["fit", arguments @ ..] => fit::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

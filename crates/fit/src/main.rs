@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use model::Deadline;
-use retrieve::{Background, EvidenceKind, Pipeline};
 use retrieve::eval::EvalConfig;
+use retrieve::{Background, EvidenceKind, Pipeline};
 
 /// How long the background may take.
 const BACKGROUND_TIME: Duration = Duration::from_secs(3_600);
@@ -107,7 +107,9 @@ fn read_args() -> anyhow::Result<Args> {
         }
     }
     if args.data.is_empty() && !args.makes_background && args.rows.is_none() {
-        bail!("name the judged sets: folders in BEIR layout, files of our own lines, or QUERIES@CORPUS");
+        bail!(
+            "name the judged sets: folders in BEIR layout, files of our own lines, or QUERIES@CORPUS"
+        );
     }
     Ok(args)
 }

@@ -68,7 +68,8 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
         let first = first_of(&queries, &curve);
         curve = minimise(&queries, &first, curve);
     }
-    shift(&queries, &mut curve);
+    let foreign = kind.names().iter().position(|name| *name == "foreign");
+    shift(&queries, &mut curve, foreign);
     curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
 }
 
@@ -101,14 +102,19 @@ fn standardise(queries: &mut [Query]) -> Vec<f64> {
     let n_figures = queries.first().map_or(0, |query| query.points[0].figures.len());
     let mut deviations = vec![1.0; n_figures];
     for (idx, deviation) in deviations.iter_mut().enumerate().skip(1) {
-        let values = || queries.iter().flat_map(|query| &query.points).map(|point| point.figures[idx]);
+        let values =
+            || queries.iter().flat_map(|query| &query.points).map(|point| point.figures[idx]);
         let n = values().count().max(1) as f64;
         let mean = values().sum::<f64>() / n;
         let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
         *deviation = variance.sqrt().max(1e-6);
     }
     for point in queries.iter_mut().flat_map(|query| &mut query.points) {
-        point.figures.iter_mut().zip(&deviations).for_each(|(value, deviation)| *value /= deviation);
+        point
+            .figures
+            .iter_mut()
+            .zip(&deviations)
+            .for_each(|(value, deviation)| *value /= deviation);
     }
     deviations
 }
@@ -128,20 +134,32 @@ fn first_of(queries: &[Query], curve: &Curve) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Moves the level so that the promised part of off-topic queries stays under the threshold.
-fn shift(queries: &[Query], curve: &mut Curve) {
-    let mut best: Vec<f64> = queries
-        .iter()
-        .filter(|query| query.is_off_topic)
-        .map(|query| {
-            let scores = query.points.iter().map(|point| dot(&point.figures, curve));
-            scores.fold(f64::NEG_INFINITY, f64::max)
-        })
-        .collect();
-    best.sort_by(f64::total_cmp);
-    let idx = (best.len() as f64 * (1.0 - OFF_TOPIC_PART)) as usize;
-    if let Some(level) = best.get(idx.min(best.len().saturating_sub(1))) {
-        curve[0] += THRESHOLD_LOGIT - level;
+/// Moves the level so that the promised part of off-topic queries stays under the threshold: of
+/// pairs in one language by the first figure, of pairs in two by the one that marks them.
+fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>) {
+    let is_foreign = |point: &Point| foreign.is_some_and(|idx| point.figures[idx] > 0.0);
+    for wanted in [false, true] {
+        let mut best: Vec<f64> = queries
+            .iter()
+            .filter(|query| query.is_off_topic)
+            .filter_map(|query| {
+                let own = query.points.iter().filter(|point| is_foreign(point) == wanted);
+                own.map(|point| dot(&point.figures, curve)).max_by(f64::total_cmp)
+            })
+            .collect();
+        best.sort_by(f64::total_cmp);
+        let idx = (best.len() as f64 * (1.0 - OFF_TOPIC_PART)) as usize;
+        let Some(level) = best.get(idx.min(best.len().saturating_sub(1))) else { continue };
+        match (wanted, foreign) {
+            (false, _) => curve[0] += THRESHOLD_LOGIT - level,
+            (true, Some(idx)) => {
+                let marked =
+                    queries.iter().flat_map(|query| &query.points).find(|point| is_foreign(point));
+                let mark = marked.map_or(1.0, |point| point.figures[idx]);
+                curve[idx] += (THRESHOLD_LOGIT - level) / mark;
+            }
+            (true, None) => {}
+        }
     }
 }
 
@@ -178,7 +196,8 @@ struct Slope {
 fn loss_of(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> f64 {
     let mut loss = ridge(curve);
     for (query, first) in queries.iter().zip(first) {
-        let scores: Vec<f64> = query.points.iter().map(|point| dot(&point.figures, curve)).collect();
+        let scores: Vec<f64> =
+            query.points.iter().map(|point| dot(&point.figures, curve)).collect();
         loss += query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
     }
     loss
@@ -206,7 +225,8 @@ fn level_loss(query: &Query, first: &[usize], scores: &[f64]) -> f64 {
 
 /// All relevant candidates of a query weigh as much as all others together.
 fn level_weight(query: &Query, idx: usize, first: &[usize]) -> f64 {
-    let is_same = |other: &&usize| query.points[**other].is_relevant == query.points[idx].is_relevant;
+    let is_same =
+        |other: &&usize| query.points[**other].is_relevant == query.points[idx].is_relevant;
     1.0 / first.iter().filter(is_same).count().max(1) as f64
 }
 
@@ -225,8 +245,10 @@ fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
     // The level of everything may move freely, but the matrix must stay regular.
     slope.hessian[0][0] += 1e-9;
     for (query, first) in queries.iter().zip(first) {
-        let scores: Vec<f64> = query.points.iter().map(|point| dot(&point.figures, curve)).collect();
-        slope.loss += query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
+        let scores: Vec<f64> =
+            query.points.iter().map(|point| dot(&point.figures, curve)).collect();
+        slope.loss +=
+            query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
         let n_relevant = relevant_of(query).count();
         if n_relevant > 0 && n_relevant < scores.len() {
             let total = log_sum(&scores);

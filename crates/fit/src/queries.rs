@@ -55,12 +55,16 @@ const FUNCTION_QUERIES: [&str; 16] = [
 
 /// Gives judged queries, spread evenly.
 pub(crate) fn judged(set: &Dataset, n: usize) -> Vec<Asked> {
-    spread(&set.queries, n).into_iter().map(|query| asked(query, &query.text, Kind::Judged)).collect()
+    spread(&set.queries, n)
+        .into_iter()
+        .map(|query| asked(query, &query.text, Kind::Judged))
+        .collect()
 }
 
 /// Gives titles as queries; documents of the same title answer together.
 pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<Asked> {
-    let titled: Vec<_> = set.documents.iter().filter(|document| !document.title.is_empty()).collect();
+    let titled: Vec<_> =
+        set.documents.iter().filter(|document| !document.title.is_empty()).collect();
     spread(&titled, n)
         .into_iter()
         .map(|document| {
@@ -78,7 +82,8 @@ pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<Asked> {
 pub(crate) fn short(set: &Dataset, n: usize) -> Vec<Asked> {
     let mut short = Vec::new();
     for (idx, query) in spread(&set.queries, n).into_iter().enumerate() {
-        let answers = set.documents.iter().filter(|document| query.relevant.contains_key(&document.id));
+        let answers =
+            set.documents.iter().filter(|document| query.relevant.contains_key(&document.id));
         let text: String =
             answers.map(|document| format!("{}\n{}", document.title, document.text)).collect();
         let mut words: Vec<&str> =
@@ -131,7 +136,8 @@ fn asked(query: &JudgedQuery, text: &str, kind: Kind) -> Asked {
 
 fn holding(set: &Dataset, words: &[&str]) -> BTreeSet<String> {
     let holds = |text: &str| words.iter().any(|word| text.contains(word));
-    let documents = set.documents.iter().filter(|document| holds(&document.title) || holds(&document.text));
+    let documents =
+        set.documents.iter().filter(|document| holds(&document.title) || holds(&document.text));
     documents.map(|document| document.id.clone()).collect()
 }
 

@@ -24,27 +24,42 @@ struct Figures {
 /// Prints the figures of a curve on the held-out half.
 pub(crate) fn print(rows: &[Row], kind: EvidenceKind, curve: &Curve) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
-    writeln!(out, "\n{kind:?}: held-out half\n{:<24} {:<13} {:>5} {:>8} {:>12} {:>9}",
-        "set", "queries", "n", "ndcg@10", "first, ≥ 0.6", "any ≥ 0.6")?;
+    writeln!(
+        out,
+        "\n{kind:?}: held-out half\n{:<24} {:<13} {:>5} {:>8} {:>12} {:>9}",
+        "set", "queries", "n", "ndcg@10", "first, ≥ 0.6", "any ≥ 0.6"
+    )?;
     let mut all: BTreeMap<(&str, Kind), Figures> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_held_out) {
         measure(row, kind, curve, all.entry((&row.set, row.kind)).or_default());
     }
     for ((set, queries), figures) in &all {
         let n = figures.n.max(1) as f64;
-        writeln!(out, "{set:<24} {:<13} {:>5} {:>8.4} {:>12.3} {:>9.3}",
-            format!("{queries:?}"), figures.n, figures.ndcg / n,
-            figures.n_first_right as f64 / n, figures.n_over as f64 / n)?;
+        writeln!(
+            out,
+            "{set:<24} {:<13} {:>5} {:>8.4} {:>12.3} {:>9.3}",
+            format!("{queries:?}"),
+            figures.n,
+            figures.ndcg / n,
+            figures.n_first_right as f64 / n,
+            figures.n_over as f64 / n
+        )?;
     }
     for queries in [Kind::Judged, Kind::Title, Kind::Short, Kind::Function, Kind::Unanswerable] {
-        let own = || all.iter().filter(|((_, kind), _)| *kind == queries).map(|(_, figures)| figures);
+        let own =
+            || all.iter().filter(|((_, kind), _)| *kind == queries).map(|(_, figures)| figures);
         let n: usize = own().map(|figures| figures.n).sum();
         let right: usize = own().map(|figures| figures.n_first_right).sum();
         let over: usize = own().map(|figures| figures.n_over).sum();
         let ndcg: f64 = own().map(|figures| figures.ndcg).sum();
         let n = n.max(1) as f64;
-        writeln!(out, "all {queries:?}: ndcg@10 {:.4}, first right and over {:.3}, any over {:.4}",
-            ndcg / n, right as f64 / n, over as f64 / n)?;
+        writeln!(
+            out,
+            "all {queries:?}: ndcg@10 {:.4}, first right and over {:.3}, any over {:.4}",
+            ndcg / n,
+            right as f64 / n,
+            over as f64 / n
+        )?;
     }
     for (name, weight) in kind.names().iter().zip(curve) {
         write!(out, "{name} {weight:.3}; ")?;
@@ -69,8 +84,12 @@ pub(crate) fn leave_one_out(rows: &[Row]) -> anyhow::Result<()> {
                 measure(row, kind, &curve, &mut figures);
             }
             let n = figures.n.max(1) as f64;
-            writeln!(out, "{left_out:<24} {kind:?}: ndcg@10 {:.4}, first right and over {:.3}",
-                figures.ndcg / n, figures.n_first_right as f64 / n)?;
+            writeln!(
+                out,
+                "{left_out:<24} {kind:?}: ndcg@10 {:.4}, first right and over {:.3}",
+                figures.ndcg / n,
+                figures.n_first_right as f64 / n
+            )?;
         }
     }
     Ok(())

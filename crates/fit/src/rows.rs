@@ -92,7 +92,8 @@ pub(crate) fn gather(
 
 /// Two sets are related when their documents are the same in two languages.
 fn is_related(one: &Dataset, other: &Dataset) -> bool {
-    let family = |set: &Dataset| set.corpus_name.split('-').next().unwrap_or_default().to_owned();
+    let family =
+        |set: &Dataset| set.corpus_name.split(['-', '_']).next().unwrap_or_default().to_owned();
     family(one) == family(other) || one.name == other.name
 }
 

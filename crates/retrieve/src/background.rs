@@ -181,7 +181,11 @@ impl Background {
     /// Centres a query's vector.
     pub(crate) fn centre(&self, query: &[f32]) -> CentredQuery {
         let norm = dot(query, query).sqrt().max(f64::MIN_POSITIVE) as f32;
-        let mut centred: Vec<f32> = query.iter().zip(&self.query_mean).map(|(value, mean)| value / norm - QUERY_MEAN_PART * mean).collect();
+        let mut centred: Vec<f32> = query
+            .iter()
+            .zip(&self.query_mean)
+            .map(|(value, mean)| value / norm - QUERY_MEAN_PART * mean)
+            .collect();
         let norm = dot(&centred, &centred).sqrt();
         if norm <= 1e-6 {
             // A query that is nothing but background has no direction of its own.
@@ -206,8 +210,10 @@ impl Background {
                 (*sum, *n) = (*sum + score, *n + 1);
             }
         }
-        let means: BTreeMap<String, f64> =
-            by_language.into_iter().map(|(language, (sum, n))| (language, sum / n as f64)).collect();
+        let means: BTreeMap<String, f64> = by_language
+            .into_iter()
+            .map(|(language, (sum, n))| (language, sum / n as f64))
+            .collect();
         let overall = means.values().sum::<f64>() / means.len().max(1) as f64;
         LateBackground { means, overall, deviation: self.late_deviation }
     }

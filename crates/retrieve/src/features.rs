@@ -92,8 +92,14 @@ const WORD_NAMES: [&str; 14] = [
     "bm25_share × ln content",
 ];
 
-const VECTOR_NAMES: [&str; 6] =
-    ["vector", "vector over 2", "vector × coverage", "foreign", "foreign × vector", "vector × short"];
+const VECTOR_NAMES: [&str; 6] = [
+    "vector",
+    "vector over 2",
+    "vector × coverage",
+    "foreign",
+    "foreign × vector",
+    "vector × short",
+];
 
 const TOKEN_NAMES: [&str; 5] =
     ["late", "late over 2", "foreign × late", "ln tokens", "late × short"];

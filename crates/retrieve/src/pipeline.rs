@@ -15,7 +15,8 @@ use crate::judge::{Gathered, Judged, judge};
 use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
-    BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total, spelling,
+    BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
+    spelling,
 };
 
 /// Gives the embedder of the moment, or why there is none.

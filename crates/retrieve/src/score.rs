@@ -12,7 +12,7 @@ use crate::features::{Evidence, WordFigures};
 /// What the logit of a cross-encoder weighs against the logit of all other evidence. It has read
 /// both texts together, so it decides; the rest breaks near ties. Not fitted: chosen so that a
 /// clear verdict of the cross-encoder cannot be outvoted.
-const CROSS_ENCODER_WEIGHT: f64 = 0.8;
+const CROSS_ENCODER_WEIGHT: f64 = 0.95;
 
 /// Logits of a cross-encoder beyond this say nothing more.
 const MAX_LOGIT: f64 = 7.0;

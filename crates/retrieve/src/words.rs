@@ -67,9 +67,8 @@ impl<'a> WeighedWords<'a> {
             .collect();
         let statistics = store.term_statistics(&scope.namespace, &terms)?;
         let n_passages = statistics.n_passages as f64;
-        let rarity_of = |n_with: f64| {
-            (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln()
-        };
+        let rarity_of =
+            |n_with: f64| (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
         let language = detect_language(query);
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
@@ -120,8 +119,7 @@ impl<'a> WeighedWords<'a> {
             title.push('\n');
             title.push_str(heading);
         }
-        let (matches, n_tokens) =
-            analyzer.matches_and_length(self.words, text, language, scratch);
+        let (matches, n_tokens) = analyzer.matches_and_length(self.words, text, language, scratch);
         let (in_title, _) = analyzer.matches_and_length(self.words, &title, language, scratch);
         let mut spans: Vec<Vec<Span>> = vec![vec![]; self.words.len()];
         let mut frequency = vec![0.0; self.words.len()];

@@ -6,5 +6,6 @@ mod sections;
 
 pub(crate) use load::load;
 pub(crate) use sections::{
-    Config, EmbedderProvider, LlmProvider, RerankerProvider, StoreConfig, StoreProvider,
+    Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider, StoreConfig,
+    StoreProvider,
 };

@@ -11,10 +11,12 @@ use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
 use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
 use model::Clock;
+use parking_lot::Mutex;
+use retrieve::Retriever;
 use store::Store;
 
 use super::{models, open_store};
-use crate::config::{Config, StoreConfig};
+use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
 pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
@@ -36,7 +38,12 @@ pub(crate) struct Lasting {
     pub(crate) knowledge: knowledge::ServiceSlot,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
+    /// The retriever of all families, with the re-ranker that it was made for.
+    pub(crate) retriever: SharedRetriever,
 }
+
+/// A retriever that is made when a family first needs it.
+type SharedRetriever = Arc<Mutex<Option<(RerankerConfig, Retriever)>>>;
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
@@ -63,6 +70,7 @@ impl Lasting {
             knowledge: knowledge::ServiceSlot::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
+            retriever: SharedRetriever::default(),
         })
     }
 

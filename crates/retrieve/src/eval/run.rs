@@ -206,11 +206,7 @@ impl Loaded {
     /// Gives the evidence of every candidate of a query, best first.
     ///
     /// Fails when the search fails.
-    pub fn candidates(
-        &self,
-        query: &str,
-        config: &EvalConfig<'_>,
-    ) -> Result<Vec<JudgedCandidate>> {
+    pub fn candidates(&self, query: &str, config: &EvalConfig<'_>) -> Result<Vec<JudgedCandidate>> {
         let (_, trace) = self.search(query, Filter::All, config, Search::All)?;
         let candidate = |judged: crate::judge::Judged| JudgedCandidate {
             document: judged.fused.document.to_string(),

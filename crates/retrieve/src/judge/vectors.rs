@@ -38,13 +38,8 @@ pub(super) fn judge(
         let namespace = &request.scopes[scope_idx].namespace;
         // An id may begin like another, so a few more than asked about may be named.
         let limit = ids.len() * 2;
-        let near = retriever.store.by_vector(
-            namespace,
-            &query.vector,
-            &filter,
-            limit,
-            request.deadline,
-        );
+        let near =
+            retriever.store.by_vector(namespace, &query.vector, &filter, limit, request.deadline);
         match near {
             Ok(near) => found.extend(
                 near.hits.into_iter().map(|hit| ((scope_idx, hit.passage), f64::from(hit.score))),

@@ -96,11 +96,10 @@ mod tests {
     #[test]
     fn function_words_count_little_in_every_language() {
         assert_eq!(content("what is the budget of the town"), ["budget", "town"]);
-        assert_eq!(content("care este bugetul orașului și cine îl aprobă"), [
-            "bugetul",
-            "orașului",
-            "aprobă"
-        ]);
+        assert_eq!(
+            content("care este bugetul orașului și cine îl aprobă"),
+            ["bugetul", "orașului", "aprobă"]
+        );
         assert_eq!(content("副業について"), ["副", "副業", "業"]);
         assert_eq!(content("什么是预算"), ["预", "预算", "算"]);
         assert!(content("the of and").is_empty());
