@@ -20,6 +20,7 @@ mod clients;
 mod conformance;
 mod fit;
 mod fuzz;
+mod package;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -34,6 +35,8 @@ usage: cargo xtask CHORE
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
+  package [--binary FILE] [--out FOLDER]
+                        wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
 ";
 
@@ -51,6 +54,7 @@ fn main() -> anyhow::Result<()> {
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
         ["fit", arguments @ ..] => fit::run(arguments),
+        ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

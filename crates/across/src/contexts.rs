@@ -4,7 +4,7 @@ use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::{Value, json};
 
-use crate::{Fetched, FoundIn, Hit, Source};
+use crate::{Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -39,8 +39,10 @@ impl Source for Contexts {
                     .map(|(table, result)| Hit {
                         title: format!("{} {}", table, result.chunk.json_pointer),
                         key: format!(
-                            "{}{BETWEEN}{}",
-                            result.chunk.table_id, result.chunk.json_pointer
+                            "{}{BETWEEN}{}{BETWEEN}{}",
+                            result.chunk.table_id,
+                            result.chunk.json_pointer,
+                            result.chunk.char_start
                         ),
                         snippet: result.chunk.chunk_text,
                         pointer: Some(result.chunk.json_pointer),
@@ -57,21 +59,34 @@ impl Source for Contexts {
         }
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        let (table, pointer) = key.split_once(BETWEEN)?;
-        let request =
-            NodeRequest { json_path: pointer.to_owned(), offset: 0, max_chars: MAX_TEXT_CHARS };
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
+        let mut parts = key.split(BETWEEN);
+        let (Some(table), Some(pointer)) = (parts.next(), parts.next()) else { return Ok(None) };
+        let at: usize = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
         let deadline = Deadline::after(FETCH_WAIT);
-        let node = self.0.get_node(caller, table, &request, &deadline).ok()?;
-        let table = self.0.get_table(caller, table).ok()?;
-        Some(Fetched {
+        let max_chars = part.max_chars.min(MAX_TEXT_CHARS);
+        let read = |offset: usize| {
+            let request = NodeRequest { json_path: pointer.to_owned(), offset, max_chars };
+            self.0.get_node(caller, table, &request, &deadline).ok()
+        };
+        // A string that is too long for one answer is shown around the hit.
+        let Some(mut node) = read(part.offset.unwrap_or(0)) else { return Ok(None) };
+        let is_long = node.total_chars.is_some_and(|total| total > max_chars);
+        if part.offset.is_none() && is_long && at > max_chars / 2 {
+            let Some(around) = read(at - max_chars / 2) else { return Ok(None) };
+            node = around;
+        }
+        let Ok(table) = self.0.get_table(caller, table) else { return Ok(None) };
+        let span = node.total_chars.map(|total| Stretch {
+            start: node.char_start,
+            end: node.char_end,
+            total,
+        });
+        Ok(Some(Fetched {
             title: format!("{} {pointer}", table.name),
             text: node.text,
-            metadata: json!({
-                "table_id": table.id,
-                "json_pointer": pointer,
-                "truncated": node.truncated,
-            }),
-        })
+            span,
+            metadata: json!({ "table_id": table.id, "json_pointer": pointer }),
+        }))
     }
 }

@@ -4,7 +4,7 @@ use filters::{SearchRequest, Service};
 use model::{Caller, Deadline};
 use serde_json::json;
 
-use crate::{Fetched, Folding, FoundIn, Hit, Source};
+use crate::{Fetched, Folding, FoundIn, Hit, Part, Result, Source};
 
 /// What each dimension is asked for.
 const ASKED_OF_EACH: usize = 5;
@@ -19,6 +19,29 @@ impl Dimensions {
     /// Searches the dimensions of a service.
     pub fn new(service: Service) -> Self {
         Dimensions(service)
+    }
+
+    fn entry(&self, caller: &Caller, key: &str) -> Option<Fetched> {
+        let mut parts = key.split(BETWEEN);
+        let (category, value, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let result = self
+            .look_up(caller, category, name)
+            .into_iter()
+            .find(|result| result.filter_value == value)?;
+        Some(Fetched {
+            title: result.name.clone(),
+            span: None,
+            text: match &result.context {
+                Some(context) => format!("{}\n{context}", result.name),
+                None => result.name.clone(),
+            },
+            metadata: json!({
+                "category": result.category,
+                "filterKey": result.filter_key,
+                "filterValue": result.filter_value,
+                "details": result.metadata,
+            }),
+        })
     }
 
     fn look_up(&self, caller: &Caller, category: &str, query: &str) -> Vec<filters::SearchResult> {
@@ -63,26 +86,8 @@ impl Source for Dimensions {
         FoundIn { hits, warnings: Vec::new() }
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        let mut parts = key.split(BETWEEN);
-        let (category, value, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let result = self
-            .look_up(caller, category, name)
-            .into_iter()
-            .find(|result| result.filter_value == value)?;
-        Some(Fetched {
-            title: result.name.clone(),
-            text: match &result.context {
-                Some(context) => format!("{}\n{context}", result.name),
-                None => result.name.clone(),
-            },
-            metadata: json!({
-                "category": result.category,
-                "filterKey": result.filter_key,
-                "filterValue": result.filter_value,
-                "details": result.metadata,
-            }),
-        })
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
+        Ok(self.entry(caller, key).map(|fetched| fetched.cut_to(part, 0)))
     }
 
     fn folding(&self) -> Folding {

@@ -6,10 +6,7 @@ use files::{SearchRequest, Service};
 use model::{Caller, Deadline, Score, Warning};
 use serde_json::json;
 
-use crate::{Fetched, FoundIn, Hit, Source};
-
-/// The longest text that is given of a file, in characters.
-const MAX_TEXT_CHARS: usize = 60_000;
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -37,6 +34,7 @@ impl Source for Folders {
             query: query.to_owned(),
             k: limit,
             offset: 0,
+            after: None,
             exts: None,
             years: None,
             roots: None,
@@ -48,7 +46,10 @@ impl Source for Folders {
                     .into_iter()
                     .map(|item| Hit {
                         title: name_of(&item.path),
-                        key: format!("{}{BETWEEN}{}", item.path, item.pointer),
+                        key: format!(
+                            "{}{BETWEEN}{}{BETWEEN}{}",
+                            item.path, item.pointer, item.char_start
+                        ),
                         snippet: item.snippet,
                         pointer: Some(item.pointer),
                         score: Score::new(item.score),
@@ -64,14 +65,23 @@ impl Source for Folders {
         }
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        let (path, pointer) = key.split_once(BETWEEN)?;
-        let (text, is_cut) = self.0.text(caller, path, MAX_TEXT_CHARS).ok()?;
-        Some(Fetched {
-            title: name_of(path),
-            text,
-            metadata: json!({ "path": path, "pointer": pointer, "truncated": is_cut }),
-        })
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
+        let mut parts = key.split(BETWEEN);
+        let (Some(path), Some(pointer)) = (parts.next(), parts.next()) else { return Ok(None) };
+        // Ids of the version before have no position.
+        let at = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
+        match self.0.text(caller, path, part.offset, at, part.max_chars) {
+            Ok((text, window)) => Ok(Some(Fetched {
+                title: name_of(path),
+                text,
+                span: Some(Stretch { start: window.start, end: window.end, total: window.total }),
+                metadata: json!({ "path": path, "pointer": pointer }),
+            })),
+            Err(files::Error::Store(cause)) => {
+                Err(Error::Failed { source_name: "files", cause: Box::new(cause) })
+            }
+            Err(_) => Ok(None),
+        }
     }
 }
 

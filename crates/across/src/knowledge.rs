@@ -4,10 +4,10 @@ use knowledge::{DocumentText, FoundChunk, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Result, Source};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
 
-/// The longest text that is given of a document, in characters.
-const MAX_TEXT_CHARS: usize = 60_000;
+/// The longest text that is read of a document, in characters: as long as an upload may be.
+const MAX_TEXT_CHARS: usize = 50_000_000;
 
 /// The warning that nothing was found, which says nothing about the other families.
 const NO_RESULTS: &str = "no_results";
@@ -44,24 +44,26 @@ impl Source for KnowledgeBases {
         }
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        self.try_fetch(caller, key).ok().flatten()
-    }
-
-    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let Some((document, _)) = key.rsplit_once(':') else { return Ok(None) };
+        // A chunk that is gone leaves its document, which is then read from its start.
+        let at = self.0.get_chunk(caller, key).map_or(0, |chunk| chunk.span.start);
         match self.0.document_text(caller, document, MAX_TEXT_CHARS) {
-            Ok(DocumentText { document, text, is_cut }) => Ok(Some(Fetched {
-                title: document.title,
-                text,
-                metadata: json!({
-                    "knowledge_base_id": document.knowledge_base_id,
-                    "collection_id": document.collection_id,
-                    "document_id": document.id,
-                    "chunk_id": key,
-                    "truncated": is_cut,
-                }),
-            })),
+            Ok(DocumentText { document, text, is_cut }) => Ok(Some(
+                Fetched {
+                    title: document.title,
+                    text,
+                    span: None,
+                    metadata: json!({
+                        "knowledge_base_id": document.knowledge_base_id,
+                        "collection_id": document.collection_id,
+                        "document_id": document.id,
+                        "chunk_id": key,
+                        "truncated": is_cut,
+                    }),
+                }
+                .cut_to(part, at),
+            )),
             Err(
                 knowledge::Error::BaseNotFound
                 | knowledge::Error::NotFound { .. }

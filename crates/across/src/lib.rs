@@ -29,5 +29,5 @@ pub use error::{Error, Result};
 pub use folders::Folders;
 pub use knowledge::KnowledgeBases;
 pub use service::{Duplicate, MAX_RESULTS, Merged, Service};
-pub use source::{Fetched, Folding, FoundIn, Hit, Source};
+pub use source::{Fetched, Folding, FoundIn, Hit, Part, Source, Stretch};
 pub use tables::Tables;

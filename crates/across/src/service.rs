@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{Caller, Deadline, Warning};
 
 use crate::duplicates::Content;
-use crate::{Error, Fetched, Folding, FoundIn, Hit, Result, Source, id};
+use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
@@ -119,12 +119,12 @@ impl Service {
     /// Fails with [`Error::NotFound`] for ids that were never given, for things that are gone and
     /// for things that the caller may not see, alike; with [`Error::Failed`] when the family
     /// cannot answer.
-    pub fn fetch(&self, caller: &Caller, id: &str) -> Result<(&'static str, Fetched)> {
+    pub fn fetch(&self, caller: &Caller, id: &str, part: &Part) -> Result<(&'static str, Fetched)> {
         let missing = || Error::NotFound { id: id.chars().take(80).collect() };
         let (name, key) = id::decode(id).ok_or_else(missing)?;
         let source =
             self.sources.iter().find(|source| source.name() == name).ok_or_else(missing)?;
-        let fetched = source.try_fetch(caller, &key)?.ok_or_else(missing)?;
+        let fetched = source.fetch(caller, &key, part)?.ok_or_else(missing)?;
         Ok((source.name(), fetched))
     }
 }

@@ -31,15 +31,51 @@ pub struct FoundIn {
     pub warnings: Vec<Warning>,
 }
 
-/// The whole of a thing.
+/// Which part of a thing is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// The character to begin at; where the hit is when absent.
+    pub offset: Option<usize>,
+    /// How many characters at most.
+    pub max_chars: usize,
+}
+
+/// Which characters of a longer text are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first.
+    pub start: usize,
+    /// Behind the last.
+    pub end: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// A thing, or a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fetched {
     /// What a person calls it.
     pub title: String,
     /// Its text, unredacted.
     pub text: String,
+    /// Which part of its text this is; absent where the text is all there is.
+    pub span: Option<Stretch>,
     /// What else is known.
     pub metadata: Value,
+}
+
+impl Fetched {
+    /// Takes a part out of the text of a thing that was read whole.
+    pub fn cut_to(mut self, part: &Part, at: usize) -> Self {
+        let total = self.text.chars().count();
+        let around =
+            if total <= part.max_chars { 0 } else { at.saturating_sub(part.max_chars / 2) };
+        let start = part.offset.unwrap_or(around).min(total);
+        let end = (start + part.max_chars).min(total);
+        self.text = self.text.chars().skip(start).take(end - start).collect();
+        self.span = Some(Stretch { start, end, total });
+        self
+    }
 }
 
 /// Whether results of a family that say the same are one result.
@@ -63,14 +99,9 @@ pub trait Source: Send + Sync {
     fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn;
 
     /// Gives a thing by its key, or nothing when it is gone or the caller may not see it.
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched>;
-
-    /// Gives a thing by its key, telling a family that fails from a thing that is not there.
     ///
     /// Fails when the family does.
-    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
-        Ok(self.fetch(caller, key))
-    }
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>>;
 
     /// Tells whether results that say the same are one result.
     fn folding(&self) -> Folding {

@@ -7,7 +7,7 @@ use serde_json::json;
 use tables::{FoundValue, Schema, Service, to_markdown};
 
 use crate::words::Words;
-use crate::{Error, Fetched, FoundIn, Hit, Result, Source};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
@@ -125,11 +125,7 @@ impl Source for Tables {
         found
     }
 
-    fn fetch(&self, caller: &Caller, key: &str) -> Option<Fetched> {
-        self.try_fetch(caller, key).ok().flatten()
-    }
-
-    fn try_fetch(&self, caller: &Caller, key: &str) -> Result<Option<Fetched>> {
+    fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let mut parts = key.split(BETWEEN);
         let table = parts.next().unwrap_or_default();
         let Some(schema) = self.0.schemas(caller).into_iter().find(|schema| schema.name == table)
@@ -164,16 +160,20 @@ impl Source for Tables {
             _ => return Ok(None),
         };
         let text = format!("{}\n\n{}", about(schema), to_markdown(&rows.columns, &rows.rows));
-        Ok(Some(Fetched {
-            title,
-            text,
-            metadata: json!({
-                "table": table,
-                "total_rows": rows.total,
-                "shown_rows": rows.rows.len(),
-                "truncated": rows.total > rows.rows.len() as u64,
-            }),
-        }))
+        Ok(Some(
+            Fetched {
+                title,
+                text,
+                span: None,
+                metadata: json!({
+                    "table": table,
+                    "total_rows": rows.total,
+                    "shown_rows": rows.rows.len(),
+                    "truncated": rows.total > rows.rows.len() as u64,
+                }),
+            }
+            .cut_to(part, 0),
+        ))
     }
 }
 

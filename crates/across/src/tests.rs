@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{JobQueue, QueueConfig, Workers};
+use ingest::{JobQueue, QueueConfig, Vectors, Workers};
 use knowledge::{
     JOBS, NewBase, NewCollection, NewDocument, ServiceConfig, ServiceSlot, Visibility,
 };
@@ -17,7 +17,12 @@ use retrieve::Retriever;
 use serde_json::Value;
 use store::Store;
 
-use crate::{Error, Fetched, Folding, FoundIn, Hit, KnowledgeBases, Service, Source, Tables, id};
+use crate::{
+    Error, Fetched, Folding, FoundIn, Hit, KnowledgeBases, Part, Service, Source, Tables, id,
+};
+
+/// All of a thing.
+const WHOLE: Part = Part { offset: None, max_chars: 60_000 };
 
 struct Fixed {
     name: &'static str,
@@ -47,13 +52,14 @@ impl Source for Fixed {
         FoundIn { hits: hits.collect(), warnings: vec![warning] }
     }
 
-    fn fetch(&self, _: &Caller, key: &str) -> Option<Fetched> {
-        let (_, wanted) = key.split_once('/')?;
-        self.hits.iter().find(|(text, _)| *text == wanted).map(|(text, _)| Fetched {
+    fn fetch(&self, _: &Caller, key: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        let Some((_, wanted)) = key.split_once('/') else { return Ok(None) };
+        Ok(self.hits.iter().find(|(text, _)| *text == wanted).map(|(text, _)| Fetched {
             title: String::new(),
             text: (*text).to_owned(),
+            span: None,
             metadata: Value::Null,
-        })
+        }))
     }
 
     fn folding(&self) -> Folding {
@@ -72,8 +78,8 @@ impl Source for Panicking {
         panic!("on purpose");
     }
 
-    fn fetch(&self, _: &Caller, _: &str) -> Option<Fetched> {
-        None
+    fn fetch(&self, _: &Caller, _: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        Ok(None)
     }
 }
 
@@ -109,12 +115,12 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
     assert_eq!(warnings.len(), 1);
     assert_eq!(merged[0].duplicates.len(), 1);
     assert_eq!(merged[0].duplicates[0].source, "two");
-    let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id).unwrap();
+    let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id, &WHOLE).unwrap();
     assert_eq!((source, fetched.text.as_str()), ("two", "Älpha!"));
     for nothing in
         ["AAAA", &id::encode("two", "0/delta"), &id::encode("three", "0/gamma"), "", "\u{1}"]
     {
-        assert!(matches!(service.fetch(&caller, nothing), Err(Error::NotFound { .. })));
+        assert!(matches!(service.fetch(&caller, nothing, &WHOLE), Err(Error::NotFound { .. })));
     }
 }
 
@@ -169,14 +175,14 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     assert_eq!(merged[0].hit.snippet, "carrier: Blue Jet (2 rows)");
     assert_eq!(merged[0].hit.pointer.as_deref(), Some("flights.carrier"));
     assert!(merged[0].hit.score.get() > 0.9, "{merged:?}");
-    let (_, fetched) = service.fetch(&caller, &merged[0].id).unwrap();
+    let (_, fetched) = service.fetch(&caller, &merged[0].id, &WHOLE).unwrap();
     assert!(fetched.text.contains("| Blue Jet | bob@example.org |"), "{}", fetched.text);
     assert!(!fetched.text.contains("Red Kite"));
     assert_eq!(fetched.metadata["total_rows"], 2);
 
     let (merged, _) = service.search(&caller, "departures of an airport", 10, &soon());
     assert_eq!(merged[0].hit.title, "flights");
-    let (_, fetched) = service.fetch(&caller, &merged[0].id).unwrap();
+    let (_, fetched) = service.fetch(&caller, &merged[0].id, &WHOLE).unwrap();
     assert!(fetched.text.contains("Red Kite"));
 
     // Text of a source never stands in an id, where nobody would redact it.
@@ -184,7 +190,7 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     let found = merged.iter().find(|merged| merged.hit.snippet.contains("ann@")).unwrap();
     assert!(!id::decode(&found.id).unwrap().1.contains("ann@example"));
     assert!(!found.hit.title.contains("ann@"));
-    assert!(service.fetch(&caller, &found.id).unwrap().1.text.contains("ann@example.org"));
+    assert!(service.fetch(&caller, &found.id, &WHOLE).unwrap().1.text.contains("ann@example.org"));
     assert_eq!(texts(&service, &caller, "the of"), [""; 0]);
     assert_eq!(texts(&service, &caller, "quantum"), [""; 0]);
 }
@@ -199,7 +205,7 @@ fn tables_of_others_do_not_exist() {
     assert_eq!(merged.len(), 1);
     let (nothing, warnings) = service.search(&member("acme"), "blue jet", 10, &soon());
     assert_eq!((nothing, warnings), (vec![], vec![]));
-    let refused = service.fetch(&member("acme"), &merged[0].id).unwrap_err();
+    let refused = service.fetch(&member("acme"), &merged[0].id, &WHOLE).unwrap_err();
     assert!(matches!(refused, Error::NotFound { .. }));
 }
 
@@ -228,8 +234,8 @@ impl World {
             store: store.clone(),
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
-            retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
-            embedder,
+            retriever: Retriever::new(store.clone(), Arc::new(move || of_search.get(&soon()))),
+            vectors: Vectors::new(store, embedder),
             pool: None,
             llm: None,
             uploads: folder.path().join("uploads"),
@@ -271,12 +277,12 @@ fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
     assert_eq!((merged[0].source, merged[0].hit.title.as_str()), ("knowledge", "Rules"));
     assert_eq!(merged[0].duplicates[0].source, "notes");
     assert!(merged[0].hit.explanation["stages"].is_array());
-    let (_, fetched) = service.fetch(&ann, &merged[0].id).unwrap();
+    let (_, fetched) = service.fetch(&ann, &merged[0].id, &WHOLE).unwrap();
     assert_eq!(fetched.text.trim(), text.trim());
-    let refused = service.fetch(&eve, &merged[0].id).unwrap_err();
+    let refused = service.fetch(&eve, &merged[0].id, &WHOLE).unwrap_err();
     assert!(matches!(refused, Error::NotFound { .. }));
     let bob = Caller { subject: "bob".to_owned(), ..member("acme") };
-    assert!(service.fetch(&bob, &merged[0].id).is_err());
+    assert!(service.fetch(&bob, &merged[0].id, &WHOLE).is_err());
     let found = texts(&service, &bob, "remote work");
     assert_eq!(found, [notes]);
 }

@@ -14,8 +14,8 @@ use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
 use crate::marks::{self, Directory};
 use crate::reader::Reader;
-use crate::service::new_id;
 use crate::{Error, Result, limits};
+use ingest::new_id;
 
 /// One version of a table's document. Its parts are its children in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

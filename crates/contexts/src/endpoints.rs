@@ -1,5 +1,6 @@
 //! Endpoints: made, bound to tools, opened by their keys, deleted.
 
+use ingest::{new_id, room_for};
 use model::{Caller, Clearance, Identity};
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
@@ -7,7 +8,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 use crate::access::Right;
 use crate::keys;
 use crate::objects::{Endpoint, KeptKey, Project, Tool};
-use crate::service::{endpoint_subject, named, new_id, room_for};
+use crate::service::{endpoint_subject, named};
 use crate::{Error, Result, Service, limits};
 
 /// An endpoint that is asked for.

@@ -1,5 +1,7 @@
 //! What can go wrong, sorted by who can mend it.
 
+use ingest::ObjectError;
+
 use crate::json::pointer::BadPointer;
 use crate::json::{JsonError, Position, Problem};
 
@@ -25,8 +27,8 @@ pub enum Error {
     /// A pointer that is none.
     #[error(transparent)]
     BadPointer(#[from] BadPointer),
-    /// Nothing stands at a pointer.
-    #[error("nothing stands at `{pointer}`")]
+    /// The document has no node at a pointer.
+    #[error("the document has no node at `{pointer}`")]
     NoNode {
         /// The pointer as it was given.
         pointer: String,
@@ -79,27 +81,52 @@ pub enum Error {
     Document(#[source] std::io::Error),
 }
 
-impl From<store::Error> for Error {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
-    fn from(error: store::Error) -> Self {
-        match error {
-            store::Error::Conflict { .. } => Error::Busy,
-            store::Error::TooLarge { what, received, allowed } => {
-                Error::TooLarge { what, received, allowed }
-            }
-            other => Error::Unavailable(other),
+impl Error {
+    /// Tells whether trying again may help.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Error::Unavailable(_)
+            | Error::Search(_)
+            | Error::Busy
+            | Error::TimeOver
+            | Error::Queue(_)
+            | Error::Document(_) => true,
+            Error::NotFound { .. }
+            | Error::Denied
+            | Error::BadRequest { .. }
+            | Error::BadPointer(_)
+            | Error::NoNode { .. }
+            | Error::BadDocument { .. }
+            | Error::NameTaken { .. }
+            | Error::TooLarge { .. } => false,
         }
     }
 }
 
-impl From<ingest::Error> for Error {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the queue's own")]
-    fn from(error: ingest::Error) -> Self {
+impl From<ObjectError> for Error {
+    fn from(error: ObjectError) -> Self {
         match error {
-            ingest::Error::Store(error) => error.into(),
-            ingest::Error::UnknownJob { .. } => Error::NotFound { what: "Job" },
-            other => Error::Queue(other),
+            ObjectError::NotFound { what } => Error::NotFound { what },
+            ObjectError::BadRequest { problem } => Error::BadRequest { problem },
+            ObjectError::TooLarge { what, received, allowed } => {
+                Error::TooLarge { what, received, allowed }
+            }
+            ObjectError::Busy => Error::Busy,
+            ObjectError::Unavailable(error) => Error::Unavailable(error),
+            ObjectError::Queue(error) => Error::Queue(error),
         }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        ObjectError::from(error).into()
+    }
+}
+
+impl From<ingest::Error> for Error {
+    fn from(error: ingest::Error) -> Self {
+        ObjectError::from(error).into()
     }
 }
 
@@ -110,17 +137,6 @@ impl From<JsonError> for Error {
             JsonError::Read(error) => Error::Document(error),
         }
     }
-}
-
-/// Writes an error with all its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }
 
 /// What a call of this family gives.

@@ -1,31 +1,28 @@
 //! Jobs of the family: which there are, who may see them, how they are asked for and run.
 
-use std::time::Duration;
-
-use ingest::{Embedding, Job, JobContext, JobFailure, JobId, JobState, NewJob, Priority, Progress};
-use model::{Caller, Deadline, TenantId};
+use ingest::{
+    Job, JobContext, JobFailure, JobService, JobState, Priority, Progress, Subject, arguments_of,
+};
+use model::{Caller, TenantId, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
+use crate::coverage::Covered;
 use crate::document::{self, Document};
-use crate::error::with_causes;
-use crate::index::Covered;
 use crate::objects::{IndexStatus, Table, Tool, ToolKind, namespace_of};
 use crate::{Error, Result, Service, limits};
 
 /// Brings the chunks of a table up to its document and its tools.
 pub const INDEX_JOB: &str = "contexts.index";
-/// Makes the vectors of a table's chunks.
+/// Made the vectors of a table's chunks in earlier versions; jobs of this kind that still wait
+/// only wake the worker that does so now.
 pub const VECTORS_JOB: &str = "contexts.vectors";
 /// Erases the documents and chunks of tables that were deleted.
 pub const PURGE_JOB: &str = "contexts.purge";
 /// Every kind of job of the family.
 pub const JOBS: [&str; 3] = [INDEX_JOB, VECTORS_JOB, PURGE_JOB];
-
-/// How long opening the model may take inside a job.
-const MODEL_WAIT: Duration = Duration::from_secs(60);
 
 /// Work on one table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,49 +41,25 @@ struct Purge {
 impl Service {
     /// Gives a job of this family that the caller may see.
     pub fn job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let job = self.0.queue.get(&JobId::new(id))?;
-        self.check_job(caller, &job)?;
-        Ok(job)
+        self.jobs().get(caller, id, |job| self.subject(caller, job, Right::Read))
     }
 
     /// Tells whether the caller may see a job of this family.
     pub fn check_job(&self, caller: &Caller, job: &Job) -> Result<()> {
-        self.job_passes(caller, job, Right::Read)
+        self.jobs().check(caller, job, |job| self.subject(caller, job, Right::Read))
     }
 
     /// Stops a job of a project that the caller may change.
     pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let job = self.0.queue.get(&JobId::new(id))?;
-        self.job_passes(caller, &job, Right::Edit)?;
+        let job = self.jobs().get(caller, id, |job| self.subject(caller, job, Right::Edit))?;
         Ok(self.0.queue.cancel(&job.id)?)
     }
 
-    fn job_passes(&self, caller: &Caller, job: &Job, right: Right) -> Result<()> {
-        let missing = || Error::NotFound { what: "Job" };
-        if job.tenant != caller.tenant || !JOBS.contains(&job.kind.as_str()) {
-            return Err(missing());
-        }
+    fn subject(&self, caller: &Caller, job: &Job, right: Right) -> Result<Subject> {
         let project = job.arguments["project"].as_str().unwrap_or_default();
         match self.project_of(caller, project, right) {
-            // What was deleted has no rights any more; the end of its deletion is no secret.
-            Err(Error::NotFound { .. }) if job.kind == PURGE_JOB => Ok(()),
-            Err(Error::NotFound { .. }) => Err(missing()),
-            passed => passed.map(|_| ()),
-        }
-    }
-
-    /// Runs a job of this family.
-    pub fn run_job(
-        &self,
-        job: &Job,
-        context: &JobContext,
-    ) -> std::result::Result<Value, JobFailure> {
-        let progress = context.progress();
-        match job.kind.as_str() {
-            INDEX_JOB => self.run_index(&arguments(job)?, progress).map_err(failure),
-            VECTORS_JOB => self.run_vectors(&arguments(job)?, progress).map_err(failure),
-            PURGE_JOB => self.run_purge(&arguments(job)?).map_err(failure),
-            other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
+            Err(Error::NotFound { .. }) => Ok(Subject::Gone),
+            found => found.map(|_| Subject::Seen),
         }
     }
 
@@ -100,7 +73,7 @@ impl Service {
             return Ok(Some(job));
         }
         let of = OfTable { project: table.project_id.clone(), table: table.id.clone() };
-        let job = self.submit(INDEX_JOB, &table.id, &table.tenant, Priority::Normal, json!(of))?;
+        let job = self.jobs().submit(INDEX_JOB, &table.id, &table.tenant, Priority::Normal, &of)?;
         asked.insert(table.id.clone(), job.id.clone());
         Ok(Some(job))
     }
@@ -112,7 +85,7 @@ impl Service {
         tables: Vec<String>,
     ) -> Result<Job> {
         let purge = Purge { project: project.to_owned(), tables };
-        self.submit(PURGE_JOB, project, tenant, Priority::High, json!(purge))
+        Ok(self.jobs().submit(PURGE_JOB, project, tenant, Priority::High, &purge)?)
     }
 
     fn run_index(&self, of: &OfTable, progress: &Progress) -> Result<Value> {
@@ -142,7 +115,7 @@ impl Service {
                     return Ok(json!({ "superseded": true }));
                 }
                 let is_stopped = matches!(error, Error::Queue(ingest::Error::Cancelled));
-                let reason = with_causes(&error);
+                let reason = model::with_causes(&error);
                 for tool in &tools {
                     self.note(tool, |index| {
                         index.status =
@@ -174,7 +147,7 @@ impl Service {
             // Deleted meanwhile: its own job may have run before the chunks were written.
             self.drop_chunks(&table.namespace())?;
         } else if changes.added > 0 {
-            self.submit_vectors(&table)?;
+            self.0.vectors.wake();
         }
         Ok(json!(changes))
     }
@@ -194,34 +167,6 @@ impl Service {
             Ok(())
         })?;
         Ok(())
-    }
-
-    /// Lets vectors follow; one run serves every change before it.
-    fn submit_vectors(&self, table: &Table) -> Result<()> {
-        let active = self.0.queue.active(VECTORS_JOB, &table.id)?;
-        if active.is_some_and(|job| job.state == JobState::Queued) {
-            return Ok(());
-        }
-        let of = OfTable { project: table.project_id.clone(), table: table.id.clone() };
-        self.submit(VECTORS_JOB, &table.id, &table.tenant, Priority::Low, json!(of))?;
-        Ok(())
-    }
-
-    /// Makes the vectors that are missing. Without a model there is nothing to do.
-    fn run_vectors(&self, of: &OfTable, progress: &Progress) -> Result<Value> {
-        let Ok(embedder) = self.0.embedder.get(&Deadline::after(MODEL_WAIT)) else {
-            return Ok(json!({ "vectors": 0 }));
-        };
-        let namespace = namespace_of(&of.project, &of.table);
-        let space = Embedding::space_of(&*embedder);
-        match self.0.store.set_vector_space(&namespace, Some(&space)) {
-            Err(store::Error::UnknownNamespace { .. }) => return Ok(json!({ "vectors": 0 })),
-            set => set?,
-        }
-        let embedding = Embedding { store: self.0.store.clone(), namespace, embedder };
-        let rounds = self.0.locks.vectors().run(&of.table, || embedding.run(progress))?;
-        let n_embedded: usize = rounds.iter().map(|round| round.n_embedded).sum();
-        Ok(json!({ "vectors": n_embedded }))
     }
 
     fn run_purge(&self, purge: &Purge) -> Result<Value> {
@@ -266,24 +211,27 @@ impl Service {
         }
         Ok(())
     }
+}
 
-    fn submit(
-        &self,
-        kind: &str,
-        subject: &str,
-        tenant: &TenantId,
-        priority: Priority,
-        arguments: Value,
-    ) -> Result<Job> {
-        let (kind, subject, tenant) = (kind.to_owned(), subject.to_owned(), tenant.clone());
-        Ok(self.0.queue.submit(NewJob { kind, subject, tenant, priority, arguments })?)
+impl JobService for Service {
+    fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
+        let progress = context.progress();
+        match job.kind.as_str() {
+            INDEX_JOB => self.run_index(&arguments_of(job)?, progress).map_err(failure),
+            VECTORS_JOB => {
+                self.0.vectors.wake();
+                Ok(Value::Null)
+            }
+            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(failure),
+            other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
+        }
     }
 }
 
 /// Says what was left out under a tool.
 fn last_error(tool: &Tool, covered: &Covered) -> Option<String> {
     if !covered.is_there {
-        return Some(format!("nothing stands at `{}` in the document", tool.json_path));
+        return Some(format!("the document has no node at `{}`", tool.json_path));
     }
     let n_more = covered.n_problems - covered.problems.len();
     let mut text = covered.problems.join("; ");
@@ -293,30 +241,12 @@ fn last_error(tool: &Tool, covered: &Covered) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn arguments<T: serde::de::DeserializeOwned>(job: &Job) -> std::result::Result<T, JobFailure> {
-    serde_json::from_value(job.arguments.clone())
-        .map_err(|error| JobFailure::Final(error.to_string()))
-}
-
 /// What may pass is tried again.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
 fn failure(error: Error) -> JobFailure {
-    let text = with_causes(&error);
     match error {
         Error::Queue(ingest::Error::Cancelled) => JobFailure::Cancelled,
-        Error::Unavailable(_)
-        | Error::Search(_)
-        | Error::Busy
-        | Error::TimeOver
-        | Error::Queue(_)
-        | Error::Document(_) => JobFailure::Passing(text),
-        Error::NotFound { .. }
-        | Error::Denied
-        | Error::BadRequest { .. }
-        | Error::BadPointer(_)
-        | Error::NoNode { .. }
-        | Error::BadDocument { .. }
-        | Error::NameTaken { .. }
-        | Error::TooLarge { .. } => JobFailure::Final(text),
+        error if error.may_pass() => JobFailure::Passing(with_causes(&error)),
+        error => JobFailure::Final(with_causes(&error)),
     }
 }

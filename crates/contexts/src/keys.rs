@@ -9,7 +9,7 @@ use model::Timestamp;
 
 use crate::ids::sha256;
 use crate::objects::KeptKey;
-use crate::service::new_id;
+use ingest::new_id;
 
 /// What every key begins with, so that people and scanners for secrets know it.
 const PREFIX: &str = "dowse_";

@@ -50,10 +50,11 @@ mod tools;
 
 mod jobs;
 mod recover;
-mod slot;
 
+mod coverage;
 mod index;
 mod scopes;
+mod source;
 
 mod node;
 mod outline;
@@ -75,6 +76,8 @@ pub use objects::{
 pub use projects::{NewProject, ProjectChange};
 pub use search::{Chunk, Found, FoundAnywhere, FoundChunk};
 pub use service::{Service, ServiceConfig};
-pub use slot::ServiceSlot;
 pub use tables::{Staged, Upload};
 pub use tools::{NewTool, ToolChange};
+
+/// The service of the family as the job queue sees it.
+pub type ServiceSlot = ingest::ServiceSlot<Service>;

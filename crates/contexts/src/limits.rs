@@ -47,18 +47,10 @@ pub const MARKS_PER_ROW: usize = 2_048;
 pub const MAX_MARKS: usize = 2_000_000;
 /// Strings of one document that are indexed.
 pub const MAX_INDEXED_NODES: usize = 2_000_000;
-/// Passages written to the store in one commit.
-pub const PASSAGES_PER_COMMIT: usize = 2_000;
-/// Text written to the store in one commit, in bytes.
-pub const TEXT_BYTES_PER_COMMIT: usize = 8 << 20;
-/// Strings written to the store in one commit.
-pub const NODES_PER_COMMIT: usize = 500;
 /// Rows looked at in one go.
 pub const LIST_PAGE: usize = 500;
 /// Problems of single strings that `last_error` names; the others are counted.
 pub const MAX_NAMED_PROBLEMS: usize = 5;
-/// How often a change is tried again when someone else changed the same object.
-pub const MAX_TRIES: usize = 50;
 
 /// The longest question, in characters.
 pub const MAX_QUERY_CHARS: usize = 2_000;

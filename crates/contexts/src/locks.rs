@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ingest::{JobId, Rounds};
+use ingest::JobId;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Locks that outlive a change of the configuration. Cheap to clone.
@@ -16,18 +16,12 @@ struct Inner {
     freed: Condvar,
     n_uploads: Mutex<usize>,
     asked: Mutex<HashMap<String, JobId>>,
-    vectors: Rounds,
 }
 
 impl Locks {
     /// Gives the job that was asked for last on each table; it may have begun or ended.
     pub(crate) fn asked(&self) -> MutexGuard<'_, HashMap<String, JobId>> {
         self.0.asked.lock()
-    }
-
-    /// Gives whose turn it is to make the vectors of each table.
-    pub(crate) fn vectors(&self) -> &Rounds {
-        &self.0.vectors
     }
 
     /// Waits until nobody works on a table, and works on it until the guard is dropped.

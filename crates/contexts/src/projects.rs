@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id, room_for};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
 use crate::objects::{Member, Project, Table};
-use crate::service::{bounded, named, new_id, room_for};
+use crate::service::named;
 use crate::{Error, Result, Service, limits};
 
 /// A project that is asked for.

@@ -116,13 +116,8 @@ impl Service {
         };
         found.warnings.extend(response.warnings);
         let coverage = response.coverage;
-        if coverage.n_vectors > 0 && coverage.n_vectors < coverage.n_passages {
-            let message = format!(
-                "{} of {} chunks can be found by meaning so far",
-                coverage.n_vectors, coverage.n_passages
-            );
-            found.warnings.push(Warning::new("vectors_incomplete", message));
-        }
+        let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
+        found.warnings.extend(self.0.vectors.warning(n_passages, n_vectors));
         for ranked in response.hits {
             if found.results.len() == top_k {
                 break;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use infer::EmbedderSlot;
-use ingest::JobQueue;
+use ingest::{FamilyJobs, JobQueue, Vectors};
 use model::{Caller, Clock, Identity};
 use retrieve::Retriever;
-use store::{Change, ObjectPage, Objects, Store, TypedObject};
+use store::{ObjectPage, Objects, Store, TypedObject};
 
 use crate::access::{Right, check};
+use crate::jobs::{JOBS, PURGE_JOB};
 use crate::locks::Locks;
 use crate::objects::{Endpoint, Project, Table, Tool};
 use crate::{ContextsConfig, Error, Result, limits};
@@ -25,7 +25,7 @@ pub struct ServiceConfig {
     /// What searches.
     pub retriever: Retriever,
     /// What makes vectors.
-    pub embedder: Arc<EmbedderSlot>,
+    pub vectors: Arc<Vectors>,
     /// Where uploads wait while they arrive.
     pub staging: PathBuf,
     /// Who works on which table; outlives the service.
@@ -137,19 +137,15 @@ impl Service {
         id: &str,
         mut change: impl FnMut(&mut T) -> Result<()>,
     ) -> Result<Option<T>> {
-        for _ in 0..limits::MAX_TRIES {
-            let Some((mut object, version)) = T::load(self.catalogue(), id)? else {
-                return Ok(None);
-            };
-            change(&mut object)?;
-            let row = object.to_object(version)?;
-            match self.catalogue().apply(&[Change::PutIfUnchanged(row)]) {
-                Ok(_) => return Ok(Some(object)),
-                Err(store::Error::Conflict { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::Busy)
+        ingest::change_object(self.catalogue(), id, |object| {
+            change(object)?;
+            Ok(vec![])
+        })
+    }
+
+    /// Gives the jobs of the family.
+    pub(crate) fn jobs(&self) -> FamilyJobs {
+        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
     }
 
     /// What belongs to another tenant's project does not exist, whatever it is.
@@ -173,34 +169,7 @@ fn endpoint_of_caller(caller: &Caller) -> Option<&str> {
     caller.subject.strip_prefix(ENDPOINT_SUBJECT)
 }
 
-/// Makes an id.
-pub(crate) fn new_id() -> String {
-    uuid::Uuid::new_v4().to_string()
-}
-
-/// Takes a text that has a limit.
-pub(crate) fn bounded(what: &'static str, text: &str, allowed: usize) -> Result<String> {
-    let text = text.trim();
-    let received = text.chars().count();
-    if received > allowed {
-        return Err(Error::TooLarge { what, received, allowed });
-    }
-    Ok(text.to_owned())
-}
-
 /// Takes a name that people read.
 pub(crate) fn named(text: &str) -> Result<String> {
-    let name = bounded("the length of `name`", text, limits::MAX_NAME_CHARS)?;
-    if name.is_empty() {
-        return Err(Error::BadRequest { problem: "`name` must not be empty".to_owned() });
-    }
-    Ok(name)
-}
-
-/// Refuses one more than allowed.
-pub(crate) fn room_for(what: &'static str, n_now: usize, allowed: usize) -> Result<()> {
-    if n_now < allowed {
-        return Ok(());
-    }
-    Err(Error::TooLarge { what, received: n_now + 1, allowed })
+    Ok(ingest::named(text, limits::MAX_NAME_CHARS)?)
 }

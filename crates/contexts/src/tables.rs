@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ingest::Job;
+use ingest::{Job, new_id, room_for};
 use model::{Caller, Deadline};
 use store::{Change, ObjectKey, TypedObject};
 
@@ -11,7 +11,7 @@ use crate::document::{self, Owner};
 use crate::json::Summary;
 use crate::locks::UploadLock;
 use crate::objects::{Table, Tool};
-use crate::service::{named, new_id, room_for};
+use crate::service::named;
 use crate::{Error, Result, Service, limits};
 
 /// What an upload is for.

@@ -1,6 +1,6 @@
 //! Tools over tables: made, listed, changed, deleted.
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id, room_for};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, Lookup, ObjectKey, TypedObject};
@@ -8,7 +8,6 @@ use store::{Change, Lookup, ObjectKey, TypedObject};
 use crate::access::Right;
 use crate::json::pointer;
 use crate::objects::{Endpoint, IndexStatus, SearchIndex, Table, Tool, ToolKind};
-use crate::service::{bounded, new_id, room_for};
 use crate::{Error, Result, Service, limits};
 
 /// A tool that is asked for.
@@ -214,7 +213,7 @@ fn tool_name(name: &str) -> Result<String> {
 }
 
 fn described(text: &str) -> Result<String> {
-    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+    Ok(bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)?)
 }
 
 /// Takes a pointer.

@@ -46,7 +46,11 @@ pub(crate) enum Command {
     /// Serve folders, or everything that a configuration names, over HTTP
     Serve(ServeArgs),
     /// Serve one MCP client over stdin and stdout
-    Mcp(ConfigArgs),
+    Mcp(McpArgs),
+    /// Draft a `dowse.toml` from what is in a folder; nothing is overwritten
+    Init(InitArgs),
+    /// Print or write the configuration that makes a client use this server
+    Connect(ConnectArgs),
     /// Validate a configuration, say what it would serve, and check what is kept
     Check(CheckArgs),
     /// Copy everything that is kept into one file, while the server runs or not
@@ -80,6 +84,115 @@ pub(crate) enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Print the completion script of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write a page for every command
+    Man(ManArgs),
+}
+
+/// Which embedder is used, whatever the configuration says.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct ModelChoiceArgs {
+    /// Work on words alone: no model is loaded or downloaded
+    #[arg(long)]
+    pub(crate) no_model: bool,
+}
+
+/// Flags of `dowse mcp`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
+    /// Folders to search, beside those of the configuration
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+/// Flags of `dowse init`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InitArgs {
+    /// The folder to look at, in which `dowse.toml` is written
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Print the draft instead of writing it
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+/// Flags of `dowse connect`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ConnectArgs {
+    /// The client
+    #[arg(value_enum)]
+    pub(crate) client: ClientName,
+    /// Folders that the client may search; the client then starts Dowse itself
+    pub(crate) folders: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// A server that runs already, such as `http://127.0.0.1:7700/mcp`
+    #[arg(long, conflicts_with = "folders")]
+    pub(crate) url: Option<String>,
+    /// The name of the server in the client
+    #[arg(long, default_value = "dowse")]
+    pub(crate) name: String,
+    /// Write the client's file instead of printing what to put into it
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+/// A client that `dowse connect` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClientName {
+    /// Claude Code
+    Claude,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Cursor
+    Cursor,
+    /// Visual Studio Code
+    Vscode,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+}
+
+impl ClientName {
+    #[cfg(test)]
+    pub(crate) const ALL: [ClientName; 6] = [
+        ClientName::Claude,
+        ClientName::ClaudeDesktop,
+        ClientName::Cursor,
+        ClientName::Vscode,
+        ClientName::Codex,
+        ClientName::Gemini,
+    ];
+}
+
+/// Flags of `dowse completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Flags of `dowse man`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ManArgs {
+    /// Write a page for every command into this folder
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Reads an address, or a port on loopback.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    text.parse().map_err(|_| {
+        format!("`{text}` is no address; expected a port such as `7700`, or `127.0.0.1:7700`")
+    })
 }
 
 /// Where the configuration is.
@@ -122,8 +235,8 @@ pub(crate) enum TablesCommand {
 /// Flags of `dowse demo`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DemoArgs {
-    /// Where to listen; port 0 picks a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7700")]
+    /// Where to listen, an address or a port on loopback; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:7700")]
     pub(crate) listen: SocketAddr,
     /// Where the demo keeps what it builds
     #[arg(long, value_name = "FOLDER", default_value = ".dowse/demo")]
@@ -140,9 +253,12 @@ pub(crate) struct ServeArgs {
     pub(crate) config: ConfigArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
-    /// Where to listen, instead of what the configuration says; port 0 picks a free one
-    #[arg(long, value_name = "ADDR")]
+    /// Where to listen, an address or a port on loopback, instead of what the configuration says;
+    /// port 0 picks a free one
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
 }
 
 /// Which folders a command works on.
@@ -153,6 +269,8 @@ pub(crate) struct FilesArgs {
     /// A folder, beside those of the configuration; may be given more than once
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
 }
 
 /// Flags of `dowse index`.
@@ -190,6 +308,9 @@ pub(crate) struct SearchArgs {
     /// Only files that speak of this year
     #[arg(long)]
     pub(crate) year: Vec<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse open`.
@@ -298,8 +419,6 @@ pub(crate) enum BenchCommand {
     Overhead(OverheadArgs),
     /// The analyser and redaction, in MB/s for each script
     Text,
-    /// Extraction over a folder of files, and its words against expected ones where there are some
-    Extract(FolderArgs),
     /// Search and ingest of passages, beside SQLite and a flat scan in the same run
     Store(StoreBenchArgs),
     /// Whole searches over many copies of judged datasets' documents, stage by stage

@@ -1,6 +1,11 @@
-//! The kinds of file that can be told apart, and the extensions people give them.
+//! The kinds of file that can be told apart, the extensions people give them, and what is read of
+//! each.
+//!
+//! `formats.tsv` next to this file is the one table of them; the reference page is made from it.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -85,43 +90,13 @@ impl Format {
 
     /// Gives the format that an extension (lower case, no dot) promises, if it promises one.
     pub fn of_extension(extension: &str) -> Option<Format> {
-        Some(match extension {
-            "pdf" | "ai" => Format::Pdf,
-            "docx" | "docm" | "dotx" | "dotm" => Format::Docx,
-            "pptx" | "pptm" | "potx" | "potm" | "ppsx" | "ppsm" => Format::Pptx,
-            "xlsx" | "xlsm" | "xltx" | "xltm" | "xlam" => Format::Xlsx,
-            "xlsb" => Format::Xlsb,
-            "odt" | "ott" | "fodt" | "sxw" => Format::Odt,
-            "odp" | "otp" | "fodp" | "odg" | "otg" | "sxi" => Format::Odp,
-            "ods" | "ots" | "fods" | "sxc" => Format::Ods,
-            "doc" | "dot" => Format::Doc,
-            "ppt" | "pps" | "pot" => Format::Ppt,
-            "xls" | "xlt" | "xla" => Format::Xls,
-            "rtf" => Format::Rtf,
-            "epub" => Format::Epub,
-            "eml" | "mht" | "mhtml" => Format::Eml,
-            "mbox" | "mbx" => Format::Mbox,
-            "msg" | "oft" => Format::Msg,
-            "html" | "htm" | "xhtml" | "xht" => Format::Html,
-            "xml" | "xsd" | "xsl" | "xslt" | "rss" | "atom" | "svg" | "wsdl" | "rdf" | "opml"
-            | "nxml" | "kml" | "gpx" | "fb2" | "dbk" | "docbook" | "dita" | "tei" | "xbrl"
-            | "jats" => Format::Xml,
-            "md" | "markdown" | "mdown" | "mkd" | "mdx" | "qmd" | "rmd" => Format::Markdown,
-            "txt" | "text" | "log" | "rst" | "org" | "adoc" | "asciidoc" | "textile" | "nfo"
-            | "srt" | "vtt" | "ics" | "vcf" | "bib" | "typ" | "wiki" => Format::Text,
-            "tex" | "latex" | "ltx" | "sty" | "cls" => Format::Latex,
-            "json" | "geojson" | "webmanifest" | "har" | "jsonld" | "json5" => Format::Json,
-            "jsonl" | "ndjson" => Format::JsonLines,
-            "ipynb" => Format::Notebook,
-            "yaml" | "yml" => Format::Yaml,
-            "csv" => Format::Csv,
-            "tsv" | "tab" => Format::Tsv,
-            "zip" | "jar" | "pages" | "numbers" | "key" | "apk" | "whl" | "kmz" => Format::Zip,
-            "tar" => Format::Tar,
-            "gz" | "tgz" => Format::Gzip,
-            _ if CODE_EXTENSIONS.contains(&extension) => Format::Code,
-            _ => return None,
-        })
+        static BY_EXTENSION: LazyLock<HashMap<&str, Format>> = LazyLock::new(|| {
+            let pairs = FORMATS.iter().flat_map(|info| {
+                info.extensions.split(' ').map(|extension| (extension, info.format))
+            });
+            pairs.collect()
+        });
+        BY_EXTENSION.get(extension).copied()
     }
 
     /// Tells whether the format is plain characters, so that only the name can tell it apart
@@ -162,114 +137,100 @@ pub(crate) fn extension_of(name: &str) -> String {
     }
 }
 
-/// Extensions of source code and of configuration that reads like it.
-const CODE_EXTENSIONS: &[&str] = &[
-    "ada",
-    "asm",
-    "awk",
-    "bash",
-    "bat",
-    "bzl",
-    "c",
-    "cc",
-    "cfg",
-    "cl",
-    "clj",
-    "cljs",
-    "cmake",
-    "cmd",
-    "coffee",
-    "conf",
-    "cpp",
-    "cr",
-    "cs",
-    "css",
-    "csx",
-    "cu",
-    "cxx",
-    "d",
-    "dart",
-    "diff",
-    "dockerfile",
-    "el",
-    "elm",
-    "env",
-    "erl",
-    "ex",
-    "exs",
-    "f",
-    "f90",
-    "fs",
-    "fsx",
-    "glsl",
-    "go",
-    "gradle",
-    "graphql",
-    "groovy",
-    "h",
-    "hcl",
-    "hh",
-    "hpp",
-    "hrl",
-    "hs",
-    "hxx",
-    "ini",
-    "java",
-    "jl",
-    "js",
-    "jsx",
-    "kt",
-    "kts",
-    "less",
-    "lisp",
-    "lua",
-    "m",
-    "makefile",
-    "mjs",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "nim",
-    "nix",
-    "pas",
-    "patch",
-    "php",
-    "pl",
-    "pm",
-    "properties",
-    "proto",
-    "ps1",
-    "py",
-    "pyi",
-    "r",
-    "rake",
-    "rb",
-    "rkt",
-    "rs",
-    "s",
-    "sass",
-    "sbt",
-    "scala",
-    "scm",
-    "scss",
-    "sh",
-    "sol",
-    "sql",
-    "svelte",
-    "swift",
-    "tcl",
-    "tf",
-    "thrift",
-    "toml",
-    "ts",
-    "tsx",
-    "v",
-    "vb",
-    "vhd",
-    "vim",
-    "vue",
-    "wat",
-    "zig",
-    "zsh",
+/// Every format that is read: all but [`Format::Binary`].
+const ALL: [Format; 31] = [
+    Format::Pdf,
+    Format::Docx,
+    Format::Pptx,
+    Format::Xlsx,
+    Format::Xlsb,
+    Format::Odt,
+    Format::Odp,
+    Format::Ods,
+    Format::Doc,
+    Format::Ppt,
+    Format::Xls,
+    Format::Rtf,
+    Format::Epub,
+    Format::Eml,
+    Format::Mbox,
+    Format::Msg,
+    Format::Html,
+    Format::Xml,
+    Format::Markdown,
+    Format::Text,
+    Format::Code,
+    Format::Latex,
+    Format::Json,
+    Format::JsonLines,
+    Format::Notebook,
+    Format::Yaml,
+    Format::Csv,
+    Format::Tsv,
+    Format::Zip,
+    Format::Tar,
+    Format::Gzip,
 ];
+
+/// What is read of a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormatInfo {
+    /// The format.
+    pub format: Format,
+    /// The extensions of its files, in lower case and without dots, between spaces.
+    pub extensions: &'static str,
+    /// How places in its documents are named.
+    pub pointer: &'static str,
+    /// What becomes text.
+    pub reads: &'static str,
+    /// What does not, apart from the limits that every document has; `-` for nothing.
+    pub limits: &'static str,
+}
+
+/// Every format that is read, as the reference page lists them.
+pub static FORMATS: LazyLock<Vec<FormatInfo>> = LazyLock::new(|| {
+    let rows = include_str!("formats.tsv").lines().skip(1);
+    rows.filter_map(|row| {
+        let mut cells = row.split('\t');
+        let name = cells.next()?;
+        Some(FormatInfo {
+            format: ALL.into_iter().find(|format| format.name() == name)?,
+            extensions: cells.next()?,
+            pointer: cells.next()?,
+            reads: cells.next()?,
+            limits: cells.next()?,
+        })
+    })
+    .collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_every_format_once_and_every_cell() {
+        let listed: Vec<Format> = FORMATS.iter().map(|info| info.format).collect();
+        let mut sorted = listed.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, ALL);
+        for info in FORMATS.iter() {
+            let cells = [info.extensions, info.pointer, info.reads, info.limits];
+            assert!(cells.iter().all(|cell| !cell.trim().is_empty()), "{info:?}");
+        }
+        assert_eq!(include_str!("formats.tsv").lines().count(), FORMATS.len() + 1);
+    }
+
+    #[test]
+    fn an_extension_promises_one_format() {
+        let mut extensions: Vec<&str> =
+            FORMATS.iter().flat_map(|info| info.extensions.split(' ')).collect();
+        let n_listed = extensions.len();
+        extensions.sort_unstable();
+        extensions.dedup();
+        assert_eq!(extensions.len(), n_listed);
+        assert_eq!(Format::of_extension("docm"), Some(Format::Docx));
+        assert_eq!(Format::of_extension("rs"), Some(Format::Code));
+        assert_eq!(Format::of_extension("exe"), None);
+    }
+}

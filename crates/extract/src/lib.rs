@@ -47,12 +47,10 @@ mod rtf;
 mod platform;
 mod pool;
 
-pub mod bench;
-
 pub use caps::Caps;
 pub use error::{Cap, Error, Result};
 pub use extract::extract;
 pub use extracted::Extracted;
-pub use format::Format;
+pub use format::{FORMATS, Format, FormatInfo};
 pub use platform::Confinement;
 pub use pool::{DOCUMENTS_PER_WORKER, MAX_WORKERS, Pool, PoolConfig, default_workers, worker};

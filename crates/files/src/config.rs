@@ -23,6 +23,20 @@ pub struct FilesConfig {
     pub exts: Vec<String>,
 }
 
+impl FilesConfig {
+    /// Says what cannot work, if anything.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::BadPattern`].
+    pub fn check(&self) -> crate::Result<()> {
+        match crate::walk::overrides(std::path::Path::new("/"), &self.ignore) {
+            Ok(_) => Ok(()),
+            Err((pattern, problem)) => Err(crate::Error::BadPattern { pattern, problem }),
+        }
+    }
+}
+
 impl Default for FilesConfig {
     fn default() -> Self {
         FilesConfig {

@@ -40,6 +40,17 @@ pub enum Error {
         /// The file's last place.
         last: String,
     },
+    /// Only an administrator may have everything indexed anew.
+    #[error("`full: true` needs the role `admin`")]
+    NeedsAdmin,
+    /// A pattern of `[files] ignore` is none.
+    #[error("`files.ignore` has a pattern that cannot be read: `{pattern}`: {problem}")]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The root is being indexed in another way.
     #[error("`{root}` is being indexed with `full: {running_full}`")]
     Busy {

@@ -1,34 +1,34 @@
 //! Takes what changed in a root into the store, and what is gone out of it.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use extract::{Caps, Pool};
-use infer::EmbedderSlot;
-use ingest::{Cut, Embedding, Job, JobContext, JobFailure, Pipeline, Progress, Runner, Unchanged};
-use model::{Block, Deadline, DocumentId, NamespaceId, Warning};
+use ingest::{
+    Cut, Gone, Hooks, Item, Job, JobContext, JobFailure, Pipeline, Prepared, Progress, Runner,
+    Scope, Unchanged, Vectors, arguments_of,
+};
+use model::{Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use store::{DocumentPage, Manifest, Store};
+use serde_json::{Value, json};
+use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
 use crate::reach::Reach;
-use crate::time::whole_millis;
-use crate::walk::{FileSource, device_of};
+use crate::walk::{FileSource, Selection, device_of};
 use crate::years::years;
 use crate::{FilesConfig, Result, Root, Roots};
 
 /// The kind of job that indexes a root.
 pub const INDEX_JOB: &str = "files.index";
 
-/// The kind of job that makes the vectors of what is indexed.
+/// The kind of job that made vectors in earlier versions; one that still waits only wakes the
+/// worker that does so now.
 pub const VECTORS_JOB: &str = "files.vectors";
 
 /// Documents looked at in one go when those that are gone are taken out.
 const LIST_PAGE: usize = 1000;
-
-/// How long opening the model may take inside a job.
-const MODEL_WAIT: Duration = Duration::from_secs(60);
 
 /// Names of attributes by which files are filtered.
 pub(crate) mod attribute {
@@ -38,6 +38,8 @@ pub(crate) mod attribute {
     pub(crate) const EXT: &str = "ext";
     /// Years in name or text.
     pub(crate) const YEARS: &str = "years";
+    /// What became of the file when it was read.
+    pub(crate) const OUTCOME: &str = "outcome";
 }
 
 /// The namespace that files live in.
@@ -56,11 +58,13 @@ pub struct IndexerConfig {
     /// Worker processes for extraction.
     pub pool: Option<Arc<Pool>>,
     /// What makes vectors.
-    pub embedder: Arc<EmbedderSlot>,
+    pub vectors: Arc<Vectors>,
     /// What is indexed.
     pub files: FilesConfig,
     /// Where.
     pub roots: Roots,
+    /// The folder of this program's own data, which is never indexed.
+    pub data_dir: Option<PathBuf>,
     /// Documents that are read side by side.
     pub n_extractors: usize,
 }
@@ -87,6 +91,8 @@ pub struct Indexer {
     config: IndexerConfig,
     namespace: NamespaceId,
     reach: Reach,
+    /// Roots that are known to have been indexed to their end.
+    completed: Mutex<HashSet<String>>,
 }
 
 /// What a job is told.
@@ -95,14 +101,38 @@ pub(crate) struct IndexArguments {
     pub(crate) root: String,
     pub(crate) folder: String,
     pub(crate) full: bool,
+    /// The paths that changed; everything in the folder when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paths: Option<BTreeSet<PathBuf>>,
+}
+
+/// A root that was indexed to its end at least once.
+#[derive(Debug, Serialize, Deserialize)]
+struct CompletedRoot {
+    root: String,
+}
+
+impl TypedObject for CompletedRoot {
+    const KIND: &'static str = "files_root";
+
+    fn id(&self) -> String {
+        self.root.clone()
+    }
+
+    fn tenant(&self) -> TenantId {
+        TenantId::local()
+    }
 }
 
 impl Indexer {
     /// Prepares an indexer, and the namespace that files live in.
-    pub fn new(config: IndexerConfig) -> Result<Self> {
+    pub fn new(mut config: IndexerConfig) -> Result<Self> {
         let namespace = NamespaceId::new(NAMESPACE);
         config.store.create_namespace(&namespace, &Manifest::current(None))?;
-        Ok(Indexer { config, namespace, reach: Reach::of_disk() })
+        // Paths are compared as they are resolved.
+        config.data_dir =
+            config.data_dir.map(|folder| fs_err::canonicalize(&folder).unwrap_or(folder));
+        Ok(Indexer { config, namespace, reach: Reach::of_disk(), completed: Mutex::default() })
     }
 
     /// Gives the namespace that files live in.
@@ -121,8 +151,26 @@ impl Indexer {
         roots.filter(|root| !self.reach.was_there(Path::new(root))).collect()
     }
 
-    /// Takes out of the index, and off the disk, what belongs to no root any more, and tells how
-    /// many files that were.
+    /// Tells whether a root was ever indexed to its end.
+    pub(crate) fn is_completed(&self, root: &str) -> Result<bool> {
+        let lock = || self.completed.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().contains(root) {
+            return Ok(true);
+        }
+        let is_completed = CompletedRoot::load(&*self.config.store.objects(), root)?.is_some();
+        if is_completed {
+            lock().insert(root.to_owned());
+        }
+        Ok(is_completed)
+    }
+
+    /// Tells whether a path is this program's own data.
+    pub(crate) fn is_own_data(&self, path: &Path) -> bool {
+        self.config.data_dir.as_ref().is_some_and(|folder| path.starts_with(folder))
+    }
+
+    /// Takes out of the index, and off the disk, what belongs to no root any more or was indexed
+    /// through another root than its own, and tells how many files that were.
     pub fn forget_other_roots(&self) -> Result<usize> {
         let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
         let mut n_removed = 0;
@@ -130,14 +178,17 @@ impl Indexer {
             let documents = self.config.store.documents(&self.namespace, &page)?;
             let Some(last) = documents.last() else { break };
             page.after = Some(last.id.clone());
-            let is_known = |document: &DocumentId| {
-                let path = Path::new(document.as_str());
-                self.config.roots.all().iter().any(|root| path.starts_with(&root.path))
+            let is_known = |document: &DocumentInfo| {
+                let owner = self.config.roots.owner_of(Path::new(document.id.as_str()));
+                owner.is_some_and(|owner| {
+                    let root = document.attributes.get(attribute::ROOT);
+                    root == Some(&owner.name.as_str().into())
+                })
             };
             let gone: Vec<DocumentId> = documents
                 .into_iter()
-                .map(|document| document.id)
                 .filter(|document| !is_known(document))
+                .map(|document| document.id)
                 .collect();
             if !gone.is_empty() {
                 n_removed += self.config.store.delete(&self.namespace, &gone)?;
@@ -154,11 +205,31 @@ impl Indexer {
         &self.config
     }
 
-    /// Indexes a folder of a root: what changed by size or time, or everything when `full`.
+    /// Indexes a folder of a root: what changed by size or time, or everything when `full`. The
+    /// old version of a file is found until the new one is there.
     pub fn index(
         &self,
         root: &Root,
         folder: &Path,
+        full: bool,
+        progress: &Progress,
+    ) -> Result<Indexed> {
+        self.take_in(root, &Selection::Folder(folder.to_owned()), full, progress)
+    }
+
+    /// Tells whether a root has anything that is new, changed or gone, without writing.
+    pub(crate) fn has_changes(&self, root: &Root, selection: &Selection) -> Result<bool> {
+        if !self.reach.ask(&root.path) {
+            return Ok(false);
+        }
+        let mut source = self.source(root, selection)?;
+        Ok(self.pipeline(root, selection, Unchanged::Skip).has_changes(&mut source)?)
+    }
+
+    pub(crate) fn take_in(
+        &self,
+        root: &Root,
+        selection: &Selection,
         full: bool,
         progress: &Progress,
     ) -> Result<Indexed> {
@@ -175,104 +246,77 @@ impl Indexer {
                 ..Indexed::default()
             });
         }
-        if full {
-            self.forget(folder, |_| false)?;
-        }
-        let mut source = FileSource::new(root.clone(), folder, &self.config.files);
-        let pipeline = Pipeline {
-            store: Arc::clone(&self.config.store),
-            namespace: self.namespace.clone(),
-            cut: Cut::prose(),
-            caps: Caps::standard(),
-            pool: self.config.pool.clone(),
-            n_extractors: self.config.n_extractors,
-            unchanged: if full { Unchanged::Rewrite } else { Unchanged::Skip },
-            annotate: Some(Arc::new(|item, blocks: &[Block]| {
-                let years = years(&item.title, blocks);
-                item.attributes.insert(attribute::YEARS.to_owned(), years.into());
-            })),
-        };
-        let report = pipeline.run(&mut source, progress)?;
+        let mut source = self.source(root, selection)?;
+        let unchanged = if full { Unchanged::Rewrite } else { Unchanged::Skip };
+        let report = self.pipeline(root, selection, unchanged).run(&mut source, progress)?;
+        self.config.vectors.wake();
         let mut warnings = report.warnings;
         let mut n_warnings = report.n_warnings;
-        let is_whole =
-            source.is_complete && folder.is_dir() && !self.is_unmounted(folder, &source)?;
-        let removed = if is_whole {
-            self.forget(folder, |document| source.seen.contains(document))?
-        } else {
+        if !report.is_complete {
             n_warnings += 1;
-            warnings.push(Warning::new(
-                "incomplete",
-                format!(
-                    "`{}` could not be read in full: nothing was taken out of the index",
-                    folder.display()
-                ),
-            ));
-            0
-        };
+            let message = format!(
+                "`{}` could not be read in full: nothing was taken out of the index",
+                root.path.display()
+            );
+            warnings.push(Warning::new("incomplete", message));
+        } else if *selection == Selection::Folder(root.path.clone())
+            && !self.is_completed(&root.name)?
+        {
+            CompletedRoot { root: root.name.clone() }.save(&*self.config.store.objects())?;
+        }
         Ok(Indexed {
             indexed: report.n_written,
             skipped: report.n_unchanged + report.n_failed,
-            removed,
+            removed: report.n_removed,
             duration_ms: whole_millis(begun.elapsed()),
             warnings,
             n_warnings,
         })
     }
 
-    /// Makes the vectors that are missing. Without a model there is nothing to do.
-    pub fn embed(&self, progress: &Progress) -> Result<usize> {
-        let Ok(embedder) = self.config.embedder.get(&Deadline::after(MODEL_WAIT)) else {
-            return Ok(0);
+    fn pipeline(&self, root: &Root, selection: &Selection, unchanged: Unchanged) -> Pipeline {
+        let inner: Vec<String> =
+            self.config.roots.inside(root).iter().map(|inner| below(&inner.path)).collect();
+        let scope = match selection {
+            Selection::Folder(folder) => Scope::below(below(folder)),
+            Selection::Paths(paths) => Scope::of(
+                paths.iter().filter_map(|path| path.to_str()).map(DocumentId::new).collect(),
+                paths.iter().map(|path| below(path)).collect(),
+            ),
         };
-        let space = Embedding::space_of(&*embedder);
-        self.config.store.set_vector_space(&self.namespace, Some(&space))?;
-        let embedding = Embedding {
+        Pipeline {
             store: Arc::clone(&self.config.store),
             namespace: self.namespace.clone(),
-            embedder,
-        };
-        Ok(embedding.run(progress)?.n_embedded)
+            caps: Caps::standard(),
+            pool: self.config.pool.clone(),
+            n_extractors: self.config.n_extractors,
+            unchanged,
+            scope: Some(scope.except(inner)),
+            gone: Gone::Remove,
+            hooks: Arc::new(FileHooks(Cut::prose())),
+        }
     }
 
-    /// Tells whether an empty folder stands where a file system was mounted: then nothing in it
-    /// is gone, it only cannot be seen.
-    fn is_unmounted(&self, folder: &Path, source: &FileSource) -> Result<bool> {
-        if !source.seen.is_empty() {
-            return Ok(false);
-        }
-        let Some(prefix) = folder.to_str() else { return Ok(false) };
-        let page = DocumentPage {
-            prefix: format!("{}/", prefix.trim_end_matches('/')),
-            after: None,
-            limit: 1,
+    fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
+        let inner = self.config.roots.inside(root);
+        let mut left_out: Vec<PathBuf> = inner.iter().map(|inner| inner.path.clone()).collect();
+        left_out.extend(self.config.data_dir.clone());
+        let start = match selection {
+            Selection::Folder(folder) => folder,
+            Selection::Paths(_) => &root.path,
         };
+        let page = DocumentPage { prefix: below(start), after: None, limit: 1 };
         let documents = self.config.store.documents(&self.namespace, &page)?;
-        let indexed = documents.first().and_then(|first| first.metadata["device"].as_u64());
-        Ok(indexed.is_some_and(|device| device_of(folder) != Some(device)))
-    }
-
-    /// Takes documents below a folder out of the index, but for those to keep.
-    fn forget(&self, folder: &Path, keep: impl Fn(&DocumentId) -> bool) -> Result<usize> {
-        let prefix = match folder.to_str() {
-            Some(folder) => format!("{}/", folder.trim_end_matches('/')),
-            None => return Ok(0),
-        };
-        let mut page = DocumentPage { prefix, after: None, limit: LIST_PAGE };
-        let mut n_removed = 0;
-        loop {
-            let documents = self.config.store.documents(&self.namespace, &page)?;
-            let Some(last) = documents.last() else { return Ok(n_removed) };
-            page.after = Some(last.id.clone());
-            let gone: Vec<DocumentId> = documents
-                .into_iter()
-                .map(|document| document.id)
-                .filter(|document| !keep(document))
-                .collect();
-            if !gone.is_empty() {
-                n_removed += self.config.store.delete(&self.namespace, &gone)?;
-            }
-        }
+        let indexed_device = documents.first().and_then(|first| first.metadata["device"].as_u64());
+        // An empty folder may be where a file system was mounted: then nothing in it is gone, it
+        // only cannot be seen.
+        let may_be_unmounted =
+            indexed_device.is_some_and(|device| device_of(start) != Some(device));
+        let is_inside = self.config.roots.is_inside_another(root);
+        let mut source =
+            FileSource::new(root.clone(), selection, &self.config.files, left_out, is_inside);
+        source.may_be_unmounted = may_be_unmounted;
+        Ok(source)
     }
 
     /// Gives the runner of jobs that index.
@@ -281,38 +325,64 @@ impl Indexer {
         Arc::new(move |job: &Job, context: &JobContext| indexer.run_job(job, context))
     }
 
-    /// Gives the runner of jobs that make vectors.
+    /// Gives the runner of jobs that made vectors in earlier versions.
     pub fn vectors_runner(self: &Arc<Self>) -> Arc<dyn Runner> {
         let indexer = Arc::clone(self);
-        Arc::new(move |_: &Job, context: &JobContext| {
-            indexer
-                .embed(context.progress())
-                .map(Value::from)
-                .map_err(|error| JobFailure::Passing(chain(&error)))
+        Arc::new(move |_: &Job, _: &JobContext| {
+            indexer.config.vectors.wake();
+            Ok(Value::Null)
         })
     }
 
     fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
-        let arguments: IndexArguments = serde_json::from_value(job.arguments.clone())
-            .map_err(|error| JobFailure::Final(error.to_string()))?;
+        let arguments: IndexArguments = arguments_of(job)?;
         let root =
             self.config.roots.all().iter().find(|root| root.name == arguments.root).ok_or_else(
                 || JobFailure::Final("the root is not configured any more".to_owned()),
             )?;
-        let folder = Path::new(&arguments.folder);
-        let indexed = self
-            .index(root, folder, arguments.full, context.progress())
-            .map_err(|error| JobFailure::Passing(chain(&error)))?;
+        let selection = match arguments.paths {
+            Some(paths) => Selection::Paths(paths),
+            None => Selection::Folder(PathBuf::from(&arguments.folder)),
+        };
+        let indexed = self.take_in(root, &selection, arguments.full, context.progress()).map_err(
+            |error| match error {
+                crate::Error::Ingest(error) => JobFailure::from(error),
+                error => JobFailure::Passing(with_causes(&error)),
+            },
+        )?;
         serde_json::to_value(indexed).map_err(|error| JobFailure::Final(error.to_string()))
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
+/// What is special about files: the years that they name, and what became of them.
+struct FileHooks(Cut);
+
+impl Hooks for FileHooks {
+    fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
+        let years = years(&item.title, blocks);
+        item.attributes.insert(attribute::YEARS.to_owned(), years.into());
     }
-    text
+
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+        self.0.cut(item, blocks)
+    }
+
+    fn finish(&self, prepared: &mut Prepared) {
+        let document = &mut prepared.document;
+        let code = prepared.outcome.code();
+        document.attributes.insert(attribute::OUTCOME.to_owned(), code.into());
+        if let Some(reason) = &prepared.reason {
+            document.metadata["reason"] = json!(reason);
+        }
+    }
+}
+
+/// Begins the ids of everything below a folder.
+fn below(folder: &Path) -> String {
+    format!("{}/", folder.to_string_lossy().trim_end_matches('/'))
+}
+
+/// Counts whole milliseconds.
+fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -7,7 +7,7 @@
 //! [`Indexer`] walks a root and takes what changed into the store.
 //!
 //! Raw files never leave: what leaves is text from the index, cut to size. Redaction is the
-//! guard's, transport and schemas are those of the rooms above.
+//! guard's, transport and schemas are those of the crates above.
 #![doc(test(attr(deny(warnings))))]
 
 mod config;
@@ -18,8 +18,11 @@ mod roots;
 mod walk;
 mod years;
 
+mod browse;
+mod cursor;
 mod index;
-mod pages;
+mod outcomes;
+mod place;
 mod preview;
 mod search;
 
@@ -27,17 +30,24 @@ mod rewrite;
 mod summary;
 
 mod service;
-mod time;
+mod watch;
 
+#[cfg(test)]
+mod tests;
+
+pub use browse::{FileEntry, FilePage, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
+pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};
 pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};
-pub use preview::{MAX_PREVIEW_CHARS, Preview};
+pub use outcomes::{FileOutcome, RootOutcomes};
+pub use preview::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
+pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.
 pub const MCP_VERSION: &str = "v1.0.0";

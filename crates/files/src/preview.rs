@@ -1,10 +1,11 @@
 //! A safe preview of a file: text from the index around a place, never the file itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use model::{Caller, Passage, Pointer, Warning};
+use model::{Caller, Passage, Warning};
 use serde::Serialize;
 
+use crate::place::{self, Place};
 use crate::{Error, Indexer, Result};
 
 /// The longest preview, in characters.
@@ -14,6 +15,24 @@ pub const MAX_PREVIEW_CHARS: usize = 2_000;
 const NO_TEXT: &str = "no text of this file is in the index: it holds none, could not be read, or \
                        has not been indexed since it came; `indexFolder` takes it in";
 
+/// Characters before a hit that are shown with it, inside its unit.
+const BEFORE_HIT: usize = 600;
+
+/// What to open.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PreviewRequest {
+    /// The file.
+    pub path: String,
+    /// A place in it; its start when absent.
+    pub pointer: Option<String>,
+    /// The character of the file's text to begin at; wins over the pointer.
+    pub offset: Option<usize>,
+    /// Characters before the place.
+    pub before: usize,
+    /// Characters behind the place.
+    pub after: usize,
+}
+
 /// What a file says at a place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
@@ -21,23 +40,109 @@ pub struct Preview {
     pub path: String,
     /// The place.
     pub pointer: String,
-    /// What stands there.
+    /// What the file says there.
     pub preview: String,
     /// Whether the file says more than this.
     pub truncated: bool,
+    /// The characters of the file's text that are shown.
+    #[serde(skip)]
+    pub window: Window,
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+}
+
+/// A stretch of a longer text, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// How long the whole text is.
+    pub total: usize,
+}
+
+impl Window {
+    /// Gives where to go on reading; nothing at the end.
+    pub fn next(&self) -> Option<usize> {
+        (self.end < self.total).then_some(self.end)
+    }
+
+    /// Gives where the stretch before this one begins; nothing at the start.
+    pub fn prev(&self) -> Option<usize> {
+        (self.start > 0).then(|| self.start.saturating_sub((self.end - self.start).max(1)))
+    }
 }
 
 /// Opens a preview.
 pub(crate) fn preview(
     indexer: &Indexer,
     caller: &Caller,
-    path: &str,
-    pointer: Option<&str>,
-    around: (usize, usize),
+    request: &PreviewRequest,
 ) -> Result<Preview> {
+    let path = request.path.as_str();
+    let (resolved, passages) = opened(indexer, caller, path)?;
+    debug_assert!(resolved.is_absolute());
+    if passages.is_empty() {
+        return Ok(Preview {
+            path: path.to_owned(),
+            pointer: request.pointer.as_deref().unwrap_or("whole").to_owned(),
+            preview: String::new(),
+            truncated: false,
+            window: Window::default(),
+            warnings: vec![Warning::new("no_text", NO_TEXT)],
+        });
+    }
+    let (place, covered) = match &request.pointer {
+        None => (Place::default(), 0..passages.len()),
+        Some(text) => place::find(path, text, &passages)?,
+    };
+    let text = whole_text(&passages);
+    let window = match request.offset {
+        Some(offset) => {
+            let start = offset.min(text.chars.len());
+            (start, (start + MAX_PREVIEW_CHARS).min(text.chars.len()))
+        }
+        None => window(request, &place, &passages[covered], &text),
+    };
+    let window = Window { start: window.0, end: window.1, total: text.chars.len() };
+    let mut warnings = Vec::new();
+    if window.start == window.end {
+        let message = format!("the text of this file ends at character {}", window.total);
+        warnings.push(Warning::new("offset_too_far", message));
+    }
+    Ok(Preview {
+        path: path.to_owned(),
+        pointer: pointer_at(&passages, &text, &window, &place),
+        preview: text.chars[window.start..window.end].iter().collect(),
+        truncated: window.start > 0 || window.end < window.total,
+        window,
+        warnings,
+    })
+}
+
+/// Gives a stretch of the text of a file as the index has it: from `offset`, or around `at`.
+pub(crate) fn stretch(
+    indexer: &Indexer,
+    caller: &Caller,
+    path: &str,
+    from: Option<usize>,
+    at: usize,
+    max_chars: usize,
+) -> Result<(String, Window)> {
+    let (_, passages) = opened(indexer, caller, path)?;
+    let text = whole_text(&passages);
+    let total = text.chars.len();
+    // A text that is too long for one answer is shown around the hit.
+    let around = if total <= max_chars { 0 } else { at.saturating_sub(max_chars / 2) };
+    let start = from.unwrap_or(around).min(total);
+    let end = (start + max_chars).min(total);
+    Ok((text.chars[start..end].iter().collect(), Window { start, end, total }))
+}
+
+/// Finds a file that the caller may read, and its passages.
+fn opened(indexer: &Indexer, caller: &Caller, path: &str) -> Result<(PathBuf, Vec<Passage>)> {
     let (root, resolved) = indexer.roots().locate(caller, path)?;
     if resolved.is_dir() {
         return Err(Error::BadPath { path: path.to_owned(), problem: "is a folder, not a file" });
@@ -48,43 +153,7 @@ pub(crate) fn preview(
     // is not shown, whatever the index remembers of it.
     root.open_beneath(relative).map_err(|_| missing())?;
     let passages = passages(indexer, &resolved)?;
-    if passages.is_empty() {
-        return Ok(Preview {
-            path: path.to_owned(),
-            pointer: pointer.unwrap_or("whole").to_owned(),
-            preview: String::new(),
-            truncated: false,
-            warnings: vec![Warning::new("no_text", NO_TEXT)],
-        });
-    }
-    let place = match pointer {
-        None => None,
-        Some(text) => Some(text.parse::<Pointer>()?),
-    };
-    let first = match &place {
-        None => 0,
-        Some(place) => {
-            position(&passages, place).ok_or_else(|| no_place(path, place, &passages))?
-        }
-    };
-    Ok(cut(path, &passages, first, place.as_ref(), around))
-}
-
-/// Gives the whole text of a file as the index has it, up to a number of characters, and
-/// whether it was cut.
-pub(crate) fn whole(
-    indexer: &Indexer,
-    caller: &Caller,
-    path: &str,
-    max_chars: usize,
-) -> Result<(String, bool)> {
-    let (root, resolved) = indexer.roots().locate(caller, path)?;
-    let missing = || Error::NotFound { path: path.to_owned() };
-    let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
-    root.open_beneath(relative).map_err(|_| missing())?;
-    let text = whole_text(&passages(indexer, &resolved)?);
-    let is_cut = text.chars.len() > max_chars;
-    Ok((text.chars.into_iter().take(max_chars).collect(), is_cut))
+    Ok((resolved, passages))
 }
 
 fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
@@ -93,67 +162,33 @@ fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
     Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
 }
 
-fn no_place(path: &str, place: &Pointer, passages: &[Passage]) -> Error {
-    let shown = |passage: Option<&Passage>| {
-        passage.map(|passage| passage.pointer.to_string()).unwrap_or_default()
+/// Chooses what is shown of a place: the hit with what is before it, or the unit from its start.
+fn window(
+    request: &PreviewRequest,
+    place: &Place,
+    unit: &[Passage],
+    text: &WholeText,
+) -> (usize, usize) {
+    let unit_start = unit.iter().map(|passage| passage.span.start).min().unwrap_or(0) - text.start;
+    let unit_end = unit.iter().map(|passage| passage.span.end).max().unwrap_or(0) - text.start;
+    let hit = place.char_start.map(|start| start.saturating_sub(text.start));
+    let begin = match hit {
+        Some(hit) => hit.saturating_sub(BEFORE_HIT).clamp(unit_start, unit_end),
+        None => unit_start,
     };
-    Error::NoPlace {
-        path: path.to_owned(),
-        pointer: place.to_string(),
-        first: shown(passages.first()),
-        last: shown(passages.last()),
-    }
+    let start = begin.saturating_sub(request.before.min(MAX_PREVIEW_CHARS / 2));
+    let end = (unit_end + request.after.min(MAX_PREVIEW_CHARS)).min(start + MAX_PREVIEW_CHARS);
+    (start, end.min(text.chars.len()))
 }
 
-/// Finds the passage that a pointer names: the same place, or the last one before a line.
-fn position(passages: &[Passage], place: &Pointer) -> Option<usize> {
-    if let Some(exact) = passages.iter().position(|passage| passage.pointer == *place) {
-        return Some(exact);
+/// Names the place that is shown: the one that was asked for, or the one at the window's start.
+fn pointer_at(passages: &[Passage], text: &WholeText, window: &Window, place: &Place) -> String {
+    if place.pointer.is_some() {
+        return place.to_string();
     }
-    match place {
-        Pointer::Whole => Some(0),
-        Pointer::Line(wanted) => passages.iter().rposition(
-            |passage| matches!(&passage.pointer, Pointer::Line(line) if line <= wanted),
-        ),
-        Pointer::Sheet { name, .. } => passages.iter().position(
-            |passage| matches!(&passage.pointer, Pointer::Sheet { name: other, .. } if other == name),
-        ),
-        Pointer::Inner { path, .. } => passages.iter().position(
-            |passage| matches!(&passage.pointer, Pointer::Inner { path: other, .. } if other == path),
-        ),
-        Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_) | Pointer::Json(_) => None,
-    }
-}
-
-/// Puts the text of the place together, with what stands before and after it, up to the cap.
-fn cut(
-    path: &str,
-    passages: &[Passage],
-    first: usize,
-    place: Option<&Pointer>,
-    (before, after): (usize, usize),
-) -> Preview {
-    let text = whole_text(passages);
-    let start_of_place = passages[first].span.start - text.start;
-    let last = passages[first..]
-        .iter()
-        .take_while(|passage| place.is_none() || passage.pointer == passages[first].pointer)
-        .map(|passage| passage.span.end)
-        .max()
-        .unwrap_or(passages[first].span.end)
-        - text.start;
-    let before = before.min(MAX_PREVIEW_CHARS / 2);
-    let start = start_of_place.saturating_sub(before);
-    let end = (last + after.min(MAX_PREVIEW_CHARS)).min(start + MAX_PREVIEW_CHARS);
-    let end = end.min(text.chars.len());
-    let preview: String = text.chars[start..end].iter().collect();
-    Preview {
-        path: path.to_owned(),
-        pointer: passages[first].pointer.to_string(),
-        preview,
-        truncated: start > 0 || end < text.chars.len(),
-        warnings: Vec::new(),
-    }
+    let at = window.start + text.start;
+    let passage = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
+    passage.map(|passage| passage.pointer.to_string()).unwrap_or_default()
 }
 
 /// The document's text as its passages have it.

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use model::{Caller, Clock, Deadline, DocumentId, Explanation, Warning};
+use ingest::{JobQueue, JobState};
+use model::{Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
 use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
 use serde::Serialize;
 use store::Filter;
 use text::query_filters;
 
+use crate::cursor::{Cursor, MAX_WALKED};
 use crate::index::attribute;
-use crate::pages::{Pages, SearchKey};
-use crate::time::iso;
+use crate::place::Place;
+use crate::preview::MAX_PREVIEW_CHARS;
 use crate::walk::{ext_of, normal_ext};
-use crate::{Error, Indexer, Result};
+use crate::{Error, INDEX_JOB, Indexer, Result};
 
 /// The most results in one page.
 pub const MAX_RESULTS: usize = 100;
@@ -24,8 +26,10 @@ pub struct SearchRequest {
     pub query: String,
     /// How many results.
     pub k: usize,
-    /// How many to pass over first.
+    /// How many to pass over first; not looked at when `after` is given.
     pub offset: usize,
+    /// The files that the pages before gave; the next page is what is best now without them.
+    pub after: Option<Cursor>,
     /// Extensions to keep; wins over the words of the query.
     pub exts: Option<Vec<String>>,
     /// Years to keep; wins over the words of the query.
@@ -49,6 +53,9 @@ pub struct FoundItem {
     pub ext: String,
     /// When the file was changed last, as the index knows it.
     pub modified: String,
+    /// Where the snippet begins in the file's text, in characters.
+    #[serde(skip)]
+    pub char_start: usize,
     /// Why it was found.
     #[serde(skip)]
     pub explanation: Explanation,
@@ -65,6 +72,9 @@ pub struct Pagination {
     pub total_estimate: usize,
     /// Whether that number is exact.
     pub total_is_exact: bool,
+    /// Whether more files follow this page.
+    #[serde(skip)]
+    pub has_more: bool,
 }
 
 /// What was found.
@@ -88,7 +98,7 @@ pub struct Found {
 pub(crate) struct Searched<'a> {
     pub(crate) indexer: &'a Indexer,
     pub(crate) retriever: &'a Retriever,
-    pub(crate) pages: &'a Pages,
+    pub(crate) queue: &'a JobQueue,
     pub(crate) clock: &'a Clock,
 }
 
@@ -99,53 +109,42 @@ pub(crate) fn search(
     request: &SearchRequest,
     deadline: &Deadline,
 ) -> Result<Found> {
-    let Searched { indexer, retriever, pages, clock } = *searched;
+    let Searched { indexer, retriever: _, queue, clock } = *searched;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
-    let exts = match &request.exts {
-        Some(exts) => widened(exts),
-        None => said.extensions.iter().map(|ext| normal_ext(ext)).collect(),
-    };
-    let years = match &request.years {
-        Some(years) => years.clone(),
-        None => said.years.iter().map(i32::to_string).collect(),
+    let mut filters = Filters {
+        exts: match &request.exts {
+            Some(exts) => widened(exts),
+            None => said.extensions.iter().map(|ext| normal_ext(ext)).collect(),
+        },
+        years: match &request.years {
+            Some(years) => years.clone(),
+            None => said.years.iter().map(i32::to_string).collect(),
+        },
     };
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
-    let key = SearchKey {
-        client: caller.client_key(),
-        query: query.to_owned(),
-        exts: exts.clone(),
-        years: years.clone(),
-        roots: roots.clone(),
-    };
-    let shown = pages.before(&key, request.offset);
-    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.clone())];
-    if !exts.is_empty() {
-        conditions.push(Filter::any_of(attribute::EXT, exts.clone()));
+    let mut warnings = Vec::new();
+    let mut response = ask(searched, request, query, &roots, &filters, deadline)?;
+    let exts_are_said = request.exts.is_none() && !filters.exts.is_empty();
+    let years_are_said = request.years.is_none() && !filters.years.is_empty();
+    if response.hits.is_empty() && (exts_are_said || years_are_said) {
+        // Words that were read as filters must not hide what was asked for.
+        let relaxed = Filters {
+            exts: if exts_are_said { Vec::new() } else { filters.exts.clone() },
+            years: if years_are_said { Vec::new() } else { filters.years.clone() },
+        };
+        let wider = ask(searched, request, &request.query, &roots, &relaxed, deadline)?;
+        if !wider.hits.is_empty() {
+            warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
+            (response, filters) = (wider, relaxed);
+        }
     }
-    if !years.is_empty() {
-        conditions.push(Filter::any_of(attribute::YEARS, years.clone()));
-    }
-    let scope = Scope { namespace: indexer.namespace().clone(), filter: Filter::And(conditions) };
-    let response = retriever.search(&Request {
-        query,
-        scopes: &[scope],
-        limit: if shown.is_some() { request.offset + request.k } else { request.k },
-        offset: if shown.is_some() { 0 } else { request.offset },
-        threshold: None,
-        grouping: Grouping::Documents,
-        pipeline: &Pipeline::default(),
-        deadline,
-    })?;
-    let mut warnings = response.warnings;
-    if response.coverage.n_vectors < response.coverage.n_passages && response.coverage.n_vectors > 0
-    {
-        let Coverage { n_passages, n_vectors } = response.coverage;
-        warnings.push(Warning::new(
-            "vectors_incomplete",
-            format!("{n_vectors} of {n_passages} passages can be found by meaning so far"),
-        ));
+    warnings.extend(response.warnings);
+    let Coverage { n_passages, n_vectors } = response.coverage;
+    warnings.extend(indexer.config().vectors.warning(n_passages, n_vectors));
+    for root in &roots {
+        warnings.extend(first_index(indexer, queue, root)?);
     }
     for root in indexer.unreachable(&roots) {
         warnings.push(Warning::new(
@@ -153,37 +152,153 @@ pub(crate) fn search(
             format!("`{root}` cannot be reached now: its results are from the last index"),
         ));
     }
-    let fresh = response
-        .hits
-        .into_iter()
-        .filter(|ranked| shown.as_ref().is_none_or(|shown| !shown.contains(&ranked.hit.document)))
-        .take(request.k);
+    let offset = request.after.as_ref().map_or(request.offset, Cursor::len);
+    let is_new = |ranked: &retrieve::Ranked| {
+        let path = ranked.hit.document.to_string();
+        request.after.as_ref().is_none_or(|given| !given.holds(&path))
+    };
+    let mut fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
+    let has_more = fresh.len() > request.k && offset + request.k < MAX_WALKED;
+    fresh.truncate(request.k);
+    if fresh.is_empty() && offset > 0 && offset < response.total.n {
+        warnings.push(Warning::new(
+            "offset_too_far",
+            format!("nothing is ranked beyond {offset} results; narrow the query or add filters"),
+        ));
+    }
     let mut items = Vec::new();
     for ranked in fresh {
         let document =
             indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
+        let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
         items.push(FoundItem {
             ext: ext_of(Path::new(&path)),
-            pointer: ranked.passage.passage.pointer.to_string(),
+            pointer: exact_pointer(indexer, &ranked, start)?,
             snippet: ranked.snippet.text,
             score: ranked.hit.score.rounded(),
-            modified: modified.map(iso).unwrap_or_default(),
+            modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
             explanation: ranked.hit.explanation,
+            char_start: start,
             path,
         });
     }
-    let given = items.iter().map(|item: &FoundItem| DocumentId::new(&item.path));
-    pages.remember(key, request.offset, given);
     let pagination = Pagination {
-        offset: request.offset,
+        offset,
         returned: items.len(),
         total_estimate: response.total.n,
         total_is_exact: response.total.is_exact,
+        has_more,
     };
+    let Filters { exts, years } = filters;
     Ok(Found { items, pagination, exts, years, warnings, coverage: response.coverage })
 }
+
+/// Says how far the first index of a root is, while it is not complete: more may be found later.
+fn first_index(indexer: &Indexer, queue: &JobQueue, root: &str) -> Result<Option<Warning>> {
+    if indexer.is_completed(root)? {
+        return Ok(None);
+    }
+    let Some(job) = queue.active(INDEX_JOB, root)? else { return Ok(None) };
+    let n_done = job.progress.n_done;
+    let so_far = match (job.state, job.progress.n_total) {
+        (JobState::Queued, _) => "it has not begun".to_owned(),
+        (_, Some(n_total)) => format!("{n_done} of {} files so far", n_total.max(n_done)),
+        (_, None) => format!("{n_done} files so far"),
+    };
+    let message = format!("`{root}` is being indexed for the first time: {so_far}");
+    Ok(Some(Warning::new("first_index", message)))
+}
+
+/// What files must be like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Filters {
+    exts: Vec<String>,
+    years: Vec<String>,
+}
+
+fn ask(
+    searched: &Searched<'_>,
+    request: &SearchRequest,
+    query: &str,
+    roots: &[String],
+    filters: &Filters,
+    deadline: &Deadline,
+) -> Result<retrieve::Response> {
+    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.to_vec())];
+    if !filters.exts.is_empty() {
+        conditions.push(Filter::any_of(attribute::EXT, filters.exts.clone()));
+    }
+    if !filters.years.is_empty() {
+        conditions.push(Filter::any_of(attribute::YEARS, filters.years.clone()));
+    }
+    let namespace = searched.indexer.namespace().clone();
+    let scope = Scope { namespace, filter: Filter::And(conditions) };
+    // One more than asked for tells whether there is another page.
+    let (offset, limit) = match &request.after {
+        Some(given) => (0, given.len() + request.k + 1),
+        None => (request.offset, request.k + 1),
+    };
+    // A page far down needs as many candidates, of which several may be of one file.
+    let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
+    let usual = Pipeline::default();
+    let pipeline = Pipeline {
+        n_by_words: usual.n_by_words.max(n_candidates),
+        n_by_vector: usual.n_by_vector.max(n_candidates),
+        ..usual
+    };
+    Ok(searched.retriever.search(&Request {
+        query,
+        scopes: &[scope],
+        limit,
+        offset,
+        threshold: None,
+        grouping: Grouping::Documents,
+        pipeline: &pipeline,
+        deadline,
+    })?)
+}
+
+/// Passages of one file among the candidates of a search, when pages far down are asked for.
+const PASSAGES_PER_FILE: usize = 4;
+
+fn relaxed_note(filters: &Filters, relaxed: &Filters) -> String {
+    let mut left_out = Vec::new();
+    if relaxed.years != filters.years {
+        left_out.push(format!("years {}", filters.years.join(", ")));
+    }
+    if relaxed.exts != filters.exts {
+        left_out.push(format!("formats {}", filters.exts.join(", ")));
+    }
+    format!(
+        "no file passes what the query was understood to filter by ({}): the search was made \
+         without it; give `years` or `exts` to filter all the same",
+        left_out.join("; ")
+    )
+}
+
+/// Names the place of a hit so that `openFile` shows it: a unit that is longer than one preview
+/// is followed by the character in the file where the hit begins.
+fn exact_pointer(indexer: &Indexer, ranked: &retrieve::Ranked, start: usize) -> Result<String> {
+    let pointer = &ranked.passage.passage.pointer;
+    // The unit begins behind the start of the file, so a hit this near needs no more words.
+    let shown = MAX_PREVIEW_CHARS - MAX_SNIPPET_CHARS;
+    if start <= shown {
+        return Ok(pointer.to_string());
+    }
+    let store = &indexer.config().store;
+    let passages = store.passages_of(indexer.namespace(), &ranked.hit.document)?;
+    let unit = passages.iter().find(|passage| passage.pointer == *pointer);
+    let unit_start = unit.map_or(0, |passage| passage.span.start);
+    if start <= unit_start + shown {
+        return Ok(pointer.to_string());
+    }
+    Ok(Place { pointer: Some(pointer.clone()), char_start: Some(start) }.to_string())
+}
+
+/// The longest snippet, in characters.
+const MAX_SNIPPET_CHARS: usize = 400;
 
 /// Names the roots to search: those asked for, each of which the caller must be allowed to use.
 fn searched_roots(

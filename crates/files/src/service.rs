@@ -1,25 +1,30 @@
 //! The family's calls in Rust types.
 
-use std::ops::Deref;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use infer::Llm;
-use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority};
-use model::{Caller, Clock, Deadline, TenantId};
+use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt};
+use model::{Caller, Clock, Deadline, ReadOutcome, TenantId};
 use retrieve::Retriever;
 use serde_json::json;
 
 use crate::index::IndexArguments;
-use crate::pages::Pages;
+use crate::preview::{PreviewRequest, Window};
 use crate::search::Searched;
+use crate::walk::Selection;
 use crate::{
-    Error, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, SearchRequest, Summary,
-    SummaryRequest, VECTORS_JOB, preview, rewrite, search, summary,
+    Error, FileOutcome, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
+    RootOutcomes, SearchRequest, Summary, SummaryRequest, preview, rewrite, search, summary,
 };
 
 /// How often a call that waits for indexing says how far it is.
 const PROGRESS_STEP: Duration = Duration::from_millis(500);
+
+/// Files of one list.
+const MAX_LISTED: usize = 1_000;
 
 /// How long a job that must stop is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);
@@ -42,20 +47,7 @@ pub struct ServiceConfig {
 
 /// The files family.
 #[derive(Clone)]
-pub struct Service(Arc<Parts>);
-
-struct Parts {
-    config: ServiceConfig,
-    pages: Pages,
-}
-
-impl Deref for Parts {
-    type Target = ServiceConfig;
-
-    fn deref(&self) -> &ServiceConfig {
-        &self.config
-    }
-}
+pub struct Service(Arc<ServiceConfig>);
 
 /// What indexing gave, or how far it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +66,11 @@ pub enum IndexAnswer {
 impl Service {
     /// Puts the service together.
     pub fn new(config: ServiceConfig) -> Self {
-        Service(Arc::new(Parts { config, pages: Pages::default() }))
+        Service(Arc::new(config))
+    }
+
+    pub(crate) fn indexer(&self) -> &Indexer {
+        &self.0.indexer
     }
 
     /// Lists the folders that a caller may search.
@@ -85,7 +81,8 @@ impl Service {
     /// Indexes a folder inside a root, or joins the job that does so already. While it waits,
     /// `on_progress` is told how far the job is.
     ///
-    /// Fails with [`Error::Busy`] when it is being indexed in the other way.
+    /// Fails with [`Error::Busy`] when it is being indexed in the other way, and with
+    /// [`Error::NeedsAdmin`] when someone else wants everything indexed anew.
     pub fn index(
         &self,
         caller: &Caller,
@@ -95,6 +92,9 @@ impl Service {
         deadline: &Deadline,
         on_progress: &dyn Fn(&JobProgress),
     ) -> Result<IndexAnswer> {
+        if full && !caller.is_admin() {
+            return Err(Error::NeedsAdmin);
+        }
         let (root, resolved) = self.0.indexer.roots().locate(caller, folder)?;
         if !resolved.is_dir() {
             return Err(Error::BadPath { path: folder.to_owned(), problem: "is not a folder" });
@@ -127,7 +127,89 @@ impl Service {
                 self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
             }
         }
-        self.make_vectors()
+        Ok(())
+    }
+
+    /// Takes in what changed at or below some paths; asks for nothing when nothing did.
+    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<()> {
+        let mut by_root: BTreeMap<&str, (&Root, BTreeSet<PathBuf>)> = BTreeMap::new();
+        for path in paths {
+            if let Some(root) = self.0.indexer.roots().owner_of(path) {
+                let (_, paths) = by_root.entry(&root.name).or_insert((root, BTreeSet::new()));
+                paths.insert(path.clone());
+            }
+        }
+        for (root, paths) in by_root.into_values() {
+            // A change of the root itself is a change of everything in it.
+            if paths.contains(&root.path) {
+                self.look_at(&root.path)?;
+                continue;
+            }
+            let selection = Selection::Paths(paths.clone());
+            if self.0.indexer.has_changes(root, &selection)? {
+                let arguments = IndexArguments {
+                    root: root.name.clone(),
+                    folder: root.name.clone(),
+                    full: false,
+                    paths: Some(paths),
+                };
+                let subject = format!("{} (changes)", root.name);
+                self.submit_job(subject, Priority::High, &arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a whole root; asks for nothing when nothing changed.
+    pub(crate) fn look_at(&self, root: &Path) -> Result<()> {
+        let Some(root) = self.0.indexer.roots().owner_of(root) else { return Ok(()) };
+        if self.0.queue.active(INDEX_JOB, &root.name)?.is_none()
+            && self.0.indexer.has_changes(root, &Selection::Folder(root.path.clone()))?
+        {
+            self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at all roots.
+    pub(crate) fn look_at_all(&self) -> Result<()> {
+        self.0.indexer.roots().all().iter().try_for_each(|root| self.look_at(&root.path))
+    }
+
+    /// Tells whether a change of this path concerns nobody: own data, hidden names, no root.
+    pub(crate) fn is_ignored(&self, path: &Path) -> bool {
+        let indexer = &self.0.indexer;
+        let Some(root) = indexer.roots().owner_of(path) else { return true };
+        let is_hidden = !indexer.config().files.hidden
+            && path.strip_prefix(&root.path).is_ok_and(|relative| {
+                relative.iter().any(|name| name.as_encoded_bytes().starts_with(b"."))
+            });
+        // A changed `.gitignore` changes what is indexed around it.
+        let is_rule =
+            path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
+        indexer.is_own_data(path) || (is_hidden && !is_rule)
+    }
+
+    /// Counts the files of every root that the caller may use by what became of them.
+    pub fn outcomes(&self, caller: &Caller) -> Result<Vec<RootOutcomes>> {
+        self.0.indexer.outcomes(caller)
+    }
+
+    /// Lists files that came to an outcome, in the order of their paths, with the reasons.
+    pub fn files_with(
+        &self,
+        caller: &Caller,
+        outcome: ReadOutcome,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<FileOutcome>> {
+        self.0.indexer.files_with(caller, outcome, after, limit.min(MAX_LISTED))
+    }
+
+    /// Tells which part of the files can be found by meaning.
+    pub fn vector_debt(&self) -> Result<VectorDebt> {
+        let indexer = &self.0.indexer;
+        Ok(indexer.config().vectors.debt([indexer.namespace()])?)
     }
 
     /// Waits until what is indexed has its vectors, and tells how far that is meanwhile.
@@ -136,16 +218,26 @@ impl Service {
         deadline: &Deadline,
         on_progress: &dyn Fn(&JobProgress),
     ) -> Result<()> {
-        self.make_vectors()?;
-        let subject = self.0.indexer.namespace().to_string();
-        while let Some(job) = self.0.queue.active(VECTORS_JOB, &subject)? {
-            if deadline.is_over() {
-                break;
+        let vectors = &self.0.indexer.config().vectors;
+        let (progress, told) = (Progress::silent(), self.vector_debt()?);
+        std::thread::scope(|scope| {
+            let paying = scope.spawn(|| vectors.pay(&progress));
+            while !paying.is_finished() {
+                std::thread::park_timeout(PROGRESS_STEP);
+                let n_without = self.vector_debt()?.n_without;
+                on_progress(&JobProgress {
+                    stage: Stage::Embedding.as_str().to_owned(),
+                    n_done: told.n_without.saturating_sub(n_without),
+                    n_total: Some(told.n_without),
+                    ..JobProgress::default()
+                });
+                if deadline.is_over() {
+                    progress.cancel();
+                }
             }
-            let job = self.0.queue.wait(&job.id, &Deadline::after(PROGRESS_STEP))?;
-            on_progress(&job.progress);
-        }
-        Ok(())
+            paying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            Ok(())
+        })
     }
 
     /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
@@ -175,26 +267,27 @@ impl Service {
         request: &SearchRequest,
         deadline: &Deadline,
     ) -> Result<Found> {
-        let Parts { config: ServiceConfig { indexer, retriever, clock, .. }, pages } = &*self.0;
-        let searched = Searched { indexer, retriever, pages, clock };
+        let ServiceConfig { indexer, retriever, queue, clock, .. } = &*self.0;
+        let searched = Searched { indexer, retriever, queue, clock };
         search::search(&searched, caller, request, deadline)
     }
 
     /// Opens a preview of a file, at a place or at its start.
-    pub fn preview(
+    pub fn preview(&self, caller: &Caller, request: &PreviewRequest) -> Result<Preview> {
+        preview::preview(&self.0.indexer, caller, request)
+    }
+
+    /// Gives up to `max_chars` characters of a file as the index has it: from `from`, or where
+    /// that is absent and the text is longer, around the character `at`.
+    pub fn text(
         &self,
         caller: &Caller,
         path: &str,
-        pointer: Option<&str>,
-        around: (usize, usize),
-    ) -> Result<Preview> {
-        preview::preview(&self.0.indexer, caller, path, pointer, around)
-    }
-
-    /// Gives the text of a file as the index has it, up to a number of characters, and whether
-    /// it was cut.
-    pub fn text(&self, caller: &Caller, path: &str, max_chars: usize) -> Result<(String, bool)> {
-        preview::whole(&self.0.indexer, caller, path, max_chars)
+        from: Option<usize>,
+        at: usize,
+        max_chars: usize,
+    ) -> Result<(String, Window)> {
+        preview::stretch(&self.0.indexer, caller, path, from, at, max_chars)
     }
 
     /// Summarises snippets.
@@ -208,32 +301,23 @@ impl Service {
     }
 
     fn submit(&self, root: &str, subject: String, full: bool, priority: Priority) -> Result<Job> {
-        let arguments = IndexArguments { root: root.to_owned(), folder: subject.clone(), full };
-        let job = self.0.queue.submit(NewJob {
+        let (root, folder) = (root.to_owned(), subject.clone());
+        self.submit_job(subject, priority, &IndexArguments { root, folder, full, paths: None })
+    }
+
+    fn submit_job(
+        &self,
+        subject: String,
+        priority: Priority,
+        arguments: &IndexArguments,
+    ) -> Result<Job> {
+        Ok(self.0.queue.submit(NewJob {
             kind: INDEX_JOB.to_owned(),
             subject,
             tenant: TenantId::local(),
             priority,
             arguments: json!(arguments),
-        })?;
-        self.make_vectors()?;
-        Ok(job)
-    }
-
-    /// Lets the vectors follow, after every job that waits now.
-    fn make_vectors(&self) -> Result<()> {
-        let subject = self.0.indexer.namespace().to_string();
-        if self.0.queue.active(VECTORS_JOB, &subject)?.is_some() {
-            return Ok(());
-        }
-        self.0.queue.submit(NewJob {
-            kind: VECTORS_JOB.to_owned(),
-            subject,
-            tenant: TenantId::local(),
-            priority: Priority::Low,
-            arguments: json!({}),
-        })?;
-        Ok(())
+        })?)
     }
 }
 

@@ -4,37 +4,55 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ignore::overrides::OverrideBuilder;
-use ignore::{Walk, WalkBuilder};
-use ingest::{Item, ItemContent, Source};
-use model::{DocumentId, Warning};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, Walk, WalkBuilder};
+use ingest::{Counter, Item, ItemContent, Source};
+use model::{DocumentId, ReadOutcome, Timestamp, Warning};
 use serde_json::json;
 
 use crate::index::attribute;
-use crate::time::millis;
 use crate::{FilesConfig, Root};
+
+/// Which files of a root are looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// All in a folder: the root itself, or one below it.
+    Folder(PathBuf),
+    /// Those at or below some paths.
+    Paths(BTreeSet<PathBuf>),
+}
 
 /// The files of a root that are to be indexed.
 pub(crate) struct FileSource {
     root: Root,
+    start: PathBuf,
+    builder: WalkBuilder,
     walk: Walk,
     max_file_bytes: u64,
     exts: Vec<String>,
-    /// Every document that is still there; what is indexed and not among these is gone.
-    pub(crate) seen: BTreeSet<DocumentId>,
-    /// Whether every folder could be read, so that what was not seen is really gone.
-    pub(crate) is_complete: bool,
+    /// Written into fingerprints, so that a file that another root takes over is written anew.
+    owner: String,
+    n_seen: usize,
+    is_readable: bool,
+    is_counted: bool,
+    /// Whether an empty folder means that a file system is not mounted.
+    pub(crate) may_be_unmounted: bool,
 }
 
 impl FileSource {
-    /// Starts at a folder of a root: the root itself, or one below it.
-    pub(crate) fn new(root: Root, folder: &Path, config: &FilesConfig) -> Self {
-        let mut overrides = OverrideBuilder::new(folder);
-        for pattern in &config.ignore {
-            // In an override a plain pattern means "only these"; ours mean "not these".
-            let _ = overrides.add(&format!("!{pattern}"));
-        }
-        let mut builder = WalkBuilder::new(folder);
+    /// Starts a walk that leaves some folders out: other roots, and this program's own data.
+    pub(crate) fn new(
+        root: Root,
+        selection: &Selection,
+        config: &FilesConfig,
+        left_out: Vec<PathBuf>,
+        is_inside_another: bool,
+    ) -> Self {
+        let start = match selection {
+            Selection::Folder(folder) => folder.clone(),
+            Selection::Paths(_) => root.path.clone(),
+        };
+        let mut builder = WalkBuilder::new(&start);
         builder
             .hidden(!config.hidden)
             .follow_links(false)
@@ -43,16 +61,33 @@ impl FileSource {
             .git_exclude(false)
             .parents(false)
             .sort_by_file_path(Path::cmp);
-        if let Ok(overrides) = overrides.build() {
+        if let Ok(overrides) = overrides(&start, &config.ignore) {
             builder.overrides(overrides);
         }
+        let paths = match selection {
+            Selection::Folder(_) => None,
+            Selection::Paths(paths) => Some(paths.clone()),
+        };
+        let is_counted = paths.is_none();
+        builder.filter_entry(move |entry| {
+            let path = entry.path();
+            let is_wanted = paths.as_ref().is_none_or(|paths| {
+                paths.iter().any(|wanted| wanted.starts_with(path) || path.starts_with(wanted))
+            });
+            is_wanted && !left_out.iter().any(|folder| path == folder)
+        });
         FileSource {
+            owner: if is_inside_another { format!(" {}", root.name) } else { String::new() },
             root,
+            start,
             walk: builder.build(),
+            builder,
             max_file_bytes: config.max_file_bytes,
             exts: config.exts.iter().map(|ext| normal_ext(ext)).collect(),
-            seen: BTreeSet::new(),
-            is_complete: true,
+            n_seen: 0,
+            is_readable: true,
+            is_counted,
+            may_be_unmounted: false,
         }
     }
 
@@ -68,16 +103,20 @@ impl FileSource {
         if !self.exts.is_empty() && !self.exts.contains(&ext) {
             return Ok(None);
         }
-        let metadata = fs_err::symlink_metadata(path).map_err(unreadable)?;
-        let modified = metadata.modified().map(millis).map_err(unreadable)?;
+        let metadata = match fs_err::symlink_metadata(path) {
+            // It went while the walk was under way.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            metadata => metadata.map_err(unreadable)?,
+        };
+        let modified = metadata.modified().map(Timestamp::from).map_err(unreadable)?.millis();
         let title = path.file_name().and_then(|name| name.to_str()).unwrap_or(name);
         let mut item = Item::new(DocumentId::new(name), title);
-        self.seen.insert(item.id.clone());
+        self.n_seen += 1;
         item.attributes.insert(attribute::ROOT.to_owned(), self.root.name.as_str().into());
         item.attributes.insert(attribute::EXT.to_owned(), ext.into());
         let device = metadata.dev();
         item.metadata = json!({ "modified": modified, "bytes": metadata.len(), "device": device });
-        item.fingerprint = format!("{}-{modified}", metadata.len());
+        item.fingerprint = format!("{}-{modified}{}", metadata.len(), self.owner);
         Ok(Some(item))
     }
 }
@@ -88,12 +127,11 @@ impl Source for FileSource {
             let entry = match self.walk.next()? {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.is_complete = false;
+                    self.is_readable = false;
                     return Some(Err(Warning::new("unreadable", error.to_string())));
                 }
             };
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-            if !is_file {
+            if !is_file(&entry) {
                 continue;
             }
             match self.item(entry.path()) {
@@ -106,20 +144,56 @@ impl Source for FileSource {
 
     fn content(&mut self, item: &Item) -> Result<ItemContent, Warning> {
         let path = PathBuf::from(item.id.as_str());
-        let problem = |code: &str, error: &dyn std::fmt::Display| {
-            Warning::new(code, format!("`{}`: {error}", path.display()))
-        };
-        let relative =
-            path.strip_prefix(&self.root.path).map_err(|error| problem("outside_root", &error))?;
+        let relative = path
+            .strip_prefix(&self.root.path)
+            .map_err(|error| Warning::new("outside_root", error.to_string()))?;
         match self.root.read_beneath(relative, self.max_file_bytes) {
             Ok(bytes) => Ok(ItemContent::bytes(bytes, item.title.clone())),
-            // A file that is too large is still found by its name.
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-                Ok(ItemContent::Blocks(Vec::new()))
+                let message =
+                    format!("it is larger than `files.max_file_bytes`, {}", self.max_file_bytes);
+                let warning = Warning::new("too_large", message);
+                Ok(ItemContent::Nothing(ReadOutcome::TooLarge, warning))
             }
-            Err(error) => Err(problem("unreadable", &error)),
+            Err(error) => Err(Warning::new("unreadable", error.to_string())),
         }
     }
+
+    fn counter(&self) -> Option<Counter> {
+        if !self.is_counted {
+            return None;
+        }
+        let (builder, exts) = (self.builder.clone(), self.exts.clone());
+        Some(Box::new(move || {
+            let entries = builder.build().flatten();
+            let files = entries.filter(is_file);
+            files.filter(|file| exts.is_empty() || exts.contains(&ext_of(file.path()))).count()
+        }))
+    }
+
+    fn is_complete(&self) -> bool {
+        let is_unmounted = self.n_seen == 0 && self.may_be_unmounted;
+        self.is_readable && self.start.is_dir() && !is_unmounted
+    }
+}
+
+/// Reads the patterns of `[files] ignore`.
+///
+/// # Errors
+///
+/// The pattern that is none, and why.
+pub(crate) fn overrides(start: &Path, patterns: &[String]) -> Result<Override, (String, String)> {
+    let mut builder = OverrideBuilder::new(start);
+    for pattern in patterns {
+        // In an override a plain pattern means "only these"; ours mean "not these".
+        let added = builder.add(&format!("!{pattern}"));
+        added.map_err(|error| (pattern.clone(), error.to_string()))?;
+    }
+    builder.build().map_err(|error| (patterns.join(", "), error.to_string()))
+}
+
+fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
 }
 
 /// Gives the number of the file system that a folder is on.

@@ -50,14 +50,6 @@ pub enum Error {
         /// What was given.
         received: String,
     },
-    /// An argument that does not exist.
-    #[error("unknown argument `{received}`: expected {}", list(.allowed))]
-    UnknownArgument {
-        /// The argument.
-        received: String,
-        /// Those that exist.
-        allowed: Vec<String>,
-    },
     /// A batch is empty or too large.
     #[error("queries must hold between 1 and {most} lookups: received {n_received}")]
     BadBatch {
@@ -231,7 +223,6 @@ impl Error {
             | Error::QueryTooLong { .. }
             | Error::BadLimit { .. }
             | Error::BadArgument { .. }
-            | Error::UnknownArgument { .. }
             | Error::BadBatch { .. }
             | Error::Required { .. }
             | Error::OutOfRange { .. }

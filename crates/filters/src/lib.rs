@@ -56,7 +56,6 @@ mod snapshot;
 
 pub mod bench;
 pub mod charts;
-mod html;
 mod reconcile;
 
 #[cfg(test)]
@@ -67,8 +66,9 @@ pub use error::{Error, Result};
 pub use lookup::{EmbedderMeaning, Meaning, MeaningError};
 pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
-pub use request::{ARGUMENTS, DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
-pub use response::{BatchResponse, ResultExplanation, SearchResponse, SearchResult};
+pub use request::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
+pub use response::{ResultExplanation, SearchResponse, SearchResult};
 pub use service::{MAX_MEANING_NAMES, Service, Settings};
 pub use snapshot::DimensionInfo;
 pub use source::{MAX_ROWS, MAX_SOURCE_BYTES};
+pub use template::thousands;

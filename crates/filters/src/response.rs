@@ -60,12 +60,3 @@ pub struct ResultExplanation {
     /// pg_trgm's similarity of the folded texts.
     pub trigram_similarity: f64,
 }
-
-/// The answers to a batch, one for each lookup and in its order.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BatchResponse {
-    /// True; single lookups may still have failed.
-    pub ok: bool,
-    /// Each a [`SearchResponse`] or `{ok: false, error}`.
-    pub responses: Vec<Value>,
-}

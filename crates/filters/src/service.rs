@@ -9,13 +9,11 @@ use arc_swap::ArcSwap;
 use lookup::Meaning;
 use model::Caller;
 use parking_lot::Mutex;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::config::{DimensionConfig, FiltersConfig};
 use crate::dimension::Dimension;
-use crate::request::{MAX_BATCH, SearchRequest, check_names, object};
-use crate::response::{BatchResponse, SearchResponse};
+use crate::request::{MAX_BATCH, SearchRequest};
+use crate::response::SearchResponse;
 use crate::snapshot::{DimensionInfo, Snapshot};
 use crate::source::Source;
 use crate::{Error, Result};
@@ -124,45 +122,19 @@ impl Service {
         snapshot.search(request, self.shared.filters)
     }
 
-    /// Answers the arguments of a call: one lookup, or `{queries: [...]}` for many.
-    ///
-    /// Fails as [`Service::search`] does; inside a batch a failed lookup fails alone.
-    pub fn call(&self, caller: &Caller, arguments: &Value) -> Result<Value> {
-        let categories = self.categories(caller);
-        if object(arguments)?.contains_key("queries") {
-            check_names(object(arguments)?, &["queries"])?;
-            let requests: Vec<Result<SearchRequest>> = arguments["queries"]
-                .as_array()
-                .map(Vec::as_slice)
-                .unwrap_or_default()
-                .iter()
-                .map(|query| SearchRequest::from_json(query, &categories))
-                .collect();
-            return Ok(to_value(&self.search_many(caller, requests)?));
-        }
-        let request = SearchRequest::from_json(arguments, &categories)?;
-        Ok(to_value(&self.search(caller, &request)?))
-    }
-
-    /// Looks many texts up; each answer stands at the place of its request.
+    /// Looks many texts up; each answer is at the place of its request, and one that fails
+    /// fails alone.
     ///
     /// Fails when there are none or too many.
     pub fn search_many(
         &self,
         caller: &Caller,
-        requests: Vec<Result<SearchRequest>>,
-    ) -> Result<BatchResponse> {
+        requests: &[SearchRequest],
+    ) -> Result<Vec<Result<SearchResponse>>> {
         if requests.is_empty() || requests.len() > MAX_BATCH {
             return Err(Error::BadBatch { n_received: requests.len(), most: MAX_BATCH });
         }
-        let responses = requests
-            .into_iter()
-            .map(|request| match request.and_then(|request| self.search(caller, &request)) {
-                Ok(response) => to_value(&response),
-                Err(error) => error.to_json(),
-            })
-            .collect();
-        Ok(BatchResponse { ok: true, responses })
+        Ok(requests.iter().map(|request| self.search(caller, request)).collect())
     }
 
     /// Reads sources that changed since they were read, and gives the categories reloaded.
@@ -357,8 +329,4 @@ impl Loaded {
     fn category(&self) -> String {
         self.snapshot.load().dimension.config.category.clone()
     }
-}
-
-fn to_value(response: &impl Serialize) -> Value {
-    serde_json::to_value(response).expect("responses have string keys and finite numbers")
 }

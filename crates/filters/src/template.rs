@@ -104,7 +104,7 @@ pub(crate) fn cell_text(cell: &str, cell_type: CellType) -> String {
 }
 
 /// Writes a whole number with its thousands separated by commas.
-pub(crate) fn thousands(number: i64) -> String {
+pub fn thousands(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
     if number < 0 {

@@ -61,6 +61,9 @@ pub struct Entry {
     /// What was asked for; absent when the configuration says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub query: Option<String>,
+    /// What the call came in on, where that is not MCP or REST: `console`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub via: Option<String>,
 }
 
 /// The append-only record of calls.
@@ -177,6 +180,7 @@ mod tests {
             redacted: 0,
             latency_ms: 1.5,
             query: Some("x".repeat(2_000)),
+            via: None,
         }
     }
 

@@ -108,12 +108,14 @@ impl LimitsConfig {
     pub const DEFAULT_RATE: &'static str = "default";
 
     /// Calls per minute where the configuration says nothing.
-    pub const RATES: [(&'static str, u32); 5] = [
+    pub const RATES: [(&'static str, u32); 6] = [
         ("searchFiles", 60),
         ("openFile", 30),
         ("summarizeResults", 20),
         // Uploads and the questions after their jobs come in bursts.
         ("rest", 6_000),
+        // A page makes several calls, and a search one for each pause in typing.
+        ("console", 1_200),
         (LimitsConfig::DEFAULT_RATE, 120),
     ];
 }
@@ -135,9 +137,19 @@ impl Default for LimitsConfig {
 }
 
 /// `[audit]`: what is written down of each call.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditConfig {
-    /// Leaves out what was asked for.
+    /// Leaves out what was asked for; answers are not kept either.
     pub omit_queries: bool,
+    /// Days for which answers are kept for replay; 0 keeps none.
+    pub keep_answers_days: u32,
+    /// Megabytes that kept answers may take.
+    pub keep_answers_mb: u64,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        AuditConfig { omit_queries: false, keep_answers_days: 7, keep_answers_mb: 256 }
+    }
 }

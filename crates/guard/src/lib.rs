@@ -10,11 +10,11 @@
 //! family: `serve` calls these pieces in one place, in this order.
 //!
 //! ```
-//! use guard::{Caps, Outgoing, release};
+//! use guard::{Outgoing, release};
 //! use serde_json::json;
 //!
 //! let answer = json!({ "id": "a@b.example", "text": "write to someone@example.org" });
-//! let caps = Caps { result_chars: 1_000, result_tokens: 1_000 };
+//! let caps = text::Budget { chars: 1_000, tokens: 1_000 };
 //! let Outgoing { value, n_redacted, .. } = release(answer, &["/text"], None, &caps);
 //! assert_eq!(n_redacted, 1);
 //! assert_eq!(value["id"], "a@b.example");
@@ -35,14 +35,16 @@ mod rate;
 mod outgoing;
 mod paths;
 
+mod answers;
 mod audit;
 mod metrics;
 
+pub use answers::{Answers, KeptAnswer, ids_of};
 pub use audit::{Audit, Entry, Outcome};
 pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, LimitsConfig};
 pub use error::{Denied, SetupError};
 pub use identity::{Authenticator, bearer};
 pub use metrics::Metrics;
-pub use outgoing::{Caps, Outgoing, OutgoingText, release, release_text};
+pub use outgoing::{Outgoing, OutgoingText, release, release_text};
 pub use rate::{Limiter, TooMany};
 pub use tokens::FetchKeys;

@@ -1,32 +1,14 @@
-//! What may leave: source text is redacted where it stands, and an answer that is too large is
-//! cut with a notice.
+//! What may leave: source text is redacted where it is, and an answer that is over its budget all
+//! the same is cut with a notice.
+//!
+//! Lists are never cut here: whoever makes a list is given the budget and makes the cursor. An
+//! answer that is over it is a mistake, which is logged; what is cut then are long texts, and
+//! elements only where texts are not what makes it large.
 
 use serde_json::Value;
+use text::Budget;
 
 use crate::paths::strings_at;
-
-/// How large an answer may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caps {
-    /// Characters of the answer written as JSON.
-    pub result_chars: usize,
-    /// Tokens of the same, as a language model would count them.
-    pub result_tokens: usize,
-}
-
-impl Caps {
-    /// Gives how many characters of `text` may leave; nothing when all of it may.
-    fn allowed_chars(&self, text: &str) -> Option<usize> {
-        // A token has at least one byte, a character too, so that most answers are not counted.
-        let n_tokens = if text.len() > self.result_tokens { text::count_tokens(text) } else { 0 };
-        let by_tokens = (n_tokens > self.result_tokens).then(|| {
-            let n_chars = text.chars().count() as u64;
-            (n_chars * self.result_tokens as u64 / n_tokens as u64) as usize
-        });
-        let by_chars = exceeds(text, self.result_chars).then_some(self.result_chars);
-        by_tokens.into_iter().chain(by_chars).min()
-    }
-}
 
 /// An answer that may leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +29,7 @@ pub fn release(
     mut value: Value,
     source_text: &[impl AsRef<str>],
     list: Option<&str>,
-    caps: &Caps,
+    caps: &Budget,
 ) -> Outgoing {
     let mut n_redacted = 0;
     for pattern in source_text {
@@ -95,7 +77,7 @@ pub struct OutgoingText {
 }
 
 /// Redacts a whole source text and cuts it to size, with a last line that says so.
-pub fn release_text(text: &str, caps: &Caps) -> OutgoingText {
+pub fn release_text(text: &str, caps: &Budget) -> OutgoingText {
     let redaction = text::redact(text);
     let mut outgoing =
         OutgoingText { text: redaction.text, n_redacted: redaction.n_pieces, was_cut: false };
@@ -202,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    const CAPS: Caps = Caps { result_chars: 2_000, result_tokens: 2_000 };
+    const CAPS: Budget = Budget { chars: 2_000, tokens: 2_000 };
 
     #[test]
     fn only_the_named_places_are_redacted() {
@@ -229,7 +211,7 @@ mod tests {
         assert_eq!((outgoing.n_redacted, outgoing.was_cut), (1, false));
         assert!(!outgoing.text.contains("ann@"));
         let outgoing = release_text(&"長".repeat(5_000), &CAPS);
-        assert!(outgoing.was_cut && outgoing.text.chars().count() <= CAPS.result_chars);
+        assert!(outgoing.was_cut && outgoing.text.chars().count() <= CAPS.chars);
         assert!(outgoing.text.ends_with("[cut after 1700 characters: ask for a part of it]"));
     }
 
@@ -244,7 +226,7 @@ mod tests {
             &CAPS,
         );
         assert!(outgoing.was_cut);
-        assert!(outgoing.text.chars().count() <= CAPS.result_chars);
+        assert!(outgoing.text.chars().count() <= CAPS.chars);
         assert_eq!(outgoing.value["truncated"], true);
         assert_eq!(outgoing.value["results"][0]["n"], 0);
         let warning = outgoing.value["warnings"][0].as_str().unwrap();
@@ -253,7 +235,7 @@ mod tests {
 
     #[test]
     fn tokens_are_capped_as_well() {
-        let caps = Caps { result_chars: 100_000, result_tokens: 500 };
+        let caps = Budget { chars: 100_000, tokens: 500 };
         let check = |content: &str| {
             let results: Vec<Value> = (0..50).map(|_| json!({ "content": content })).collect();
             let answer = json!({ "results": results });
@@ -275,7 +257,7 @@ mod tests {
         for text in ["x".repeat(50_000), "\"\n".repeat(20_000), "長".repeat(9_000)] {
             let answer = json!({ "results": [{ "content": text }] });
             let outgoing = release(answer, &["/results/*/content"], Some("/results"), &CAPS);
-            assert!(outgoing.text.chars().count() <= CAPS.result_chars, "{}", outgoing.text.len());
+            assert!(outgoing.text.chars().count() <= CAPS.chars, "{}", outgoing.text.len());
             assert_eq!(outgoing.value["truncated"], true);
         }
     }

@@ -125,6 +125,12 @@ impl EmbedderSlot {
         EmbedderSlot { choice, inside: Mutex::default() }
     }
 
+    /// Prepares a slot that holds an embedder already.
+    pub fn holding(embedder: Arc<dyn Embedder>) -> Self {
+        let inside = Inside { embedder: Some(embedder), problem: None };
+        EmbedderSlot { choice: EmbedderChoice::Off, inside: Mutex::new(inside) }
+    }
+
     /// Gives the embedder, loading it when that has not happened; queries are cached.
     ///
     /// When it cannot be had, gives the state to be turned into a warning.

@@ -50,13 +50,10 @@ impl Embedding {
         progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
         let mut embedded = Embedded::default();
         while !progress.is_cancelled() {
-            let waiting = self
-                .store
-                .passages_without_vectors(&self.namespace, limits::PASSAGES_PER_EMBEDDING)?;
-            if waiting.is_empty() {
+            let n_set = self.step(limits::PASSAGES_PER_EMBEDDING)?;
+            if n_set == 0 {
                 return Ok(embedded);
             }
-            let n_set = self.step(&waiting)?;
             embedded.n_embedded += n_set;
             progress.advance(Stage::Embedding, n_set);
         }
@@ -65,7 +62,22 @@ impl Embedding {
         Ok(embedded)
     }
 
-    fn step(&self, waiting: &[StoredPassage]) -> Result<usize> {
+    /// Makes the vectors of the passages that have waited longest; 0 when none is missing.
+    pub(crate) fn step(&self, limit: usize) -> Result<usize> {
+        let waiting = self.store.passages_without_vectors(&self.namespace, limit)?;
+        self.embed(&waiting)
+    }
+
+    /// Makes the vectors of some passages; one that is gone is passed over.
+    pub(crate) fn step_of(&self, passages: &[PassageId]) -> Result<usize> {
+        let found = self.store.passages(&self.namespace, passages)?;
+        self.embed(&found.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    fn embed(&self, waiting: &[StoredPassage]) -> Result<usize> {
+        if waiting.is_empty() {
+            return Ok(0);
+        }
         let deadline = Deadline::after(STEP_TIME);
         let texts: Vec<String> = waiting.iter().map(text_of).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -26,6 +26,9 @@ pub enum Error {
         /// The limit.
         allowed: usize,
     },
+    /// Someone else changes the same objects.
+    #[error("the object is being changed by someone else")]
+    Busy,
     /// The work was stopped before its end.
     #[error("cancelled")]
     Cancelled,
@@ -37,6 +40,9 @@ pub enum Error {
     /// The embedder failed.
     #[error("the embedder failed")]
     Embedder(#[from] infer::Error),
+    /// The system refuses to tell about changes in a folder.
+    #[error("the system does not tell about changes")]
+    Watch(#[source] notify::Error),
     /// A thread could not be started.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),

@@ -5,8 +5,9 @@
 //! the store's counts say how far they are. Memory stays bounded whatever the size of the
 //! source: every queue between two stages has a named limit.
 //!
-//! The room knows no family. A family gives a [`Source`] that yields documents and a
-//! [`Runner`] for each kind of job; what its documents mean is its own business.
+//! This crate knows no family. A family gives a [`Source`] that yields documents, [`Hooks`] for
+//! what is special about them, and a [`Runner`] for its jobs; what its documents mean is its own
+//! business.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -39,11 +40,14 @@ mod error;
 pub mod limits;
 
 mod source;
+mod watch;
 
 mod pipeline;
 
 mod embedding;
-mod rounds;
+mod vectors;
+
+mod objects;
 
 mod jobs;
 mod progress;
@@ -56,8 +60,15 @@ pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
     QueueConfig, Runner, Workers,
 };
-pub use pipeline::{Annotate, Cut, IngestReport, Pipeline, Unchanged};
+pub use objects::{
+    FamilyJobs, JobService, ObjectError, ServiceSlot, Subject, arguments_of, bounded,
+    change_object, named, new_id, room_for,
+};
+pub use pipeline::{
+    Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,
+};
 pub use progress::{Progress, Stage};
-pub use rounds::Rounds;
-pub use source::{Item, ItemContent, ListSource, Source};
+pub use source::{Counter, Item, ItemContent, ListSource, Source};
 pub use terminal::TerminalBar;
+pub use vectors::{VectorDebt, VectorWorker, Vectors};
+pub use watch::{FolderWatch, Noticed};

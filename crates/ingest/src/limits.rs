@@ -1,7 +1,17 @@
 //! Every limit of the write path, by name.
 
+use std::time::Duration;
+
 /// Documents that wait between two stages of the pipeline.
 pub const MAX_WAITING_DOCUMENTS: usize = 16;
+/// Bytes of documents that wait between two stages; a single document may be larger.
+pub const MAX_WAITING_BYTES: usize = 128 << 20;
+/// How long a stage that waits goes without asking whether the run was cancelled.
+pub const CANCEL_STEP: Duration = Duration::from_millis(100);
+/// Documents that are listed at once.
+pub const DOCUMENTS_PER_PAGE: usize = 1_000;
+/// How often a change is tried again when someone else changed the same object.
+pub const MAX_TRIES: usize = 50;
 /// Passages that are written to the store in one commit; fewer when nothing else waits.
 pub const PASSAGES_PER_COMMIT: usize = 16_000;
 /// Text that is written to the store in one commit, in bytes.
@@ -10,6 +20,12 @@ pub const TEXT_BYTES_PER_COMMIT: usize = 16 << 20;
 pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
 /// Passages that are embedded and written in one step.
 pub const PASSAGES_PER_EMBEDDING: usize = 64;
+/// Passages that people asked for and that wait for their vectors.
+pub const MAX_WANTED_PASSAGES: usize = 256;
+/// Events of watched folders that wait to be gathered.
+pub const MAX_WAITING_EVENTS: usize = 10_000;
+/// Changed paths that are told one by one; more are told as "everything".
+pub const MAX_CHANGED_PATHS: usize = 500;
 /// Warnings that a job keeps; more are counted.
 pub const MAX_KEPT_WARNINGS: usize = 100;
 /// Jobs that wait for their turn.

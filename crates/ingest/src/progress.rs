@@ -67,6 +67,12 @@ impl Progress {
         self.tell(stage);
     }
 
+    /// Tells how many steps the stage has, once that is known.
+    pub fn set_total(&self, stage: Stage, n_total: usize) {
+        self.0.n_total.store(n_total, Ordering::Relaxed);
+        self.tell(stage);
+    }
+
     /// Tells that some steps are done.
     pub fn advance(&self, stage: Stage, n_steps: usize) {
         self.0.n_done.fetch_add(n_steps, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Attributes, Block, DocumentId, Warning};
+use model::{Attributes, Block, DocumentId, ReadOutcome, Warning};
 
 /// What is known of a document before it is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,12 +46,23 @@ pub enum ItemContent {
     },
     /// Text that is already in blocks.
     Blocks(Vec<Block>),
+    /// Nothing that can be read, and why: the document is known by its name alone.
+    Nothing(ReadOutcome, Warning),
 }
 
 impl ItemContent {
     /// Takes bytes under a file name.
     pub fn bytes(bytes: impl Into<Vec<u8>>, name: impl Into<String>) -> Self {
         ItemContent::Bytes { bytes: bytes.into(), name: name.into() }
+    }
+
+    /// Gives the memory that it takes while it waits.
+    pub(crate) fn n_bytes(&self) -> usize {
+        match self {
+            ItemContent::File(_) | ItemContent::Nothing(..) => 0,
+            ItemContent::Bytes { bytes, .. } => bytes.len(),
+            ItemContent::Blocks(blocks) => blocks.iter().map(|block| block.text.len()).sum(),
+        }
     }
 }
 
@@ -72,7 +83,21 @@ pub trait Source: Send {
     fn n_items(&self) -> Option<usize> {
         None
     }
+
+    /// Gives what counts the items, where that takes time; it runs while the first ones are read.
+    fn counter(&self) -> Option<Counter> {
+        None
+    }
+
+    /// Tells, after the last item, whether everything that the source has was given, so that
+    /// what was not given is really gone.
+    fn is_complete(&self) -> bool {
+        true
+    }
 }
+
+/// Counts the items of a source.
+pub type Counter = Box<dyn FnOnce() -> usize + Send>;
 
 /// A source of documents that are all at hand.
 #[derive(Debug, Clone, Default)]

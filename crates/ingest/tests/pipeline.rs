@@ -1,16 +1,19 @@
 //! Documents go through the write path whole, once, and within bounds; vectors follow.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use infer::{Embedder, EmbedderId};
+use infer::{Embedder, EmbedderChoice, EmbedderId, EmbedderSlot};
 use ingest::{
-    Cut, Embedding, Error, Item, ItemContent, ListSource, Pipeline, Progress, Source, Stage,
+    Cut, Embedding, Error, Gone, Hooks, Item, ItemContent, ListSource, Pipeline, Prepared,
+    Progress, Source, Stage, Target, VectorDebt, Vectors,
 };
 use model::{
-    Block, BlockKind, Clock, Deadline, DocumentId, NamespaceId, Pointer, Timestamp, Warning,
+    Block, BlockKind, Clock, Deadline, DocumentId, NamespaceId, PassageId, Pointer, Timestamp,
+    Warning,
 };
+use proptest::prelude::*;
 use store::{Config, DocumentPage, Manifest, Store};
 
 fn store(folder: &std::path::Path) -> Arc<Store> {
@@ -148,9 +151,173 @@ fn bad_documents_are_warnings() {
     store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
     let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
     let report = pipeline.run(&mut Troubled(0), &Progress::silent()).unwrap();
-    assert_eq!((report.n_seen, report.n_written, report.n_failed), (4, 1, 3));
+    assert_eq!((report.n_seen, report.n_written, report.n_failed), (4, 2, 2));
     assert_eq!(report.n_warnings, 3);
-    assert_eq!(store.counts(&namespace()).unwrap().n_documents, 1);
+    let bad = store.document(&namespace(), &DocumentId::new("bad")).unwrap().unwrap();
+    assert_eq!(bad.n_passages, 0, "it is known by its name until it can be read");
+    assert_eq!(store.counts(&namespace()).unwrap().n_documents, 2);
+    let report = pipeline.run(&mut Troubled(0), &Progress::silent()).unwrap();
+    assert_eq!((report.n_written, report.n_failed), (1, 3), "it is tried again, not written");
+}
+
+/// Counts what is written.
+struct CountingHooks(Cut, AtomicUsize);
+
+impl Hooks for CountingHooks {
+    fn cut(&self, item: &Item, blocks: &[Block]) -> Result<Vec<model::Passage>, Warning> {
+        self.0.cut(item, blocks)
+    }
+
+    fn write(&self, target: &Target<'_>, batch: &[Prepared]) -> ingest::Result<store::Upserted> {
+        self.1.fetch_add(batch.len(), Ordering::Relaxed);
+        let documents: Vec<_> = batch.iter().map(|one| one.document.clone()).collect();
+        Ok(target.store.upsert(target.namespace, &documents)?)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever a source has from run to run, the store has the same afterwards; only what changed
+    /// is written, and a second look finds nothing to do.
+    #[test]
+    fn the_store_follows_the_source(
+        runs in prop::collection::vec(prop::collection::btree_map(0..6_u8, 0..3_u8, 0..6), 1..5),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+        let mut before = std::collections::BTreeMap::new();
+        for now in runs {
+            let source = || {
+                let items = now.iter().map(|(id, version)| {
+                    markdown(&format!("d{id}"), &version.to_string(), &format!("Text {version}."))
+                });
+                ListSource::new(items.collect())
+            };
+            let hooks = Arc::new(CountingHooks(Cut::prose(), AtomicUsize::new(0)));
+            let pipeline = Pipeline {
+                gone: Gone::Remove,
+                hooks: hooks.clone(),
+                ..Pipeline::in_process(store.clone(), namespace(), Cut::prose())
+            };
+            prop_assert_eq!(pipeline.has_changes(&mut source()).unwrap(), before != now);
+            let report = pipeline.run(&mut source(), &Progress::silent()).unwrap();
+            prop_assert!(!pipeline.has_changes(&mut source()).unwrap());
+            let n_changed =
+                now.iter().filter(|(id, version)| before.get(*id) != Some(*version)).count();
+            let n_gone = before.keys().filter(|id| !now.contains_key(*id)).count();
+            prop_assert_eq!((report.n_written, report.n_removed), (n_changed, n_gone));
+            prop_assert_eq!(hooks.1.load(Ordering::Relaxed), n_changed);
+            prop_assert_eq!(report.n_unchanged, now.len() - n_changed);
+            let page = DocumentPage { limit: 100, ..DocumentPage::default() };
+            let stored: std::collections::BTreeMap<u8, u8> = store
+                .documents(&namespace(), &page)
+                .unwrap()
+                .iter()
+                .map(|one| (one.id.as_str()[1..].parse().unwrap(), one.fingerprint.parse().unwrap()))
+                .collect();
+            prop_assert_eq!(&stored, &now);
+            before = now;
+        }
+    }
+}
+
+#[test]
+fn missing_vectors_are_a_debt_that_is_paid_whatever_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+    let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
+    let items = (0..200).map(|number| markdown(&format!("d{number:03}"), "1", "Some qqq."));
+    pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+
+    let off = Vectors::new(store.clone(), Arc::new(EmbedderSlot::new(EmbedderChoice::Off)));
+    assert_eq!(off.pay(&Progress::silent()).unwrap(), 0);
+    let debt = VectorDebt { n_passages: 200, n_without: 200 };
+    assert_eq!(off.debt([&namespace()]).unwrap(), debt);
+    assert_eq!(off.warning(200, 0), None, "nobody asked for vectors");
+
+    // A model arrives.
+    let with_model = |version: &str| {
+        let id = EmbedderId::new("letters", version);
+        let embedder = Arc::new(LetterCounter { id, n_embedded: 0.into() });
+        let slot = Arc::new(EmbedderSlot::holding(embedder.clone()));
+        (Vectors::new(store.clone(), slot), embedder)
+    };
+    let (vectors, embedder) = with_model("1");
+    assert!(vectors.warning(200, 0).unwrap().message.starts_with("0 of 200"));
+    let cancelled = Progress::silent();
+    cancelled.cancel();
+    assert_eq!(vectors.pay(&cancelled).unwrap(), 0);
+    vectors.want(&namespace(), [PassageId::new("d150#0"), PassageId::new("gone")]);
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 200);
+    assert_eq!(vectors.whole_debt().unwrap().n_without, 0);
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 0);
+    assert_eq!(embedder.n_embedded.load(Ordering::Relaxed), 200);
+
+    // Another model takes its place.
+    let (vectors, embedder) = with_model("2");
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 200);
+    assert_eq!(embedder.n_embedded.load(Ordering::Relaxed), 200);
+
+    // The worker notices by itself.
+    pipeline
+        .run(&mut ListSource::new(vec![markdown("new", "1", "More.")]), &Progress::silent())
+        .unwrap();
+    let worker = vectors.start().unwrap();
+    vectors.wake();
+    while vectors.whole_debt().unwrap().n_without > 0 {
+        std::thread::yield_now();
+    }
+    drop(worker);
+}
+
+/// Gives a vector to each text, and remembers the texts in their order.
+struct Remembering {
+    id: EmbedderId,
+    texts: Mutex<Vec<String>>,
+}
+
+impl Embedder for Remembering {
+    fn id(&self) -> &EmbedderId {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn max_tokens(&self) -> usize {
+        1_000
+    }
+
+    fn embed_query(&self, _: &str, _: &Deadline) -> infer::Result<Vec<f32>> {
+        Ok(vec![1.0, 0.5])
+    }
+
+    fn embed_passages(&self, passages: &[&str], _: &Deadline) -> infer::Result<Vec<Vec<f32>>> {
+        self.texts.lock().unwrap().extend(passages.iter().map(|text| (*text).to_owned()));
+        Ok(passages.iter().map(|_| vec![1.0, 0.5]).collect())
+    }
+}
+
+#[test]
+fn passages_that_people_ask_for_get_their_vectors_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+    let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
+    let items = (0..100).map(|n| markdown(&format!("d{n:03}"), "1", &format!("Number {n}.")));
+    pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+    let id = EmbedderId::new("remembering", "1");
+    let embedder = Arc::new(Remembering { id, texts: Mutex::default() });
+    let vectors = Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder.clone())));
+    vectors.want(&namespace(), [PassageId::new("d090#0"), PassageId::new("d091#0")]);
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 100);
+    let texts = embedder.texts.lock().unwrap();
+    assert_eq!(texts[..2], ["Number 90.", "Number 91."]);
+    assert_eq!(texts.len(), 100, "none is made twice");
 }
 
 #[test]

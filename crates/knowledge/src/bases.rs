@@ -1,14 +1,14 @@
 //! Knowledge bases: made, listed, changed, deleted.
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
 use crate::jobs::Purge;
-use crate::objects::{Collection, KnowledgeBase, Visibility, namespace_prefix};
-use crate::service::{bounded, named, new_id};
+use crate::objects::{Collection, Document, KnowledgeBase, Visibility, namespace_prefix};
+use crate::service::named;
 use crate::{Result, Service, limits};
 
 /// A knowledge base that is asked for.
@@ -97,8 +97,12 @@ impl Service {
     /// job erases its passages.
     pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (base, _) = self.base(caller, id, Right::Change)?;
-        let mut changes: Vec<Change> = self
-            .collections_of(&base.id)?
+        let collections = self.collections_of(&base.id)?;
+        let mut waiting = vec![];
+        for collection in &collections {
+            waiting.extend(self.documents_waiting_in(&collection.id)?);
+        }
+        let mut changes: Vec<Change> = collections
             .iter()
             .map(|collection| {
                 Change::DeleteChildren(ObjectKey::new(Collection::KIND, &collection.id))
@@ -107,10 +111,11 @@ impl Service {
         let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
         changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
         self.0.catalogue.apply(&changes)?;
+        self.forget_uploads(waiting.iter().filter_map(Document::staged));
         self.purge(&base.tenant, &Purge::namespaces(&base.id, namespace_prefix(&base.id)))
     }
 }
 
 fn described(text: &str) -> Result<String> {
-    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+    Ok(bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)?)
 }

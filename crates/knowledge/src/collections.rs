@@ -1,14 +1,14 @@
 //! Collections: made, listed, changed, deleted.
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id};
 use model::{Caller, Clearance};
 use serde::{Deserialize, Deserializer};
 use store::{Change, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::jobs::Purge;
-use crate::objects::Collection;
-use crate::service::{bounded, named, new_id};
+use crate::objects::{Collection, Document, KnowledgeBase};
+use crate::service::named;
 use crate::summary::KeptSummary;
 use crate::{Error, Result, Service, limits};
 
@@ -57,7 +57,7 @@ impl Service {
         let collection = Collection {
             id: new_id(),
             knowledge_base_id: base.id.clone(),
-            tenant: base.tenant,
+            tenant: base.tenant.clone(),
             name: named(&new.name)?,
             description: described(&new.description)?,
             department: department(new.department.as_deref())?,
@@ -72,8 +72,11 @@ impl Service {
             let (received, allowed) = (limits::MAX_COLLECTIONS + 1, limits::MAX_COLLECTIONS);
             return Err(Error::TooLarge { what: "the number of collections", received, allowed });
         }
-        collection.save(&*self.0.catalogue)?;
-        Ok(collection)
+        // Together with the base's own row: one that is deleted meanwhile gets no collection.
+        let made = ingest::change_object(&*self.0.catalogue, &base.id, |_: &mut KnowledgeBase| {
+            Ok::<_, Error>(vec![Change::PutIfUnchanged(collection.to_object(0)?)])
+        })?;
+        made.map(|_| collection).ok_or(Error::BaseNotFound)
     }
 
     /// Lists the collections of a knowledge base that the caller sees, by name.
@@ -123,12 +126,15 @@ impl Service {
     /// erases its passages.
     pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
+        let waiting = self.documents_waiting_in(&collection.id)?;
         let key = ObjectKey::new(Collection::KIND, &collection.id);
         self.0.catalogue.apply(&[
             Change::DeleteChildren(key.clone()),
             Change::Delete(key),
             Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
         ])?;
+        self.forget_uploads(waiting.iter().filter_map(Document::staged));
+        self.1.backlog.fewer(&collection.id, waiting.len());
         self.purge(&collection.tenant, &Purge::collection(&collection))
     }
 }
@@ -153,7 +159,7 @@ fn department(given: Option<&str>) -> Result<Option<String>> {
 }
 
 fn described(text: &str) -> Result<String> {
-    bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)
+    Ok(bounded("the length of `description`", text, limits::MAX_DESCRIPTION_CHARS)?)
 }
 
 /// Tells `null` from a member that is not there.

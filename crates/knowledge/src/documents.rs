@@ -1,14 +1,13 @@
 //! Documents: added, replaced, listed, deleted; and their chunks one by one.
 
-use ingest::Job;
+use ingest::{Job, bounded, new_id};
 use model::{Caller, PassageId, Pointer, Span};
 use serde_json::Value;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::jobs::Purge;
-use crate::objects::{Document, DocumentState, document_of_chunk};
-use crate::service::{bounded, new_id};
+use crate::objects::{Collection, Document, DocumentState, document_of_chunk};
 use crate::{Error, Result, Service, limits};
 
 /// What a new document holds.
@@ -129,18 +128,14 @@ impl Service {
                 n_chunks: 0,
                 version: 1,
                 error: None,
+                upload: None,
                 created_at: now,
                 updated_at: now,
             });
         }
-        let rows: Vec<Change> = documents
-            .iter()
-            .map(|document| Ok(Change::PutIfUnchanged(document.to_object(0)?)))
-            .collect::<Result<_>>()?;
-        let additions = self.stage(&collection, documents.iter().zip(new))?;
-        let submitted = self.0.catalogue.apply(&rows).map_err(Error::from);
-        let submitted = submitted.and_then(|_| self.submit_additions(&collection, &additions));
-        match submitted {
+        self.1.backlog.enter(&collection.id, documents.len())?;
+        let accepted = self.accept(&collection, &mut documents, new);
+        match accepted.and_then(|()| self.submit_additions(&collection)) {
             Ok(job) => Ok(Accepted { documents, job }),
             Err(error) => {
                 // Nobody was told of these documents: no trace of them may stay.
@@ -148,10 +143,30 @@ impl Service {
                 let rows: Vec<Change> =
                     keys.map(|id| Change::Delete(ObjectKey::new(Document::KIND, id))).collect();
                 let _ = self.0.catalogue.apply(&rows);
-                self.forget_uploads(&additions.documents);
+                self.forget_uploads(documents.iter().filter_map(Document::staged));
+                self.1.backlog.fewer(&collection.id, documents.len());
                 Err(error)
             }
         }
+    }
+
+    /// Puts contents on disk and writes the rows of their documents together with the row of the
+    /// collection: one that is deleted meanwhile gets no documents.
+    fn accept(
+        &self,
+        collection: &Collection,
+        documents: &mut [Document],
+        new: Vec<NewDocument>,
+    ) -> Result<()> {
+        for (document, new) in documents.iter_mut().zip(new) {
+            document.upload = Some(self.stage(new)?);
+        }
+        let _adding = self.1.adding.lock();
+        self.change_collection(&collection.id, |_| {
+            let rows = documents.iter().map(|document| document.to_object(0));
+            rows.map(|row| Ok(Change::PutIfUnchanged(row?))).collect()
+        })?;
+        Ok(())
     }
 
     /// Replaces what a document holds; the old content is found until the job is done.
@@ -161,37 +176,42 @@ impl Service {
         id: &str,
         new: NewDocument,
     ) -> Result<Accepted> {
-        let (collection, mut document, version) = self.document_of(caller, id, Right::Change)?;
-        let before = document.clone();
-        document.title = title_of(&new)?;
-        document.file_name = file_name_of(&new);
-        document.metadata = metadata_of(&new)?;
-        document.state = match document.state.is_indexed() {
-            true => DocumentState::Replacing,
-            false => DocumentState::Pending,
-        };
-        document.version += 1;
-        document.error = None;
-        document.updated_at = self.0.clock.now();
-        let additions = self.stage(&collection, [(&document, new)])?;
-        let row = Change::PutIfUnchanged(document.to_object(version)?);
-        let changed = match self.0.catalogue.apply(&[row]) {
-            Ok(versions) => versions.first().copied().unwrap_or_default(),
-            Err(error) => {
-                self.forget_uploads(&additions.documents);
-                return Err(error.into());
-            }
-        };
-        match self.submit_additions(&collection, &additions) {
-            Ok(job) => Ok(Accepted { documents: vec![document], job }),
-            Err(error) => {
-                // The document stays as it was; whoever changed it since knows better.
-                let _ =
-                    self.0.catalogue.apply(&[Change::PutIfUnchanged(before.to_object(changed)?)]);
-                self.forget_uploads(&additions.documents);
-                Err(error)
-            }
-        }
+        let (collection, _, _) = self.document_of(caller, id, Right::Change)?;
+        let (title, file_name) = (title_of(&new)?, file_name_of(&new));
+        let metadata = metadata_of(&new)?;
+        self.1.backlog.enter(&collection.id, 1)?;
+        let upload = self.stage(new).inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
+        let mut earlier = None;
+        let now = self.0.clock.now();
+        let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
+            document.title.clone_from(&title);
+            document.file_name.clone_from(&file_name);
+            document.metadata.clone_from(&metadata);
+            document.state = match document.state.is_indexed() {
+                true => DocumentState::Replacing,
+                false => DocumentState::Pending,
+            };
+            document.version += 1;
+            document.error = None;
+            document.updated_at = now;
+            earlier = document.upload.replace(upload.clone());
+            Ok::<_, Error>(vec![])
+        });
+        let document =
+            match changed.and_then(|found| found.ok_or(Error::NotFound { what: "Document" })) {
+                Ok(document) => document,
+                Err(error) => {
+                    self.forget_uploads([upload.staged.as_str()]);
+                    self.1.backlog.fewer(&collection.id, 1);
+                    return Err(error);
+                }
+            };
+        // The content before waited in vain: nobody will read it any more.
+        self.forget_uploads(earlier.iter().map(|earlier| earlier.staged.as_str()));
+        self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));
+        // The row says what waits: should the queue be full now, the next job takes it along.
+        let job = self.submit_additions(&collection)?;
+        Ok(Accepted { documents: vec![document], job })
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
@@ -206,6 +226,8 @@ impl Service {
             }
             Ok(vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))])
         })?;
+        self.forget_uploads(document.staged());
+        self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
         self.purge(&collection.tenant, &Purge::document(&collection, &document))
     }
 

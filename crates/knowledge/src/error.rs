@@ -1,5 +1,7 @@
-//! What can go wrong in this family. Where the contract gives a sentence, it stands here word
+//! What can go wrong in this family. Where the contract gives a sentence, it is here word
 //! for word.
+
+use ingest::ObjectError;
 
 /// Why a call of this family failed.
 #[derive(Debug, thiserror::Error)]
@@ -58,27 +60,50 @@ pub enum Error {
     Upload(#[source] std::io::Error),
 }
 
-impl From<store::Error> for Error {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
-    fn from(error: store::Error) -> Self {
-        match error {
-            store::Error::Conflict { .. } => Error::Busy,
-            store::Error::TooLarge { what, received, allowed } => {
-                Error::TooLarge { what, received, allowed }
-            }
-            other => Error::Unavailable(other),
+impl Error {
+    /// Tells whether trying again may help.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Error::Unavailable(_)
+            | Error::Search(_)
+            | Error::Busy
+            | Error::Queue(_)
+            | Error::Upload(_)
+            | Error::LlmUnavailable(_) => true,
+            Error::BaseNotFound
+            | Error::NotFound { .. }
+            | Error::Denied
+            | Error::BadRequest { .. }
+            | Error::TooLarge { .. }
+            | Error::TextTooLong => false,
         }
     }
 }
 
-impl From<ingest::Error> for Error {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the queue's own")]
-    fn from(error: ingest::Error) -> Self {
+impl From<ObjectError> for Error {
+    fn from(error: ObjectError) -> Self {
         match error {
-            ingest::Error::Store(error) => error.into(),
-            ingest::Error::UnknownJob { .. } => Error::NotFound { what: "Job" },
-            other => Error::Queue(other),
+            ObjectError::NotFound { what } => Error::NotFound { what },
+            ObjectError::BadRequest { problem } => Error::BadRequest { problem },
+            ObjectError::TooLarge { what, received, allowed } => {
+                Error::TooLarge { what, received, allowed }
+            }
+            ObjectError::Busy => Error::Busy,
+            ObjectError::Unavailable(error) => Error::Unavailable(error),
+            ObjectError::Queue(error) => Error::Queue(error),
         }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        ObjectError::from(error).into()
+    }
+}
+
+impl From<ingest::Error> for Error {
+    fn from(error: ingest::Error) -> Self {
+        ObjectError::from(error).into()
     }
 }
 

@@ -1,211 +1,44 @@
-//! What jobs do to the store: write uploads, erase what was deleted, move, make vectors.
+//! What jobs do to the store: write uploads, erase what was deleted, move.
 
-use std::time::Duration;
-
-use extract::{Caps, extract};
-use ingest::{Cut, Embedding, JobFailure, Progress, Stage};
-use model::{Attributes, Block, BlockKind, Deadline, DocumentId, NamespaceId, Pointer, Warning};
+use ingest::{JobFailure, Progress, Stage};
+use model::{Attributes, DocumentId, NamespaceId};
 use serde_json::{Value, json};
-use store::{Change, DocumentPage, Manifest, TypedObject};
+use store::{DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
-use crate::documents::OcrRepair;
-use crate::jobs::{Addition, Additions, Move, OfNamespace, Purge, failure};
-use crate::objects::{Collection, Document, DocumentState, chunk_id, document_of};
-use crate::{Error, Result, Service, limits};
-
-/// How long opening the model may take inside a job.
-const MODEL_WAIT: Duration = Duration::from_secs(60);
+use crate::jobs::{Additions, Move, Purge, failure};
+use crate::objects::Collection;
+use crate::{Result, Service};
 
 /// Documents looked at in one go.
 const LIST_PAGE: usize = 200;
 
-/// Text gathered before it is written, in bytes.
-const BATCH_BYTES: usize = 8 << 20;
-
-/// Characters of a text that become its title when it has none.
-const TITLE_CHARS: usize = 80;
-
-/// An upload that was read.
-struct Read {
-    addition: Addition,
-    title: String,
-    /// Nothing when no text could be read.
-    passages: Vec<model::Passage>,
-}
-
 impl Service {
-    /// Indexes uploads. One that cannot be read is a warning; the job fails when none can.
+    /// Indexes the uploads of a collection that wait now. One that cannot be read says why; the
+    /// job fails when none can.
     pub(crate) fn run_additions(
         &self,
         additions: &Additions,
         progress: &Progress,
     ) -> std::result::Result<Value, JobFailure> {
-        progress.begin(Stage::Writing, Some(additions.documents.len()));
-        let mut n_written = 0;
-        let mut n_failed = 0;
-        let mut batch: Vec<Read> = vec![];
-        let mut waiting = additions.documents.iter().peekable();
-        while let Some(addition) = waiting.next() {
-            if progress.is_cancelled() {
-                return Err(JobFailure::Cancelled);
-            }
-            batch.extend(self.read(additions, addition, progress).map_err(failure)?);
-            let n_bytes: usize = batch
-                .iter()
-                .flat_map(|read| &read.passages)
-                .map(|passage| passage.text.len())
-                .sum();
-            let is_full = batch.len() >= limits::DOCUMENTS_PER_COMMIT || n_bytes >= BATCH_BYTES;
-            if is_full || waiting.peek().is_none() {
-                let n_batch = batch.len();
-                let n_unreadable = batch.iter().filter(|read| read.passages.is_empty()).count();
-                self.write(&additions.collection, &std::mem::take(&mut batch)).map_err(failure)?;
-                n_written += n_batch - n_unreadable;
-                n_failed += n_unreadable;
-                progress.advance(Stage::Writing, n_batch);
-            }
-        }
-        if let Ok(Some((collection, _))) =
-            Collection::load(&*self.0.catalogue, &additions.collection)
-        {
-            self.follow_up(&collection).map_err(failure)?;
-        }
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)
+            .map_err(failure_of_store)?
+        else {
+            self.forget_uploads(
+                additions.documents.iter().map(|addition| addition.staged.as_str()),
+            );
+            return Ok(json!({ "documents": 0, "failed": 0 }));
+        };
+        let waiting = self.waiting_uploads(&collection, additions).map_err(failure)?;
+        let (n_written, n_failed) =
+            self.take_in(&collection, waiting, progress).map_err(failure)?;
+        self.follow_up(&collection).map_err(failure)?;
         if n_written == 0 && n_failed > 0 {
-            return Err(JobFailure::Final("no text could be read".to_owned()));
+            return Err(JobFailure::Final(
+                "no text could be read; each document says why".to_owned(),
+            ));
         }
         Ok(json!({ "documents": n_written, "failed": n_failed }))
-    }
-
-    /// Reads and cuts an upload; nothing when it was replaced, deleted or indexed meanwhile.
-    fn read(
-        &self,
-        additions: &Additions,
-        addition: &Addition,
-        progress: &Progress,
-    ) -> Result<Option<Read>> {
-        let staged = self.0.uploads.join(&addition.staged);
-        let document = match Document::load(&*self.0.catalogue, &addition.document)? {
-            Some((document, _)) if document.version == addition.version => document,
-            _ => {
-                // Nobody waits for this content any more; a file that is gone is fine as well.
-                let _ = fs_err::remove_file(&staged);
-                return Ok(None);
-            }
-        };
-        let bytes = match fs_err::read(&staged) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let is_done = document.state == DocumentState::Ready;
-                if !is_done {
-                    progress.warn(Warning::new("upload_lost", "the upload is not there any more"));
-                }
-                return Ok((!is_done).then(|| Read::unreadable(addition, document.title)));
-            }
-            Err(error) => return Err(Error::Upload(error)),
-        };
-        let (mut blocks, found_title) = match document.file_name.is_empty() {
-            true => (paragraphs(&String::from_utf8_lossy(&bytes)), None),
-            false => {
-                let caps = Caps::standard();
-                let (extracted, warnings) = match &self.0.pool {
-                    Some(pool) => pool.extract(&bytes, &addition.name, &caps),
-                    None => extract(&bytes, &addition.name, &caps),
-                };
-                for warning in warnings {
-                    let message = format!("`{}`: {}", document.id, warning.message);
-                    progress.warn(Warning::new(warning.code, message));
-                }
-                (extracted.blocks, extracted.title)
-            }
-        };
-        if addition.ocr == OcrRepair::On {
-            for block in &mut blocks {
-                block.text = text::repair_long_vowels(&block.text);
-            }
-        }
-        let title = match document.title.is_empty() {
-            true => found_title.unwrap_or_else(|| first_words(&blocks)),
-            false => document.title.clone(),
-        };
-        let cut =
-            Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
-        let store_id = DocumentId::new(format!("{}/{}", additions.collection, document.id));
-        let passages = cut.passages(&store_id, &blocks);
-        Ok(Some(Read { addition: addition.clone(), title, passages }))
-    }
-
-    /// Writes a batch to the store and counts it, or leaves no trace of it.
-    fn write(&self, collection: &str, batch: &[Read]) -> Result<()> {
-        // One batch at a time: an older content of a document can never overwrite a newer one.
-        let _writing = self.1.writing.lock();
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
-            self.forget_uploads(batch.iter().map(|read| &read.addition));
-            return Ok(());
-        };
-        let namespace = collection.namespace();
-        self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
-        let mut wanted = vec![];
-        for read in batch {
-            let kept = Document::load(&*self.0.catalogue, &read.addition.document)?;
-            if let Some((kept, _)) = kept.filter(|(kept, _)| kept.version == read.addition.version)
-            {
-                wanted.push((kept, read));
-            }
-        }
-        let documents: Vec<store::Document> = wanted
-            .iter()
-            .filter(|(_, read)| !read.passages.is_empty())
-            .map(|(kept, read)| store::Document {
-                id: kept.store_id(),
-                title: read.title.clone(),
-                attributes: attributes(&collection),
-                metadata: Value::Null,
-                fingerprint: String::new(),
-                passages: read.passages.clone(),
-            })
-            .collect();
-        if !documents.is_empty() {
-            self.0.store.upsert(&namespace, &documents)?;
-        }
-        let mut gone = vec![];
-        let counted = self.change_collection(&collection.id, |current| {
-            gone.clear();
-            if current.namespace() != namespace {
-                return Err(Error::Busy);
-            }
-            let mut changes = vec![];
-            for (_, read) in &wanted {
-                match Document::load(&*self.0.catalogue, &read.addition.document)? {
-                    None => gone.push(read.addition.document.clone()),
-                    Some((mut kept, version)) => {
-                        count(current, &mut kept, read);
-                        kept.updated_at = self.0.clock.now();
-                        changes.push(Change::PutIfUnchanged(kept.to_object(version)?));
-                    }
-                }
-            }
-            Ok(changes)
-        });
-        if let Err(error) = counted {
-            // The collection changed or is gone: what was written must not stay behind.
-            let ids: Vec<DocumentId> = documents.into_iter().map(|document| document.id).collect();
-            self.0.store.delete(&namespace, &ids)?;
-            if matches!(error, Error::NotFound { .. }) {
-                self.forget_uploads(batch.iter().map(|read| &read.addition));
-                return Ok(());
-            }
-            return Err(error);
-        }
-        let gone: Vec<DocumentId> = gone
-            .iter()
-            .map(|document| DocumentId::new(format!("{}{document}", collection.document_prefix())))
-            .collect();
-        if !gone.is_empty() {
-            self.0.store.delete(&namespace, &gone)?;
-        }
-        self.forget_uploads(batch.iter().map(|read| &read.addition));
-        Ok(())
     }
 
     /// Erases what was deleted.
@@ -274,24 +107,6 @@ impl Service {
         Ok(json!({ "moved": n_moved }))
     }
 
-    /// Makes the vectors that are missing. Without a model there is nothing to do.
-    pub(crate) fn run_vectors(&self, of: &OfNamespace, progress: &Progress) -> Result<Value> {
-        let Ok(embedder) = self.0.embedder.get(&Deadline::after(MODEL_WAIT)) else {
-            return Ok(json!({ "vectors": 0 }));
-        };
-        let namespace = NamespaceId::new(of.namespace.as_str());
-        let space = Embedding::space_of(&*embedder);
-        match self.0.store.set_vector_space(&namespace, Some(&space)) {
-            Err(store::Error::UnknownNamespace { .. }) => return Ok(json!({ "vectors": 0 })),
-            set => set?,
-        }
-        let store = self.0.store.clone();
-        let embedding = Embedding { store, namespace, embedder };
-        let rounds = self.1.vectors.run(&of.namespace, || embedding.run(progress))?;
-        let n_embedded: usize = rounds.iter().map(|round| round.n_embedded).sum();
-        Ok(json!({ "vectors": n_embedded }))
-    }
-
     /// Shows documents whose ids begin so, a page at a time; `work` may erase them.
     fn each_page(
         &self,
@@ -312,38 +127,8 @@ impl Service {
     }
 }
 
-impl Read {
-    fn unreadable(addition: &Addition, title: String) -> Self {
-        Read { addition: addition.clone(), title, passages: vec![] }
-    }
-}
-
-/// Puts the outcome of an upload into the document and the counts of its collection.
-fn count(collection: &mut Collection, document: &mut Document, read: &Read) {
-    let was_indexed = document.state.is_indexed();
-    if read.passages.is_empty() {
-        document.error = Some("no text could be read".to_owned());
-        // A content that cannot be read does not take the old one away.
-        document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
-        return;
-    }
-    if was_indexed {
-        collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
-    } else {
-        collection.n_documents += 1;
-    }
-    collection.n_chunks += read.passages.len();
-    document.n_chunks = read.passages.len();
-    document.title.clone_from(&read.title);
-    document.error = None;
-    // A still newer content waits for its own job.
-    if document.version == read.addition.version {
-        document.state = DocumentState::Ready;
-    }
-}
-
 /// What passages of a collection are filtered by.
-fn attributes(collection: &Collection) -> Attributes {
+pub(crate) fn attributes(collection: &Collection) -> Attributes {
     let department = collection.department.as_deref().unwrap_or_default();
     Attributes::from([
         (attribute::TENANT.to_owned(), collection.tenant.as_str().into()),
@@ -354,30 +139,6 @@ fn attributes(collection: &Collection) -> Attributes {
     ])
 }
 
-/// Text that was given as text: blank lines end a paragraph, and each remembers its line.
-fn paragraphs(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = vec![];
-    let mut paragraph = String::new();
-    let mut first_line = 1;
-    for (line, number) in text.lines().chain([""]).zip(1_u32..) {
-        if line.trim().is_empty() {
-            if !paragraph.is_empty() {
-                let text = std::mem::take(&mut paragraph);
-                blocks.push(Block::new(text, Pointer::Line(first_line), BlockKind::Paragraph));
-            }
-            continue;
-        }
-        if paragraph.is_empty() {
-            first_line = number;
-        } else {
-            paragraph.push('\n');
-        }
-        paragraph.push_str(line);
-    }
-    blocks
-}
-
-fn first_words(blocks: &[Block]) -> String {
-    let first = blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
-    first.lines().next().unwrap_or_default().trim().chars().take(TITLE_CHARS).collect()
+fn failure_of_store(error: store::Error) -> JobFailure {
+    failure(error.into())
 }

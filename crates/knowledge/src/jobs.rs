@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use ingest::{Job, JobContext, JobFailure, JobId, JobState, NewJob, Priority};
-use model::{Caller, Deadline, NamespaceId, TenantId};
+use ingest::{Job, JobContext, JobFailure, JobService, JobState, Priority, Subject, arguments_of};
+use model::{Caller, Deadline, NamespaceId, TenantId, with_causes};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::access::Right;
 use crate::documents::OcrRepair;
@@ -21,18 +21,21 @@ pub const ADD_JOB: &str = "knowledge.add";
 pub const PURGE_JOB: &str = "knowledge.purge";
 /// Moves passages after a change of department or clearance.
 pub const MOVE_JOB: &str = "knowledge.move";
-/// Makes the vectors of what is indexed.
+/// Made the vectors of what is indexed in earlier versions; jobs of this kind that still wait only
+/// wake the worker that does so now.
 pub const VECTORS_JOB: &str = "knowledge.vectors";
 /// Makes the summary of a collection anew.
 pub const SUMMARY_JOB: &str = "knowledge.summary";
 /// Every kind of job of the family.
 pub const JOBS: [&str; 5] = [ADD_JOB, PURGE_JOB, MOVE_JOB, VECTORS_JOB, SUMMARY_JOB];
 
-/// Uploads of one collection.
+/// Uploads of one collection: those that wait when the job begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Additions {
     pub(crate) knowledge_base: String,
     pub(crate) collection: String,
+    /// Uploads of a job of an earlier version, which named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) documents: Vec<Addition>,
 }
 
@@ -107,31 +110,23 @@ pub(crate) struct OfCollection {
     pub(crate) collection: String,
 }
 
-/// Work on one namespace.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct OfNamespace {
-    pub(crate) knowledge_base: String,
-    pub(crate) namespace: String,
-}
-
 impl Service {
     /// Gives a job of this family that the caller may see.
     ///
     /// A job of another tenant does not exist; one about a collection that the caller may not
     /// see is denied.
     pub fn job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let job = self.0.queue.get(&JobId::new(id))?;
-        self.check_job(caller, &job)?;
-        Ok(job)
+        self.jobs().get(caller, id, |job| self.subject(caller, job))
     }
 
     /// Tells whether the caller may see a job of this family.
     pub fn check_job(&self, caller: &Caller, job: &Job) -> Result<()> {
-        if job.tenant != caller.tenant || !JOBS.contains(&job.kind.as_str()) {
-            return Err(Error::NotFound { what: "Job" });
-        }
+        self.jobs().check(caller, job, |job| self.subject(caller, job))
+    }
+
+    fn subject(&self, caller: &Caller, job: &Job) -> Result<Subject> {
         if caller.is_admin() {
-            return Ok(());
+            return Ok(Subject::Seen);
         }
         let argument = |name: &str| job.arguments[name].as_str();
         let seen = match (argument("collection"), argument("knowledge_base")) {
@@ -142,16 +137,12 @@ impl Service {
             (None, None) => Err(Error::Denied),
         };
         match seen {
-            // What was deleted has no rights any more; the end of its deletion is no secret.
-            Err(Error::NotFound { .. } | Error::BaseNotFound) if job.kind == PURGE_JOB => Ok(()),
-            Err(Error::NotFound { .. } | Error::BaseNotFound) => {
-                Err(Error::NotFound { what: "Job" })
-            }
-            seen => seen,
+            Err(Error::NotFound { .. } | Error::BaseNotFound) => Ok(Subject::Gone),
+            seen => seen.map(|()| Subject::Seen),
         }
     }
 
-    /// Stops a job that the caller may see.
+    /// Stops a job that the caller may see. Uploads that it was to index are given up.
     pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
         let job = self.job(caller, id)?;
         if let Some(base) = job.arguments["knowledge_base"].as_str() {
@@ -165,35 +156,22 @@ impl Service {
         Ok(ended)
     }
 
-    /// Runs a job of this family.
-    pub fn run_job(
-        &self,
-        job: &Job,
-        context: &JobContext,
-    ) -> std::result::Result<Value, JobFailure> {
-        let progress = context.progress();
-        match job.kind.as_str() {
-            ADD_JOB => self.run_additions(&arguments(job)?, progress),
-            PURGE_JOB => self.run_purge(&arguments(job)?).map_err(failure),
-            MOVE_JOB => self.run_move(&arguments(job)?, progress).map_err(failure),
-            VECTORS_JOB => self.run_vectors(&arguments(job)?, progress).map_err(failure),
-            SUMMARY_JOB => self.run_summary(&arguments(job)?, progress).map_err(failure),
-            other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
+    /// Gives the job that indexes what waits in a collection. One that waits already sees every
+    /// upload before it begins, so uploads that come one by one share few jobs.
+    pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
+        let _adding = self.1.adding.lock();
+        let active = self.0.queue.active(ADD_JOB, &collection.id)?;
+        if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
+            return Ok(waiting);
         }
-    }
-
-    pub(crate) fn submit_additions(
-        &self,
-        collection: &Collection,
-        additions: &Additions,
-    ) -> Result<Job> {
-        let subject = collection.id.clone();
-        self.submit(ADD_JOB, subject, &collection.tenant, Priority::Normal, json!(additions))
+        let additions = Additions::of(collection);
+        let tenant = &collection.tenant;
+        Ok(self.jobs().submit(ADD_JOB, &collection.id, tenant, Priority::Normal, &additions)?)
     }
 
     pub(crate) fn purge(&self, tenant: &TenantId, purge: &Purge) -> Result<Job> {
-        let subject = purge.knowledge_base.clone();
-        self.submit(PURGE_JOB, subject, tenant, Priority::High, json!(purge))
+        let subject = &purge.knowledge_base;
+        Ok(self.jobs().submit(PURGE_JOB, subject, tenant, Priority::High, purge)?)
     }
 
     pub(crate) fn move_passages(&self, collection: &Collection, from: &NamespaceId) -> Result<Job> {
@@ -202,81 +180,46 @@ impl Service {
             collection: collection.id.clone(),
             from: from.to_string(),
         };
-        let subject = collection.id.clone();
-        self.submit(MOVE_JOB, subject, &collection.tenant, Priority::High, json!(arguments))
+        let (subject, tenant) = (&collection.id, &collection.tenant);
+        Ok(self.jobs().submit(MOVE_JOB, subject, tenant, Priority::High, &arguments)?)
     }
 
-    /// Lets vectors and summary follow what changed in a collection. Both run after all that
-    /// waits now, and one run serves every change before it.
+    /// Lets vectors and summary follow what changed in a collection. The summary is made after all
+    /// that waits now, and one run serves every change before it.
     pub(crate) fn follow_up(&self, collection: &Collection) -> Result<()> {
-        let base = collection.knowledge_base_id.clone();
-        let namespace = collection.namespace().to_string();
-        let vectors = OfNamespace { knowledge_base: base.clone(), namespace: namespace.clone() };
-        self.submit_once(VECTORS_JOB, namespace, &collection.tenant, json!(vectors))?;
-        let summary = OfCollection { knowledge_base: base, collection: collection.id.clone() };
-        self.submit_once(SUMMARY_JOB, collection.id.clone(), &collection.tenant, json!(summary))
-    }
-
-    fn submit_once(
-        &self,
-        kind: &str,
-        subject: String,
-        tenant: &TenantId,
-        arguments: Value,
-    ) -> Result<()> {
-        let active = self.0.queue.active(kind, &subject)?;
-        if active.is_some_and(|job| job.state == JobState::Queued) {
-            return Ok(());
-        }
-        self.submit(kind, subject, tenant, Priority::Low, arguments)?;
-        Ok(())
-    }
-
-    fn submit(
-        &self,
-        kind: &str,
-        subject: String,
-        tenant: &TenantId,
-        priority: Priority,
-        arguments: Value,
-    ) -> Result<Job> {
-        let (kind, tenant) = (kind.to_owned(), tenant.clone());
-        Ok(self.0.queue.submit(NewJob { kind, subject, tenant, priority, arguments })?)
+        self.0.vectors.wake();
+        let summary = OfCollection {
+            knowledge_base: collection.knowledge_base_id.clone(),
+            collection: collection.id.clone(),
+        };
+        let (subject, tenant) = (&collection.id, &collection.tenant);
+        Ok(self.jobs().submit_once(SUMMARY_JOB, subject, tenant, &summary)?)
     }
 }
 
-fn arguments<T: serde::de::DeserializeOwned>(job: &Job) -> std::result::Result<T, JobFailure> {
-    serde_json::from_value(job.arguments.clone())
-        .map_err(|error| JobFailure::Final(error.to_string()))
+impl JobService for Service {
+    fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
+        let progress = context.progress();
+        match job.kind.as_str() {
+            ADD_JOB => self.run_additions(&arguments_of(job)?, progress),
+            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(failure),
+            MOVE_JOB => self.run_move(&arguments_of(job)?, progress).map_err(failure),
+            VECTORS_JOB => {
+                self.0.vectors.wake();
+                Ok(Value::Null)
+            }
+            SUMMARY_JOB => self.run_summary(&arguments_of(job)?, progress).map_err(failure),
+            other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
+        }
+    }
 }
 
 /// What may pass is tried again.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
 pub(crate) fn failure(error: Error) -> JobFailure {
-    let text = with_causes(&error);
     match error {
         Error::Queue(ingest::Error::Cancelled) => JobFailure::Cancelled,
-        Error::Unavailable(_)
-        | Error::Search(_)
-        | Error::Busy
-        | Error::Queue(_)
-        | Error::Upload(_)
-        | Error::LlmUnavailable(_) => JobFailure::Passing(text),
-        Error::BaseNotFound
-        | Error::NotFound { .. }
-        | Error::Denied
-        | Error::BadRequest { .. }
-        | Error::TooLarge { .. }
-        | Error::TextTooLong => JobFailure::Final(text),
+        error if error.may_pass() => JobFailure::Passing(with_causes(&error)),
+        error => JobFailure::Final(with_causes(&error)),
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }

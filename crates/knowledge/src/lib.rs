@@ -7,7 +7,7 @@
 //! the statistics behind a score depend on what a caller may not see.
 //!
 //! Writing goes through jobs: [`Service::add_documents`] keeps the upload and returns at once,
-//! [`Service::run_job`] does the work, and vectors and summaries follow by themselves. Reading
+//! a job does the work, and vectors and summaries follow by themselves. Reading
 //! is [`Service::search`], [`Service::summary`] and [`Service::get_chunk`]. [`chat`] decides
 //! which of the family's tools answers a question.
 //!
@@ -33,11 +33,12 @@ mod collections;
 mod documents;
 mod service;
 
+mod backlog;
 mod jobs;
-mod slot;
 mod uploads;
 
 mod index;
+mod take_in;
 
 mod digest;
 mod direction;
@@ -48,8 +49,6 @@ mod search;
 
 pub mod chat;
 mod ocr;
-
-mod time;
 
 #[cfg(test)]
 mod tests;
@@ -63,6 +62,7 @@ pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility
 pub use ocr::Repaired;
 pub use search::{Found, FoundChunk, SearchRequest, StageTook};
 pub use service::{Service, ServiceConfig};
-pub use slot::ServiceSlot;
 pub use summary::{BaseSummary, Statistics, SummaryVersion};
-pub use time::iso;
+
+/// The service of the family as the job queue sees it.
+pub type ServiceSlot = ingest::ServiceSlot<Service>;

@@ -19,15 +19,15 @@ pub const MAX_BASES: usize = 10_000;
 /// Collections of one knowledge base.
 pub const MAX_COLLECTIONS: usize = 10_000;
 /// Rows of one page of a list.
-pub const MAX_PAGE: usize = 500;
+pub const MAX_PAGE: usize = 501;
 /// Results of one search.
 pub const MAX_RESULTS: usize = 50;
 /// The longest question, in characters.
 pub const MAX_QUERY_CHARS: usize = 2_000;
 /// The longest OCR text, in characters.
 pub const MAX_OCR_CHARS: usize = 10_000;
-/// How often a change is tried again when someone else changed the same object.
-pub const MAX_TRIES: usize = 50;
+/// Uploads of one collection that wait for their job; more wait to be accepted.
+pub const MAX_WAITING_UPLOADS: usize = 2_000;
 /// Documents written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 200;
 /// Collections that one search opens at most; beyond them they are searched in parts, in the

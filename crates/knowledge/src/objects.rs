@@ -3,7 +3,9 @@
 use model::{Clearance, DocumentId, NamespaceId, PassageId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::TypedObject;
+use store::{Lookup, TypedObject};
+
+use crate::documents::OcrRepair;
 
 /// Who inside the tenant may read a knowledge base.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +136,16 @@ impl DocumentState {
     }
 }
 
+/// A content that waits to be indexed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Upload {
+    /// The file in the folder of uploads; no other upload has the same.
+    pub(crate) staged: String,
+    /// The name of the uploaded file; `text.txt` for text.
+    pub(crate) name: String,
+    pub(crate) ocr: OcrRepair,
+}
+
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -159,6 +171,9 @@ pub struct Document {
     pub version: u64,
     /// Why nothing could be read from it.
     pub error: Option<String>,
+    /// The content that waits to be indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upload: Option<Upload>,
     /// When it was added.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -166,6 +181,11 @@ pub struct Document {
 }
 
 impl Document {
+    /// Gives the file of the content that waits to be indexed.
+    pub(crate) fn staged(&self) -> Option<&str> {
+        self.upload.as_ref().map(|upload| upload.staged.as_str())
+    }
+
     /// Gives its id in the store.
     pub(crate) fn store_id(&self) -> DocumentId {
         DocumentId::new(format!("{}/{}", self.collection_id, self.id))
@@ -186,6 +206,23 @@ impl TypedObject for Document {
     fn parent(&self) -> Option<String> {
         Some(self.collection_id.clone())
     }
+
+    fn lookups(&self) -> Vec<Lookup> {
+        match &self.upload {
+            None => vec![],
+            Some(_) => vec![waiting_anywhere(), waiting_in(&self.collection_id)],
+        }
+    }
+}
+
+/// Finds documents whose content waits to be indexed.
+pub(crate) fn waiting_anywhere() -> Lookup {
+    Lookup::new("upload", "waiting")
+}
+
+/// Finds documents of a collection whose content waits to be indexed.
+pub(crate) fn waiting_in(collection: &str) -> Lookup {
+    Lookup::new("upload_to", collection)
 }
 
 /// Begins the name of every namespace of a knowledge base.

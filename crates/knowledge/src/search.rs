@@ -185,13 +185,8 @@ impl Service {
         }));
         warnings.extend(response.warnings.iter().cloned());
         let coverage = response.coverage;
-        if coverage.n_vectors > 0 && coverage.n_vectors < coverage.n_passages {
-            let message = format!(
-                "{} of {} chunks can be found by vector so far",
-                coverage.n_vectors, coverage.n_passages
-            );
-            warnings.push(Warning::new("vectors_incomplete", message));
-        }
+        let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
+        warnings.extend(self.0.vectors.warning(n_passages, n_vectors));
         let best_below = response.best_below;
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {

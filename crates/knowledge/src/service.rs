@@ -1,17 +1,19 @@
-//! The family's service: what it is made of. Its calls stand in the files of their objects.
+//! The family's service: what it is made of. Its calls are in the files of their objects.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use extract::Pool;
-use infer::{EmbedderSlot, Llm};
-use ingest::{JobQueue, Rounds};
+use infer::Llm;
+use ingest::{FamilyJobs, JobQueue, Vectors};
 use model::{Caller, Clock};
 use parking_lot::Mutex;
 use retrieve::Retriever;
-use store::{Change, Object, Objects, Store, TypedObject};
+use store::{Change, Objects, Store, TypedObject};
 
 use crate::access::{Right, check, sees};
+use crate::backlog::Backlog;
+use crate::jobs::{JOBS, PURGE_JOB};
 use crate::objects::{Collection, Document, KnowledgeBase};
 use crate::{Error, Result, limits};
 
@@ -26,7 +28,7 @@ pub struct ServiceConfig {
     /// What searches.
     pub retriever: Retriever,
     /// What makes vectors.
-    pub embedder: Arc<EmbedderSlot>,
+    pub vectors: Arc<Vectors>,
     /// Worker processes for extraction; this process when there are none.
     pub pool: Option<Arc<Pool>>,
     /// The language model, where one is configured.
@@ -46,8 +48,10 @@ pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Turns>);
 pub(crate) struct Turns {
     /// Held while documents or summaries are written.
     pub(crate) writing: Mutex<()>,
-    /// Who makes the vectors of each namespace.
-    pub(crate) vectors: Rounds,
+    /// Held while rows of new documents are written.
+    pub(crate) adding: Mutex<()>,
+    /// How many uploads wait.
+    pub(crate) backlog: Backlog,
 }
 
 impl Service {
@@ -139,43 +143,23 @@ impl Service {
         id: &str,
         mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
     ) -> Result<Collection> {
-        for _ in 0..limits::MAX_TRIES {
-            let found = Collection::load(&*self.0.catalogue, id)?;
-            let (mut collection, version) = found.ok_or(Error::NotFound { what: "Collection" })?;
-            let mut changes = change(&mut collection)?;
-            collection.updated_at = self.0.clock.now();
-            let row: Object = collection.to_object(version)?;
-            changes.push(Change::PutIfUnchanged(row));
-            match self.0.catalogue.apply(&changes) {
-                Ok(_) => return Ok(collection),
-                Err(store::Error::Conflict { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::Busy)
+        let now = self.0.clock.now();
+        let changed =
+            ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
+                let changes = change(collection)?;
+                collection.updated_at = now;
+                Ok::<_, Error>(changes)
+            })?;
+        changed.ok_or(Error::NotFound { what: "Collection" })
     }
-}
 
-/// Makes an id.
-pub(crate) fn new_id() -> String {
-    uuid::Uuid::new_v4().to_string()
-}
-
-/// Takes a text that must not be blank and has a limit.
-pub(crate) fn bounded(what: &'static str, text: &str, allowed: usize) -> Result<String> {
-    let text = text.trim();
-    let received = text.chars().count();
-    if received > allowed {
-        return Err(Error::TooLarge { what, received, allowed });
+    /// Gives the jobs of the family.
+    pub(crate) fn jobs(&self) -> FamilyJobs {
+        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
     }
-    Ok(text.to_owned())
 }
 
 /// Takes a name.
 pub(crate) fn named(text: &str) -> Result<String> {
-    let name = bounded("the length of `name`", text, limits::MAX_NAME_CHARS)?;
-    if name.is_empty() {
-        return Err(Error::BadRequest { problem: "`name` must not be empty".to_owned() });
-    }
-    Ok(name)
+    Ok(ingest::named(text, limits::MAX_NAME_CHARS)?)
 }

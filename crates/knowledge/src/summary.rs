@@ -294,7 +294,7 @@ impl Service {
     /// Embeds what a collection is about; nothing without a model.
     fn meaning_of(&self, collection: &Collection, text: &str) -> Option<Direction> {
         let deadline = Deadline::after(MODEL_WAIT);
-        let embedder = self.0.embedder.get(&deadline).ok()?;
+        let embedder = self.0.vectors.embedder().get(&deadline).ok()?;
         let about = format!("{}. {} {text}", collection.name, collection.description);
         let vectors = embedder.embed_passages(&[about.as_str()], &deadline).ok()?;
         Some(Direction::new(&*embedder, vectors.first()?))

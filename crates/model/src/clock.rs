@@ -24,6 +24,31 @@ impl Timestamp {
     }
 }
 
+impl From<std::time::SystemTime> for Timestamp {
+    fn from(time: std::time::SystemTime) -> Self {
+        let millis =
+            |duration: std::time::Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        match time.duration_since(std::time::UNIX_EPOCH) {
+            Ok(since) => Timestamp(millis(since)),
+            Err(before) => Timestamp(-millis(before.duration())),
+        }
+    }
+}
+
+/// Writes a time as ISO 8601 in UTC, to the millisecond; empty beyond the years that the format
+/// has.
+pub fn iso(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.millis()) {
+        Ok(timestamp) => timestamp.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Writes a time as ISO 8601 in UTC, to the second: file systems differ in the rest.
+pub fn iso_seconds(at: Timestamp) -> String {
+    iso(Timestamp(at.seconds().saturating_mul(1000)))
+}
+
 /// A source of the present time, cheap to clone.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
@@ -48,5 +73,28 @@ impl Clock {
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Clock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_iso_8601() {
+        let check = |millis: i64, iso: &str, seconds: &str| {
+            assert_eq!(super::iso(Timestamp(millis)), iso);
+            assert_eq!(iso_seconds(Timestamp(millis)), seconds);
+        };
+        check(0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z");
+        check(1_700_000_000_123, "2023-11-14T22:13:20.123Z", "2023-11-14T22:13:20Z");
+        check(-1, "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59Z");
+        check(i64::MAX, "", "");
+    }
+
+    #[test]
+    fn times_of_files_before_the_epoch_are_negative() {
+        let before = std::time::UNIX_EPOCH - std::time::Duration::from_millis(5);
+        assert_eq!(Timestamp::from(before), Timestamp(-5));
     }
 }

@@ -26,6 +26,7 @@ mod span;
 
 mod attributes;
 mod block;
+mod delimiter;
 mod outcome;
 mod passage;
 
@@ -33,6 +34,7 @@ mod hit;
 mod score;
 mod warning;
 
+mod causes;
 mod clock;
 mod deadline;
 mod report;
@@ -41,8 +43,10 @@ pub use access::{Access, Clearance, UnknownClearance};
 pub use attributes::{AttributeValue, Attributes};
 pub use block::{BLOCK_SEPARATOR, Block, BlockKind};
 pub use caller::{Caller, Identity};
-pub use clock::{Clock, Timestamp};
+pub use causes::with_causes;
+pub use clock::{Clock, Timestamp, iso, iso_seconds};
 pub use deadline::Deadline;
+pub use delimiter::guess_delimiter;
 pub use hit::{Explanation, Hit, Stage, StageScore};
 pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
 pub use outcome::{ReadOutcome, UnknownOutcome};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use guard::{Audit, AuditConfig, Authenticator, Caps, Limiter, LimitsConfig, Metrics};
+use guard::{Audit, AuditConfig, Authenticator, Limiter, LimitsConfig, Metrics};
 use ingest::JobQueue;
 use model::{Caller, Clock};
+use text::Budget;
 use tokio::sync::Semaphore;
 use tools::{Registry, ResourceSet};
 
@@ -29,6 +30,8 @@ pub struct App {
     pub slots: Arc<Semaphore>,
     /// The record of calls.
     pub audit: Arc<Audit>,
+    /// Answers that are kept for replay.
+    pub answers: Arc<guard::Answers>,
     /// Counts.
     pub metrics: Arc<Metrics>,
     /// The time.
@@ -43,6 +46,8 @@ pub struct App {
     pub endpoints: Option<Arc<dyn Endpoints>>,
     /// A question over everything.
     pub across: across::Service,
+    /// The folders, where some are configured, for the console.
+    pub files: Option<files::Service>,
     /// Charts, where facts are configured.
     pub charts: Option<Arc<filters::charts::Charts>>,
     /// Lists against dimensions, where there are some.
@@ -55,14 +60,16 @@ pub struct App {
     pub queue: Option<Arc<JobQueue>>,
     /// What an agent is told about this server; holds no text from sources.
     pub instructions: String,
+    /// What pages for people need.
+    pub console: crate::ConsoleSettings,
     /// Whether everything it needs is there.
     pub readiness: Readiness,
 }
 
 impl App {
     /// How large an answer may be.
-    pub fn caps(&self) -> Caps {
-        Caps { result_chars: self.limits.result_chars, result_tokens: self.limits.result_tokens }
+    pub fn caps(&self) -> Budget {
+        Budget { chars: self.limits.result_chars, tokens: self.limits.result_tokens }
     }
 }
 

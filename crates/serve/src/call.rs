@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use guard::{Outgoing, release};
+use guard::{KeptAnswer, Outgoing, release};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use tools::{Call, ErrorShape, Link, Listed, Progress, ToolError};
+use tools::{Accepted, Call, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::guarded::{self, Counts, Ticket, Via, Visitor};
 
 /// Arguments that hold what was asked for, in the order in which the audit looks for them.
 const QUERY_ARGUMENTS: [&str; 3] = ["query", "text", "title"];
@@ -49,6 +49,11 @@ pub struct Failed {
 
 /// Makes a call, and writes down how it ended.
 pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
+    call_via(app, request, Via::Api).await
+}
+
+/// Makes a call that came in on something else than MCP or REST.
+pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Result<Done, Failed> {
     let visitor = Visitor::enter(app);
     let shape = request.tool.spec.errors;
     let arguments = Arc::new(request.arguments);
@@ -57,10 +62,14 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
         name: request.tool.spec.name.clone(),
         id: request.id,
         cancelled: request.cancelled,
+        via,
     };
     let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
     let (result, ended) = match result {
         Ok((done, n_results)) => {
+            if via == Via::Api {
+                keep(app, &ticket, &arguments, &done.outgoing);
+            }
             let n_redacted = done.outgoing.n_redacted;
             (Ok(done), Ok(Counts { n_results, n_redacted }))
         }
@@ -73,6 +82,23 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
     result
 }
 
+/// Keeps what left, so that a person can see later what the agent saw.
+fn keep(app: &App, ticket: &Ticket, arguments: &Map<String, Value>, outgoing: &Outgoing) {
+    let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
+    app.answers.keep(&KeptAnswer {
+        at: app.clock.now(),
+        request: ticket.id.clone(),
+        tool: ticket.name.clone(),
+        tenant: ticket.caller.tenant.to_string(),
+        caller: ticket.caller.subject.clone(),
+        arguments: Some(arguments.clone()),
+        ids: guard::ids_of(&outgoing.value),
+        answer: Some(outgoing.value.clone()),
+        is_erased: false,
+        hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+    });
+}
+
 async fn answer(
     app: &Arc<App>,
     ticket: &Ticket,
@@ -82,16 +108,17 @@ async fn answer(
 ) -> Result<(Done, u64), ToolError> {
     let spec = Arc::clone(&tool.spec);
     guarded::admit(app, ticket)?;
-    tools::check(&spec, arguments)?;
-    let is_instant = tool.tool.is_instant(arguments);
+    let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
+    let is_instant = tool.tool.is_instant(&arguments);
+    let budget = app.caps().before_redaction();
     let work = {
         let caller = Arc::clone(&ticket.caller);
-        let arguments = Arc::clone(arguments);
         move |deadline: &Deadline| {
             tool.tool.call(&Call {
                 caller: &caller,
                 arguments: &arguments,
                 deadline,
+                budget,
                 progress: &*progress,
             })
         }
@@ -101,29 +128,11 @@ async fn answer(
     } else {
         guarded::run(app, ticket, work).await?
     };
-    check_output(&spec, &answer.value)?;
+    let answer = answer.with_notes(notes);
+    spec.check_output(&answer.value)?;
     let outgoing =
         release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
-}
-
-/// Holds every answer to the tool's output schema, in debug builds and tests.
-fn check_output(spec: &tools::Spec, value: &Value) -> Result<(), ToolError> {
-    if !cfg!(debug_assertions) {
-        return Ok(());
-    }
-    let schema = Value::Object((*spec.output).clone());
-    let validator = jsonschema::validator_for(&schema).map_err(|error| {
-        ToolError::internal(format!("the output schema of `{}` is wrong: {error}", spec.name))
-    })?;
-    match validator.iter_errors(value).next() {
-        None => Ok(()),
-        Some(error) => Err(ToolError::internal(format!(
-            "the answer of `{}` breaks its output schema at `{}`: {error}",
-            spec.name,
-            error.instance_path()
-        ))),
-    }
 }
 
 fn audited(arguments: &Map<String, Value>) -> Option<&str> {

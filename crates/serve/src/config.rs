@@ -30,6 +30,19 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
+    /// Gives the path below which people reach this server: empty, or as `/dowse`.
+    pub fn base_path(&self) -> String {
+        let after_host = self
+            .public_url
+            .as_deref()
+            .and_then(|url| url.split_once("://"))
+            .and_then(|(_, rest)| rest.split_once('/'));
+        match after_host.map(|(_, path)| path.trim_matches('/')) {
+            Some(path) if !path.is_empty() => format!("/{path}"),
+            Some(_) | None => String::new(),
+        }
+    }
+
     /// Gives the address for links, without a slash at its end.
     pub fn link_base(&self) -> String {
         match &self.public_url {

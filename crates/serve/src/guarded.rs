@@ -18,6 +18,19 @@ const SLOT_WAIT: Duration = Duration::from_secs(5);
 /// Queries are written to the audit up to this many characters.
 const AUDITED_QUERY_CHARS: usize = 500;
 
+/// What a call came in on: it decides which rate holds, and is marked in audit and metrics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// MCP or REST.
+    #[default]
+    Api,
+    /// A person at the console, whose pages make several calls each.
+    Console,
+}
+
+/// The name under which the rate of the console is configured, and its mark in the audit.
+const CONSOLE: &str = "console";
+
 /// A call as the guard sees it.
 pub(crate) struct Ticket {
     /// Who calls.
@@ -28,6 +41,18 @@ pub(crate) struct Ticket {
     pub(crate) id: String,
     /// Cancelled when the client goes away.
     pub(crate) cancelled: CancellationToken,
+    /// What it came in on.
+    pub(crate) via: Via,
+}
+
+impl Ticket {
+    /// The name whose rate holds.
+    fn rate(&self) -> &str {
+        match self.via {
+            Via::Api => &self.name,
+            Via::Console => CONSOLE,
+        }
+    }
 }
 
 /// What an answer held, for the record.
@@ -67,7 +92,18 @@ impl Visitor {
                 (outcome_of(error.code), Some(error.code.as_str().to_owned()), Counts::default())
             }
         };
-        self.metrics.called(&ticket.name, outcome, took, counts.n_redacted);
+        let via = match ticket.via {
+            Via::Api => None,
+            Via::Console => Some(CONSOLE.to_owned()),
+        };
+        match &via {
+            None => self.metrics.called(&ticket.name, outcome, took, counts.n_redacted),
+            // People who look around must not hide how fast agents are served.
+            Some(via) => {
+                let name = format!("{via}:{}", ticket.name);
+                self.metrics.called(&name, outcome, took, counts.n_redacted);
+            }
+        }
         let query = query
             .filter(|_| !app.audit_config.omit_queries)
             .map(|query| query.chars().take(AUDITED_QUERY_CHARS).collect());
@@ -83,6 +119,7 @@ impl Visitor {
             redacted: counts.n_redacted as u64,
             latency_ms: took.as_secs_f64() * 1000.0,
             query,
+            via,
         });
     }
 }
@@ -95,10 +132,10 @@ impl Drop for Visitor {
 
 /// Refuses a caller who calls too often.
 pub(crate) fn admit(app: &App, ticket: &Ticket) -> Result<(), ToolError> {
-    let Err(refused) = app.limiter.admit(&ticket.caller.client_key(), &ticket.name) else {
+    let Err(refused) = app.limiter.admit(&ticket.caller.client_key(), ticket.rate()) else {
         return Ok(());
     };
-    app.metrics.rate_limited(&ticket.name);
+    app.metrics.rate_limited(ticket.rate());
     let seconds = refused.retry_after.as_secs_f64().ceil().max(1.0) as u64;
     Err(ToolError::new(Code::RateLimited, refused.to_string())
         .with_detail("retry_after_seconds", seconds)

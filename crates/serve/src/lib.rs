@@ -19,6 +19,7 @@ mod guarded;
 pub mod read;
 
 mod api;
+mod console;
 mod http;
 mod mcp;
 mod pages;
@@ -29,6 +30,7 @@ pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Readiness, Shared};
 pub use config::ServerConfig;
+pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};

@@ -39,7 +39,7 @@ use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use axum::routing::any;
-use guard::{Caps, release};
+use guard::release;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -49,6 +49,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
 use tables::{QueryRequest, TableHandler};
+use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::tables::{describe_schema_spec, query_table_answer, query_table_spec, table_error};
 use tools::{Answer, Code, Spec, ToolError};
@@ -125,8 +126,8 @@ impl Mounted {
     }
 
     async fn answer(&self, spec: &Spec, arguments: &Map<String, Value>) -> Result<Done, ToolError> {
-        tools::check(spec, arguments)?;
-        let arguments = Value::Object(arguments.clone());
+        let accepted = tools::accept(spec, arguments.clone())?;
+        let arguments = Value::Object(accepted.arguments);
         let handler = &self.0.handler;
         let answer = if spec.name == self.0.query_table.name {
             let request =
@@ -144,7 +145,7 @@ impl Mounted {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
         let MountConfig { result_chars, result_tokens, .. } = self.0.config;
-        let caps = Caps { result_chars, result_tokens };
+        let caps = Budget { chars: result_chars, tokens: result_tokens };
         let shape = &spec.shape;
         let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
         Ok(Done { outgoing, links: answer.links })

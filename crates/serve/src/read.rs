@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Code, ResourceBody, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::guarded::{self, Counts, Ticket, Via, Visitor};
 
 /// The name under which reads are limited, counted and audited.
 const NAME: &str = "resources/read";
@@ -54,7 +54,7 @@ pub enum ReadBody {
 pub async fn read(app: &Arc<App>, request: Request) -> Result<Read, ToolError> {
     let visitor = Visitor::enter(app);
     let Request { caller, uri, id, cancelled } = request;
-    let ticket = Ticket { caller, name: NAME.to_owned(), id, cancelled };
+    let ticket = Ticket { caller, name: NAME.to_owned(), id, cancelled, via: Via::Api };
     let result = guarded_read(app, &ticket, uri.clone()).await;
     let ended = match &result {
         Ok(read) => Ok(Counts { n_results: 1, n_redacted: read.n_redacted }),

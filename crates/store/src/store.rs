@@ -17,9 +17,9 @@ use crate::sqlite::{FolderLock, SqliteCatalogue};
 use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
     Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
-    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Form, Fresh, Manifest, NamespaceInfo,
-    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
-    VectorSpace, WordsQuery,
+    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest,
+    NamespaceInfo, NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted,
+    VectorDebt, VectorSpace, WordsQuery,
 };
 
 /// The name of the only follower of a catalogue that one process has.
@@ -248,18 +248,10 @@ impl Store {
         self.catalogue.document(namespace, document)
     }
 
-    /// Gives the fingerprints of all documents of a namespace, by one query.
-    pub fn fingerprints(&self, namespace: &NamespaceId) -> Result<BTreeMap<DocumentId, String>> {
-        self.fingerprints_under(namespace, "")
-    }
-
-    /// Gives the fingerprints of all documents whose ids start with `prefix`, by one query.
-    pub fn fingerprints_under(
-        &self,
-        namespace: &NamespaceId,
-        prefix: &str,
-    ) -> Result<BTreeMap<DocumentId, String>> {
-        Ok(self.catalogue.fingerprints(namespace, prefix)?.into_iter().collect())
+    /// Gives the fingerprints of all documents whose ids start with `prefix`, in the order of the
+    /// ids, by one query.
+    pub fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
+        self.catalogue.fingerprints(namespace, prefix)
     }
 
     /// Gives the passages of a document in order; none when there is no such document.

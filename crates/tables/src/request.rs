@@ -93,6 +93,8 @@ pub struct QueryRequest {
     pub series: Option<SeriesRequest>,
     /// What happens to formulas in CSV.
     pub formulas: Formulas,
+    /// Rows that one answer holds, where that is fewer than the page; `next` goes on behind them.
+    pub max_rows: Option<u64>,
 }
 
 impl Default for QueryRequest {
@@ -107,6 +109,7 @@ impl Default for QueryRequest {
             cursor: None,
             series: None,
             formulas: Formulas::default(),
+            max_rows: None,
         }
     }
 }

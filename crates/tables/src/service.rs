@@ -160,7 +160,7 @@ impl ServedTable {
                 .as_ref()
                 .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction }),
             offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
-            limit: request.page_size as usize,
+            limit: request.max_rows.unwrap_or(u64::MAX).min(request.page_size) as usize,
             after,
             facets: if request.format == Format::Stats {
                 schema.column_names()

@@ -6,6 +6,60 @@
 //! of three is one, Han and kana cost about one each, other letters outside ASCII about one for
 //! every two, and each mark of punctuation is one.
 
+/// How much one answer may hold: characters of its JSON, and tokens as a model counts them.
+///
+/// Whoever makes a cursor is given one and stops before it is used up; nobody behind them cuts
+/// again, so that following the cursor gives everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Characters.
+    pub chars: usize,
+    /// Tokens.
+    pub tokens: usize,
+}
+
+impl Budget {
+    /// Gives what is left for a list when redaction may still lengthen its texts: seven eighths.
+    pub fn before_redaction(self) -> Budget {
+        Budget { chars: self.chars / 8 * 7, tokens: self.tokens / 8 * 7 }
+    }
+
+    /// Tells whether a text is within the budget.
+    pub fn fits(&self, text: &str) -> bool {
+        self.allowed_chars(text).is_none()
+    }
+
+    /// Gives about how many characters of a text are within the budget; nothing when all are.
+    pub fn allowed_chars(&self, text: &str) -> Option<usize> {
+        // A token has at least one byte, a character too, so that most answers are not counted.
+        let n_tokens = if text.len() > self.tokens { count_tokens(text) } else { 0 };
+        let by_tokens = (n_tokens > self.tokens).then(|| {
+            let n_chars = text.chars().count() as u64;
+            (n_chars * self.tokens as u64 / n_tokens as u64) as usize
+        });
+        let is_long = text.len() > self.chars && text.chars().count() > self.chars;
+        by_tokens.into_iter().chain(is_long.then_some(self.chars)).min()
+    }
+
+    /// Counts how many of these texts, in order, are within the budget beside what is there
+    /// already; at least one, which is then cut by whoever can say where to go on.
+    pub fn n_fitting<'a>(&self, beside: &str, texts: impl Iterator<Item = &'a str>) -> usize {
+        let mut n_chars = beside.chars().count();
+        let mut n_tokens = count_tokens(beside);
+        let mut n_fitting = 0;
+        for text in texts {
+            // A comma between two elements is a character and a token.
+            n_chars += text.chars().count() + 1;
+            n_tokens += count_tokens(text) + 1;
+            if n_fitting > 0 && (n_chars > self.chars || n_tokens > self.tokens) {
+                break;
+            }
+            n_fitting += 1;
+        }
+        n_fitting
+    }
+}
+
 /// Letters of an ASCII word that one token holds on average once a word is long.
 const ASCII_LETTERS_PER_TOKEN: usize = 6;
 /// Letters of a word with letters outside ASCII that one token holds.

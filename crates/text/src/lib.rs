@@ -52,7 +52,7 @@ pub mod bench;
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
 };
-pub use budget::count_tokens;
+pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::{Caller, Deadline, Warning};
 use serde_json::{Map, Value};
+use text::Budget;
 
 use crate::{Spec, ToolError};
 
@@ -18,7 +19,13 @@ pub trait Tool: Send + Sync {
     /// never between two calls of the same caller while the configuration stands.
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>>;
 
-    /// Does the work. The arguments have passed [`crate::check`] against the input schema.
+    /// Tells whether the tool has something to work on for this caller. One that has not is left
+    /// out of lists; calling it still says why it cannot answer.
+    fn is_listed(&self, _caller: &Caller) -> bool {
+        true
+    }
+
+    /// Does the work. The arguments have passed [`crate::accept`] against the input schema.
     ///
     /// The answer's value must satisfy the output schema. When the deadline is over, the tool
     /// gives what it has with a warning, or [`crate::Code::DeadlineExceeded`]; nobody may rely
@@ -26,7 +33,8 @@ pub trait Tool: Send + Sync {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError>;
 
     /// Tells whether these arguments take microseconds and never wait, so that the call may run
-    /// where other calls are served. The arguments have passed [`crate::check`].
+    /// where other calls are served. The arguments have passed
+    /// [`crate::accept`].
     fn is_instant(&self, _arguments: &Map<String, Value>) -> bool {
         false
     }
@@ -45,6 +53,8 @@ pub struct Call<'a> {
     pub arguments: &'a Map<String, Value>,
     /// By when an answer is due.
     pub deadline: &'a Deadline,
+    /// How much the answer may hold; a tool that gives a list ends it here and makes the cursor.
+    pub budget: Budget,
     /// Where progress is told; reporting any turns the HTTP answer into a stream.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
 }
@@ -52,32 +62,10 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// Reads the arguments into the tool's own request type.
     pub fn parse<T: serde::de::DeserializeOwned>(&self) -> Result<T, ToolError> {
-        let mut arguments = Value::Object(self.arguments.clone());
-        make_whole(&mut arguments);
-        serde_json::from_value(arguments)
+        serde_json::from_value(Value::Object(self.arguments.clone()))
             .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))
     }
 }
-
-/// Writes `3.0` as `3`: JSON Schema takes both for an integer, and some clients know only floats.
-fn make_whole(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            if let Some(float) = number.as_f64()
-                && float.fract() == 0.0
-                && float.abs() <= EXACT_UP_TO
-            {
-                *value = Value::from(float as i64);
-            }
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(make_whole),
-        Value::Object(members) => members.values_mut().for_each(make_whole),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// The largest whole number up to which a float counts exactly.
-const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,35 +144,18 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// Adds sentences to the answer's `warnings` list.
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        let notes: Vec<Warning> =
+            notes.into_iter().map(|note| Warning::new("understood", note)).collect();
+        self.with_warnings(&notes)
+    }
+}
+
 /// An agent reads a warning as a sentence; its code is for programs inside the house.
 fn to_sentence(warning: &mut Value) {
     if let Some(Value::String(message)) = warning.get_mut("message") {
         *warning = Value::String(std::mem::take(message));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn whole_floats_are_read_as_integers() {
-        #[derive(serde::Deserialize)]
-        struct Arguments {
-            k: usize,
-            threshold: f64,
-            sizes: Vec<i64>,
-        }
-        let arguments = json!({ "k": 3.0, "threshold": 1.0, "sizes": [-2.0, 5] });
-        let call = Call {
-            caller: &Caller::local_admin(),
-            arguments: arguments.as_object().unwrap(),
-            deadline: &Deadline::after(std::time::Duration::from_secs(1)),
-            progress: &|_| {},
-        };
-        let Arguments { k, threshold, sizes } = call.parse().unwrap();
-        assert_eq!((k, threshold, sizes), (3, 1.0, vec![-2, 5]));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Tool`] describes itself with a [`Spec`] (name, schemas, annotations, and where source
 //! text stands in its answer) and does its work in [`Tool::call`]. The [`Registry`] holds the
-//! tools in their fixed order. [`check`] refuses wrong arguments with errors written for an
-//! agent before a tool sees them, and [`Code`] is the one table of everything that can go wrong.
+//! tools in their fixed order. [`accept`] takes arguments, or refuses them with errors
+//! written for an agent, before a tool sees them, and [`Code`] is the one table of everything that can go wrong.
 //!
 //! [`Resources`] is what an agent reads by its address (`dowse://…`), one implementation for each
 //! family that has something to read.
@@ -12,12 +12,12 @@
 //!
 //! ```
 //! use model::Caller;
-//! use tools::{Registry, check, knowledge::NormalizeOcrText};
+//! use tools::{Registry, accept, knowledge::NormalizeOcrText};
 //!
 //! let registry = Registry::new(vec![Box::new(NormalizeOcrText::by_rules())]);
 //! let tool = registry.get("normalize_ocr_text", &Caller::local_admin()).unwrap();
-//! let arguments = serde_json::json!({ "text": 5 });
-//! let error = check(&tool.spec, arguments.as_object().unwrap()).unwrap_err();
+//! let arguments = serde_json::json!({ "txt": "x" });
+//! let error = accept(&tool.spec, arguments.as_object().unwrap().clone()).unwrap_err();
 //! assert_eq!(error.code.as_str(), "BAD_REQUEST");
 //! ```
 #![doc(test(attr(deny(warnings))))]
@@ -29,6 +29,7 @@ mod spec;
 mod arguments;
 #[cfg(test)]
 mod contract;
+mod paging;
 mod per_caller;
 mod registry;
 mod resources;
@@ -40,7 +41,7 @@ pub mod filters;
 pub mod knowledge;
 pub mod tables;
 
-pub use arguments::check;
+pub use arguments::{Accepted, InputSchema, accept};
 pub use call::{Answer, Call, Link, Progress, Tool};
 pub use error::{Code, ToolError};
 pub use registry::{Listed, Registry};

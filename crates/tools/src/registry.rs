@@ -32,10 +32,11 @@ impl Registry {
         self.tools.push(tool);
     }
 
-    /// Lists what exists for a caller.
+    /// Lists what exists for a caller and has something to work on.
     pub fn list(&self, caller: &Caller) -> Vec<Listed> {
         self.tools
             .iter()
+            .filter(|tool| tool.is_listed(caller))
             .filter_map(|tool| {
                 tool.spec(caller).map(|spec| Listed { spec, tool: Arc::clone(tool) })
             })

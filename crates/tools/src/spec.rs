@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
+
+use crate::{InputSchema, ToolError};
 
 /// What calling a tool changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +50,7 @@ pub struct Spec {
     /// When to use the tool, written for an agent; holds no text from sources.
     pub description: String,
     /// JSON Schema 2020-12 of the arguments.
-    pub input: Arc<Map<String, Value>>,
+    pub input: Arc<InputSchema>,
     /// JSON Schema 2020-12 of a successful answer.
     pub output: Arc<Map<String, Value>>,
     /// What a call changes.
@@ -69,7 +72,7 @@ impl Spec {
             name: name.to_owned(),
             title: title.to_owned(),
             description: description.to_owned(),
-            input: Arc::new(empty_object()),
+            input: Arc::default(),
             output: Arc::new(empty_object()),
             effect: Effect::ReadOnly,
             errors: ErrorShape::Coded,
@@ -79,13 +82,16 @@ impl Spec {
         }
     }
 
-    /// Sets the schema of the arguments.
+    /// Derives the schema of the arguments from the struct that they are read into.
+    pub fn with_arguments<T: JsonSchema>(self) -> Self {
+        self.with_input(InputSchema::of::<T>())
+    }
+
+    /// Sets a schema that depends on data, such as the fields of a table.
     ///
     /// Invariant: the value is a JSON object; unknown arguments are refused for every tool.
     pub fn with_input(mut self, schema: Value) -> Self {
-        let mut schema = into_object(schema);
-        schema.entry("additionalProperties").or_insert(Value::Bool(false));
-        self.input = Arc::new(schema);
+        self.input = Arc::new(InputSchema::new(schema));
         self
     }
 
@@ -107,6 +113,27 @@ impl Spec {
     pub fn with_list(mut self, path: &str) -> Self {
         self.shape.list = Some(path.to_owned());
         self
+    }
+
+    /// Holds an answer to the output schema, in debug builds and tests.
+    ///
+    /// Fails with [`crate::Code::InternalError`]: an answer that breaks its schema is our mistake.
+    pub fn check_output(&self, value: &Value) -> Result<(), ToolError> {
+        if !cfg!(debug_assertions) {
+            return Ok(());
+        }
+        let schema = Value::Object((*self.output).clone());
+        let validator = jsonschema::draft202012::new(&schema).map_err(|error| {
+            ToolError::internal(format!("the output schema of `{}` is wrong: {error}", self.name))
+        })?;
+        match validator.iter_errors(value).next() {
+            None => Ok(()),
+            Some(error) => Err(ToolError::internal(format!(
+                "the answer of `{}` breaks its output schema at `{}`: {error}",
+                self.name,
+                error.instance_path()
+            ))),
+        }
     }
 
     /// Gives the contract's sentence for a rule of an argument, such as `max_results.maximum`.

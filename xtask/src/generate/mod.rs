@@ -4,6 +4,7 @@
 mod command_line;
 mod configuration;
 mod errors;
+mod formats;
 mod limits;
 mod server;
 
@@ -35,6 +36,7 @@ pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
         vec![
             limits::page()?,
             errors::page()?,
+            formats::page()?,
             configuration::page()?,
             command_line::page(&binary)?,
         ],

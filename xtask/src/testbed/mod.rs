@@ -12,13 +12,15 @@
 mod browser;
 mod node;
 mod python;
-mod stamp;
+pub(crate) mod stamp;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use testkit::bed;
+
+pub(crate) use node::{path_with, platform};
 
 /// The installed parts, as the tests find them.
 #[derive(Debug)]

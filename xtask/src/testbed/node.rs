@@ -68,7 +68,8 @@ pub(crate) fn path_with(node: &Path) -> anyhow::Result<std::ffi::OsString> {
     Ok(std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&inherited)))?)
 }
 
-fn platform() -> anyhow::Result<&'static str> {
+/// Gives the name of this platform in npm packages.
+pub(crate) fn platform() -> anyhow::Result<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Ok("linux-x64"),
         ("linux", "aarch64") => Ok("linux-arm64"),

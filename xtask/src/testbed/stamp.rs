@@ -5,7 +5,7 @@ use std::path::Path;
 /// Runs `install` on an empty folder unless the stamp beside it says the same was installed.
 ///
 /// A half-finished installation has no stamp, so the next run starts it from nothing.
-pub(super) fn once(
+pub(crate) fn once(
     folder: &Path,
     wanted: &str,
     install: impl FnOnce() -> anyhow::Result<()>,

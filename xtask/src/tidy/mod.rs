@@ -14,6 +14,7 @@ mod unused;
 mod licences;
 
 mod architecture;
+mod json_values;
 mod links;
 mod sources;
 
@@ -68,6 +69,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
             .into_iter()
             .collect(),
         architecture::check(workspace),
+        json_values::check(workspace),
         links::check(workspace),
         sources::check(workspace),
     ]

@@ -71,7 +71,8 @@ impl Walk<'_> {
                 }
                 let mut start = range.start;
                 for line in block.text.split_inclusive('\n') {
-                    self.push(start..start + line.len(), self.config.target_chars);
+                    // A row is cut only where no passage could hold it.
+                    self.push(start..start + line.len(), self.config.max_chars);
                     start += line.len();
                 }
             }

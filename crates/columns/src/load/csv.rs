@@ -17,8 +17,6 @@ use crate::{Error, Result, TableSpec};
 const BLOCK_BYTES: usize = 1 << 20;
 /// The longest record; a quote that is still open after this was never closed.
 const MAX_RECORD_BYTES: usize = 8 << 20;
-/// What may separate cells when the specification does not say.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Reads a file of delimited text; `tab` is forced for TSV by the caller's specification.
 pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
@@ -29,7 +27,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
             path: path.to_owned(),
             reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
         })?,
-        None => records.guess_delimiter()?,
+        None => model::guess_delimiter(records.buffer.get(records.at..).unwrap_or_default()),
     };
     let mut cells = Vec::new();
     let header = match records.next(delimiter, &mut cells)? {
@@ -128,28 +126,6 @@ impl Records {
             self.at = 3;
         }
         Ok(())
-    }
-
-    /// Takes the candidate that the first line has most of, outside quotes.
-    fn guess_delimiter(&self) -> Result<u8> {
-        let mut counts = [0_u32; DELIMITERS.len()];
-        let mut is_quoted = false;
-        for byte in &self.buffer[self.at..] {
-            match byte {
-                b'"' => is_quoted = !is_quoted,
-                b'\n' if !is_quoted => break,
-                byte => {
-                    if let Some(idx) = DELIMITERS.iter().position(|known| known == byte)
-                        && !is_quoted
-                    {
-                        counts[idx] += 1;
-                    }
-                }
-            }
-        }
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let idx = counts.iter().position(|count| *count == most).unwrap_or(0);
-        Ok(DELIMITERS[idx])
     }
 
     /// Gives the text of a cell of the last record, and whether it was UTF-8.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{Job, JobQueue, QueueConfig, Workers};
+use ingest::{Job, JobQueue, Progress, QueueConfig, Vectors, Workers};
 use model::{Caller, Clock, Deadline};
 use retrieve::Retriever;
 use store::{DocumentPage, Store};
@@ -24,7 +24,7 @@ pub(super) struct Desk {
     pub(super) service: Service,
     pub(super) caller: Caller,
     queue: Arc<JobQueue>,
-    embedder: Arc<EmbedderSlot>,
+    vectors: Arc<Vectors>,
     _workers: Workers,
 }
 
@@ -43,12 +43,13 @@ impl Desk {
         )?;
         let embedder = Arc::new(EmbedderSlot::new(embedder));
         let of_search = Arc::clone(&embedder);
+        let vectors = Vectors::new(store.clone(), embedder);
         let service = Service::new(ServiceConfig {
             store: store.clone(),
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
             retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
-            embedder: Arc::clone(&embedder),
+            vectors: Arc::clone(&vectors),
             staging: work.join("staging"),
             locks: Locks::default(),
             settings: ContextsConfig {
@@ -60,12 +61,12 @@ impl Desk {
         slot.set(service.clone());
         let workers = Workers::start(&queue)?;
         let caller = Caller::local_admin();
-        Ok(Desk { service, caller, queue, embedder, _workers: workers })
+        Ok(Desk { service, caller, queue, vectors, _workers: workers })
     }
 
     /// Gives the name of the model, or why there is none.
     pub(super) fn model(&self) -> std::result::Result<String, String> {
-        match self.embedder.get(&soon()) {
+        match self.vectors.embedder().get(&soon()) {
             Ok(embedder) => Ok(embedder.id().name.clone()),
             Err(state) => {
                 let said = state.warning().map(|warning| warning.message);
@@ -129,9 +130,11 @@ impl Desk {
     pub(super) fn settle(&self) -> Result<()> {
         loop {
             let jobs = self.queue.list()?;
-            let Some(job) = jobs.iter().find(|job| !job.state.is_final()) else { return Ok(()) };
+            let Some(job) = jobs.iter().find(|job| !job.state.is_final()) else { break };
             self.wait(job)?;
         }
+        self.vectors.pay(&Progress::silent())?;
+        Ok(())
     }
 
     pub(super) fn wait(&self, job: &Job) -> Result<Job> {

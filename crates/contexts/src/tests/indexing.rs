@@ -177,7 +177,7 @@ fn no_long_strings_is_success_and_a_missing_path_is_said() {
     assert_eq!(index.last_error, None);
     let tool = world.tool(&ann, &table.id, "/b", "missing");
     let reason = index_of(&tool).last_error.as_deref();
-    assert_eq!(reason, Some("nothing stands at `/b` in the document"));
+    assert_eq!(reason, Some("the document has no node at `/b`"));
     assert!(world.search(&ann, &tool.id, "anything").results.is_empty());
 }
 

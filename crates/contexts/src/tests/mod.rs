@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{Job, JobQueue, JobState, QueueConfig, Workers};
+use ingest::{Job, JobQueue, JobState, QueueConfig, Vectors, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
 use serde_json::Value;
@@ -64,7 +64,7 @@ impl World {
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
             retriever: Retriever::new(store.clone(), Arc::new(move || of_search.get(&soon()))),
-            embedder,
+            vectors: Vectors::new(store.clone(), embedder),
             staging: folder.path().join("staging"),
             locks: Locks::default(),
             settings,

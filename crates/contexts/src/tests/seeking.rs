@@ -160,7 +160,7 @@ fn counted(world: &World) -> (Service, Arc<Counting>) {
         catalogue: counting.clone(),
         queue: old.queue.clone(),
         retriever: old.retriever.clone(),
-        embedder: old.embedder.clone(),
+        vectors: old.vectors.clone(),
         staging: old.staging.clone(),
         locks: old.locks.clone(),
         settings: old.settings.clone(),

@@ -1,15 +1,17 @@
 //! `dowse index`, `dowse search` and `dowse open`: the files family at a terminal.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, SearchRequest};
 use anyhow::Context;
 use ingest::{Priority, TerminalBar};
 use model::{Caller, Deadline};
+use serde_json::{Value, json};
 
 use crate::cli::{FilesArgs, IndexArgs, OpenArgs, SearchArgs};
-use crate::commands::serve::add_folders;
+use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -97,12 +99,14 @@ fn done(root: &str, indexed: &::files::Indexed) -> String {
     )
 }
 
-pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
+/// Searches; the exit code says whether something was found.
+pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     let (_lasting, service) = open(&args.files, &[])?;
     let request = SearchRequest {
         query: args.query.join(" "),
         k: args.k,
         offset: 0,
+        after: None,
         exts: (!args.ext.is_empty()).then(|| args.ext.clone()),
         years: (!args.year.is_empty()).then(|| args.year.clone()),
         roots: None,
@@ -111,6 +115,31 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
     let found = service.search(&Caller::local_admin(), &request, &deadline)?;
     for warning in &found.warnings {
         print::note(format!("note: {}", warning.message));
+    }
+    let code = if found.items.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS };
+    if args.json {
+        let items: Vec<Value> = found
+            .items
+            .iter()
+            .map(|item| {
+                json!({
+                    "score": item.score,
+                    "path": item.path,
+                    "pointer": item.pointer,
+                    "snippet": text::redact(&item.snippet).text,
+                })
+            })
+            .collect();
+        let warnings: Vec<&str> =
+            found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let whole = json!({
+            "query": request.query,
+            "items": items,
+            "total_estimate": found.pagination.total_estimate,
+            "warnings": warnings,
+        });
+        print::line(serde_json::to_string_pretty(&whole)?);
+        return Ok(code);
     }
     for item in &found.items {
         let snippet = text::redact(&item.snippet).text;
@@ -121,17 +150,29 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<()> {
             item.score, item.path, item.pointer
         ));
     }
+    if !found.exts.is_empty() || !found.years.is_empty() {
+        let filters = [found.exts.join(", "), found.years.join(", ")];
+        let filters: Vec<&str> =
+            filters.iter().map(String::as_str).filter(|some| !some.is_empty()).collect();
+        print::note(format!("filters: {}", filters.join("; ")));
+    }
     let total = found.pagination.total_estimate;
     print::note(format!("{} of {total} results", found.items.len()));
-    Ok(())
+    Ok(code)
 }
 
 pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     let (_lasting, service) = open(&args.files, &[])?;
     let path = std::path::absolute(&args.path)?;
     let path = path.to_str().context("the path is not Unicode")?;
-    let around = (args.before, args.after);
-    let preview = service.preview(&Caller::local_admin(), path, args.pointer.as_deref(), around)?;
+    let request = ::files::PreviewRequest {
+        path: path.to_owned(),
+        pointer: args.pointer.clone(),
+        offset: None,
+        before: args.before,
+        after: args.after,
+    };
+    let preview = service.preview(&Caller::local_admin(), &request)?;
     print::note(format!("{} ({})", preview.path, preview.pointer));
     print::line(text::redact(&preview.preview).text);
     Ok(())
@@ -142,6 +183,7 @@ fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::fil
     let mut config = load(args.config.config.as_deref(), &variable)?.config;
     add_folders(&mut config, folders)?;
     add_folders(&mut config, &args.root)?;
+    choose_model(&mut config, args.model);
     let lasting = Lasting::open(&config)?;
     let (_, families) = app(&config, &lasting)?;
     let files = families.files.context(

@@ -3,14 +3,17 @@
 use ::serve::Shared;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::ConfigArgs;
+use crate::cli::McpArgs;
+use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::{block_on, variable};
 use crate::config::load;
 use crate::signals;
 use crate::wiring::{Lasting, app};
 
-pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
-    let config = load(args.config.as_deref(), &variable)?.config;
+pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
+    let mut config = load(args.config.config.as_deref(), &variable)?.config;
+    add_folders(&mut config, &args.folders)?;
+    choose_model(&mut config, args.model);
     let lasting = Lasting::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();

@@ -4,15 +4,18 @@ mod audit;
 mod backup;
 mod bench;
 mod check;
+mod connect;
 mod context;
 mod demo;
 mod eval;
 mod extract;
 mod files;
+mod init;
 mod kb;
 mod mcp;
 mod models;
 mod serve;
+mod shell;
 mod tools;
 
 use std::process::ExitCode;
@@ -28,6 +31,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => demo::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Connect(args) => connect::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Backup(args) => backup::backup(&args),
         Command::Restore(args) => backup::restore(&args),
@@ -36,7 +41,6 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Tools(args) => tools::run(&args),
         Command::Index(args) => files::index(&args),
-        Command::Search(args) => files::search(&args),
         Command::Open(args) => files::open_file(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),
@@ -45,6 +49,10 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Eval(args) => eval::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(command) => bench::run(&command),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+        // A search that finds nothing is no error, and scripts can tell by the exit code.
+        Command::Search(args) => return files::search(&args),
     }
     .map(|()| ExitCode::SUCCESS)
 }

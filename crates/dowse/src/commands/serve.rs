@@ -8,10 +8,10 @@ use files::RootConfig;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::ServeArgs;
+use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::{block_on, variable};
-use crate::config::{Config, load};
+use crate::config::{Config, EmbedderProvider, load};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
 use crate::{open_files, print, reload, signals};
 
@@ -19,12 +19,13 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
-    let folders = args.folders.clone();
+    let (folders, model) = (args.folders.clone(), args.model);
     let adjust = move |mut config: Config| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
+        choose_model(&mut config, model);
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
@@ -53,6 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
+        print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
@@ -68,6 +70,13 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
         config.files.roots.push(RootConfig::Path(folder));
     }
     Ok(())
+}
+
+/// Switches the model off where the command line asks for that.
+pub(super) fn choose_model(config: &mut Config, model: ModelChoiceArgs) {
+    if model.no_model {
+        config.embedder.provider = EmbedderProvider::None;
+    }
 }
 
 /// Binds the address, and puts the one that was given into the configuration.

@@ -97,7 +97,7 @@ impl Config {
         if let Some(problem) = self.contexts.problem() {
             bail!("{problem}");
         }
-        Ok(())
+        self.files.check().context("hint: patterns of `files.ignore` are those of a `.gitignore`")
     }
 }
 

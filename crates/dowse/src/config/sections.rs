@@ -8,7 +8,7 @@ use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
-use serve::ServerConfig;
+use serve::{ConsoleConfig, ServerConfig};
 use tables::TableConfig;
 
 /// Everything that can be set. Paths are relative to the file.
@@ -28,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// What is written down.
     pub(crate) audit: AuditConfig,
+    /// Pages for people.
+    pub(crate) console: ConsoleConfig,
     /// Where pulled models are kept; a folder of the user unless set.
     pub(crate) models_dir: Option<PathBuf>,
     /// What turns text into vectors.
@@ -61,6 +63,7 @@ impl Default for Config {
             auth: AuthConfig::default(),
             limits: LimitsConfig::default(),
             audit: AuditConfig::default(),
+            console: ConsoleConfig::default(),
             models_dir: None,
             embedder: EmbedderConfig::default(),
             reranker: RerankerConfig::default(),

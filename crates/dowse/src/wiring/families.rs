@@ -14,7 +14,9 @@ use tools::files::{
     FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
 };
 use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
-use tools::knowledge::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
+use tools::knowledge::{
+    GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
+};
 use tools::tables::{DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
@@ -94,7 +96,7 @@ impl Families {
             files.index_all()?;
         }
         self.contexts.recover()?;
-        Ok(())
+        lasting.kept()?.start_vectors()
     }
 
     /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
@@ -121,6 +123,7 @@ impl Families {
         if let Some(charts) = &self.charts {
             tools.push(Box::new(GenerateChartData::new(Arc::clone(charts))));
         }
+        tools.push(Box::new(ListKnowledgeBases::new(self.knowledge.clone())));
         tools.push(Box::new(SearchDocuments::new(self.knowledge.clone())));
         tools.push(Box::new(GetKnowledgeBaseSummary::new(self.knowledge.clone())));
         tools.push(Box::new(NormalizeOcrText::new(self.knowledge.clone())));
@@ -192,9 +195,10 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
     let indexer = Arc::new(Indexer::new(IndexerConfig {
         store: kept.store.clone(),
         pool: Some(Arc::new(pool)),
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
+        data_dir: Some(lasting.data_dir().to_owned()),
         n_extractors: extract::default_workers(),
     })?);
     lasting.indexer.store(Some(Arc::clone(&indexer)));
@@ -219,7 +223,7 @@ pub(crate) fn knowledge_service(
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
         uploads: lasting.data_dir().join("uploads"),
@@ -248,7 +252,7 @@ pub(crate) fn contexts_service(
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
         retriever: retriever(config, lasting)?,
-        embedder: Arc::clone(&lasting.embedder),
+        vectors: Arc::clone(&kept.vectors),
         staging: lasting.data_dir().join("staging"),
         locks: lasting.context_locks.clone(),
         settings: config.contexts.clone(),

@@ -9,7 +9,9 @@ use arc_swap::ArcSwapOption;
 use files::{INDEX_JOB, Indexer, VECTORS_JOB};
 use guard::{Audit, Metrics};
 use infer::EmbedderSlot;
-use ingest::{Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, Workers};
+use ingest::{
+    Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
+};
 use model::Clock;
 use parking_lot::Mutex;
 use retrieve::Retriever;
@@ -49,7 +51,21 @@ type SharedRetriever = Arc<Mutex<Option<(RerankerConfig, Retriever)>>>;
 pub(crate) struct Kept {
     pub(crate) store: Arc<Store>,
     pub(crate) queue: Arc<JobQueue>,
+    pub(crate) vectors: Arc<Vectors>,
+    vector_worker: OnceLock<VectorWorker>,
     _workers: Workers,
+}
+
+impl Kept {
+    /// Lets the vectors that are missing be made from now on, for as long as the process lives.
+    pub(crate) fn start_vectors(&self) -> anyhow::Result<()> {
+        if self.vector_worker.get().is_none() {
+            let worker = self.vectors.start()?;
+            self.vector_worker.get_or_init(|| worker);
+        }
+        self.vectors.wake();
+        Ok(())
+    }
 }
 
 impl Lasting {
@@ -93,7 +109,14 @@ impl Lasting {
             self.clock.clone(),
         )?;
         let workers = Workers::start(&queue)?;
-        Ok(self.kept.get_or_init(|| Kept { store, queue, _workers: workers }))
+        let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
+        Ok(self.kept.get_or_init(|| Kept {
+            store,
+            queue,
+            vectors,
+            vector_worker: OnceLock::new(),
+            _workers: workers,
+        }))
     }
 
     /// Each runner works with what the configuration of the moment says.

@@ -1,5 +1,6 @@
 //! From a configuration to a running application.
 
+mod console;
 mod families;
 mod lasting;
 mod models;
@@ -45,6 +46,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         limiter: Limiter::new(&config.limits),
         slots: Arc::new(Semaphore::new(config.limits.concurrent_calls)),
         audit: Arc::clone(&lasting.audit),
+        answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&lasting.metrics),
         clock: lasting.clock.clone(),
         tools: families.registry(&config.server.link_base()),
@@ -53,11 +55,13 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
         charts: families.charts.clone(),
+        files: families.files.clone(),
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: INSTRUCTIONS.to_owned(),
+        console: console::console(config, lasting)?,
         readiness: Arc::new(|| Ok(())),
     };
     Ok((app, families))

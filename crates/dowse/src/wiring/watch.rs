@@ -1,32 +1,45 @@
-//! Folders are looked at again and again while the server runs.
-//!
-//! A look costs one walk: only files whose size or time changed are read. Looking works on every
-//! file system alike, network shares among them, where change events do not.
+//! The folders of the moment are watched while the server runs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use files::Watcher;
 use tokio_util::sync::CancellationToken;
 
 use super::Lasting;
 
-/// The time between two looks.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How soon another configuration's folders are watched.
+const RELOAD_STEP: Duration = Duration::from_secs(1);
 
-/// Looks at the folders of the moment until `shutdown`.
+/// Watches the folders of the moment until `shutdown`.
 pub(crate) fn watch_folders(lasting: Lasting, shutdown: CancellationToken) {
     tokio::spawn(async move {
+        let mut watched: Option<Arc<files::Service>> = None;
+        let mut watcher: Option<Watcher> = None;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = shutdown.cancelled() => return,
-            }
-            let Some(files) = lasting.files.load_full().filter(|files| files.is_watched()) else {
-                continue;
+            let wanted = lasting.files.load_full().filter(|files| files.is_watched());
+            let is_same = match (&watched, &wanted) {
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                (None, None) => true,
+                _ => false,
             };
-            match tokio::task::spawn_blocking(move || files.index_all()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "the folders could not be looked at"),
-                Err(error) => tracing::warn!(%error, "looking at the folders stopped"),
+            if !is_same {
+                watched.clone_from(&wanted);
+                // Asking the system to watch a large tree takes a moment.
+                let old = watcher.take();
+                let started = tokio::task::spawn_blocking(move || {
+                    drop(old);
+                    wanted.map(|files| Watcher::start((*files).clone())).transpose()
+                });
+                match started.await {
+                    Ok(Ok(started)) => watcher = started,
+                    Ok(Err(error)) => tracing::warn!(%error, "the folders cannot be watched"),
+                    Err(error) => tracing::warn!(%error, "watching the folders failed"),
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(RELOAD_STEP) => {}
+                () = shutdown.cancelled() => return,
             }
         }
     });

@@ -29,8 +29,7 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
     let mut numbering = Numbering::read(&package, &numbering_part, output)?;
 
     let text = package.text(&main, output)?.unwrap_or_default();
-    let outcome =
-        Body::new(&styles, &mut numbering, Story::Main, &text).read(&package, &text, output);
+    let outcome = Body::new(&styles, &mut numbering, Story::Main).read(&package, &text, output);
     if let Err(error) = outcome {
         if error.stops_everything() {
             return Err(error);
@@ -60,8 +59,7 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
             _ => continue,
         };
         let text = package.text_or_warn(&relation.part, output)?;
-        let outcome =
-            Body::new(&styles, &mut numbering, story, &text).read(&package, &text, output);
+        let outcome = Body::new(&styles, &mut numbering, story).read(&package, &text, output);
         match outcome {
             Err(error) if error.stops_everything() => return Err(error),
             Err(error) => output.warn_of(&error),

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::docx_numbering::Numbering;
+use crate::ooxml::docx_pages::Pages;
 use crate::ooxml::docx_styles::Styles;
 use crate::ooxml::math::Math;
 use crate::ooxml::package::Package;
@@ -42,7 +43,8 @@ pub(crate) struct Body<'a> {
     story: Story,
     paragraphs: Vec<Paragraph>,
     tables: Vec<Table>,
-    page: Option<u32>,
+    pages: Pages,
+    ends_section: bool,
     n_skipped: usize,
     in_text: bool,
     author: Option<String>,
@@ -69,25 +71,21 @@ fn is_skipped(name: &str) -> bool {
             | "delText"
             | "pPrChange"
             | "rPrChange"
+            | "sectPrChange"
             | "delInstrText"
     )
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(
-        styles: &'a Styles,
-        numbering: &'a mut Numbering,
-        story: Story,
-        text: &str,
-    ) -> Self {
-        let has_pages = story == Story::Main && text.contains("lastRenderedPageBreak");
+    pub(crate) fn new(styles: &'a Styles, numbering: &'a mut Numbering, story: Story) -> Self {
         Body {
             styles,
             numbering,
             story,
             paragraphs: Vec::new(),
             tables: Vec::new(),
-            page: has_pages.then_some(1),
+            pages: Pages::default(),
+            ends_section: false,
             n_skipped: 0,
             in_text: false,
             author: None,
@@ -96,6 +94,9 @@ impl<'a> Body<'a> {
     }
 
     pub(crate) fn read(mut self, package: &Package, text: &str, output: &mut Output) -> Result<()> {
+        if self.story == Story::Main {
+            self.pages = Pages::of(text, package, output)?;
+        }
         let mut reader = package.walk(text, output);
         let outcome = loop {
             match reader.next(output) {
@@ -155,7 +156,7 @@ impl<'a> Body<'a> {
                     Story::Main => BlockKind::Paragraph,
                     Story::Margin | Story::Notes | Story::Comments => BlockKind::Other,
                 };
-                let page = self.page.unwrap_or_default();
+                let page = self.pages.current().unwrap_or_default();
                 self.paragraphs.push(Paragraph {
                     text: String::new(),
                     kind,
@@ -203,17 +204,25 @@ impl<'a> Body<'a> {
             "cr" => self.add("\n"),
             "br" => {
                 self.add("\n");
-            }
-            "lastRenderedPageBreak" => {
-                if let Some(page) = &mut self.page {
-                    *page = page.saturating_add(1);
-                    let is_at_start =
-                        self.paragraphs.last().is_some_and(|paragraph| paragraph.text.is_empty());
-                    if let (true, Some(paragraph)) = (is_at_start, self.paragraphs.last_mut()) {
-                        paragraph.page = *page;
-                    }
+                if attribute("type").is_some_and(|kind| kind == "page") {
+                    self.pages.forced();
+                    self.turn_page();
                 }
             }
+            "pageBreakBefore" => {
+                let is_off =
+                    attribute("val").is_some_and(|value| matches!(&*value, "0" | "false" | "off"));
+                if !is_off {
+                    self.pages.before_paragraph();
+                    self.turn_page();
+                }
+            }
+            "lastRenderedPageBreak" => {
+                self.pages.laid_out();
+                self.turn_page();
+            }
+            // The properties of a section are those of its last paragraph.
+            "sectPr" => self.ends_section = !self.paragraphs.is_empty(),
             "noBreakHyphen" => self.add("-"),
             "sym" => {
                 let code = attribute("char").and_then(|code| u32::from_str_radix(&code, 16).ok());
@@ -286,7 +295,18 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    /// A paragraph without text so far is on the page that has begun.
+    fn turn_page(&mut self) {
+        let page = self.pages.current().unwrap_or_default();
+        if let Some(paragraph) = self.paragraphs.last_mut()
+            && paragraph.text.trim().is_empty()
+        {
+            paragraph.page = page;
+        }
+    }
+
     fn add(&mut self, text: &str) {
+        self.pages.text(text);
         if let Some(paragraph) = self.paragraphs.last_mut() {
             paragraph.text.push_str(text);
         }
@@ -299,11 +319,14 @@ impl<'a> Body<'a> {
     }
 
     fn pointer(&self) -> Pointer {
-        self.page.map_or(Pointer::Whole, Pointer::Page)
+        self.pages.current().map_or(Pointer::Whole, Pointer::Page)
     }
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
         let Some(mut paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        if std::mem::take(&mut self.ends_section) {
+            self.pages.section_ended();
+        }
         if !paragraph.text.trim().is_empty() {
             let number = self.numbering.number_of(
                 self.styles,

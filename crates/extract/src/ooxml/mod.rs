@@ -9,6 +9,7 @@ mod math;
 mod docx;
 mod docx_body;
 mod docx_numbering;
+mod docx_pages;
 mod docx_styles;
 
 mod pptx;

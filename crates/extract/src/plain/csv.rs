@@ -1,129 +1,55 @@
-//! Rows of values: the delimiter is found by how evenly it cuts the first rows, and every block
-//! of rows points at its first line.
+//! Rows of values, cut by the `csv` crate; every block of rows points at its first line.
 
+use csv::{ReaderBuilder, StringRecord};
 use model::BlockKind;
 
 use crate::Format;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::grid::TextTable;
 use crate::output::Output;
 use crate::plain::lines::at_line;
 
-/// Rows are put together into blocks of about this many bytes.
-const BLOCK_BYTES: usize = 4 << 10;
-
-/// How many lines the search for the delimiter looks at.
-const SAMPLE_LINES: usize = 20;
-
 pub(crate) fn read_csv(format: Format, bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
-    let (declared, text, skipped) = match text.strip_prefix("sep=") {
+    // Spreadsheets write, and read, a first line that names the delimiter.
+    let (declared, text, n_skipped) = match text.strip_prefix("sep=") {
         Some(rest) => {
             let (line, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-            (line.chars().next(), rest, 1)
+            (line.bytes().next().filter(u8::is_ascii), rest, 1)
         }
         None => (None, text.as_str(), 0),
     };
-    let delimiter = declared
-        .unwrap_or_else(|| if format == Format::Tsv { '\t' } else { guessed_delimiter(text) });
-    let mut block = String::new();
-    let mut block_line = 1;
-    for row in rows(text, delimiter) {
-        if row.fields.iter().all(|field| field.trim().is_empty()) {
+    let delimiter = declared.unwrap_or_else(|| match format {
+        Format::Tsv => b'\t',
+        _ => model::guess_delimiter(text.as_bytes()),
+    });
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let mut rows = TextTable::default();
+    let mut block_line = None;
+    let mut record = StringRecord::new();
+    while reader.read_record(&mut record).map_err(|error| Error::broken(format, error))? {
+        if record.iter().all(|field| field.trim().is_empty()) {
             continue;
         }
-        if block.is_empty() {
-            block_line = row.line + skipped;
+        let line = record.position().map_or(1, csv::Position::line);
+        let first = *block_line.get_or_insert(line);
+        record.iter().for_each(|field| rows.cell(field));
+        if let Some(block) = rows.finish_row() {
+            output.push(BlockKind::Table, &pointer(first, n_skipped), block)?;
+            block_line = None;
         }
-        push_row(&row.fields, &mut block);
-        if block.len() > BLOCK_BYTES {
-            output.push(BlockKind::Table, &at_line(block_line), &block)?;
-            block.clear();
-        }
+        output.check_time()?;
     }
-    output.push(BlockKind::Table, &at_line(block_line), &block)
+    let rest = rows.finish();
+    output.push(BlockKind::Table, &pointer(block_line.unwrap_or(1), n_skipped), rest)
 }
 
-fn push_row(fields: &[String], block: &mut String) {
-    for (field_idx, field) in fields.iter().enumerate() {
-        if field_idx > 0 {
-            block.push_str(" | ");
-        }
-        let mut words = field.split_whitespace();
-        block.extend(words.next());
-        for word in words {
-            block.push(' ');
-            block.push_str(word);
-        }
-    }
-    block.truncate(block.trim_end_matches([' ', '|']).len());
-    block.push('\n');
-}
-
-fn guessed_delimiter(text: &str) -> char {
-    let mut best = (',', 0.0);
-    for delimiter in [',', ';', '\t', '|', ':'] {
-        let counts: Vec<usize> = rows(text, delimiter)
-            .take(SAMPLE_LINES)
-            .map(|row| row.fields.len().saturating_sub(1))
-            .collect();
-        let Some(most) = counts.iter().copied().max().filter(|most| *most > 0) else { continue };
-        let same =
-            counts.iter().filter(|count| Some(count) == counts.first().as_ref()).count() as f64;
-        let evenness = same / counts.len() as f64;
-        let weight = evenness * evenness * (1.0 + (most as f64).ln());
-        let weight = if delimiter == ':' { weight * 0.3 } else { weight };
-        if weight > best.1 {
-            best = (delimiter, weight);
-        }
-    }
-    best.0
-}
-
-struct Row {
-    line: u32,
-    fields: Vec<String>,
-}
-
-/// Walks RFC 4180 rows; a quote that is never closed ends with the text.
-fn rows(text: &str, delimiter: char) -> impl Iterator<Item = Row> + '_ {
-    let mut chars = text.chars().peekable();
-    let mut line = 1_u32;
-    std::iter::from_fn(move || {
-        chars.peek()?;
-        let mut row = Row { line, fields: Vec::new() };
-        let mut field = String::new();
-        let mut is_quoted = false;
-        let mut is_blank = true;
-        while let Some(char) = chars.next() {
-            if char == '\n' {
-                line = line.saturating_add(1);
-            }
-            if is_quoted {
-                match char {
-                    '"' if chars.peek() == Some(&'"') => {
-                        field.push('"');
-                        chars.next();
-                    }
-                    '"' => is_quoted = false,
-                    _ => field.push(char),
-                }
-            } else if char == '"' && is_blank {
-                field.clear();
-                is_quoted = true;
-                is_blank = false;
-            } else if char == delimiter {
-                row.fields.push(std::mem::take(&mut field));
-                is_blank = true;
-            } else if char == '\n' {
-                break;
-            } else {
-                is_blank &= char.is_whitespace();
-                field.push(char);
-            }
-        }
-        row.fields.push(field);
-        Some(row)
-    })
+fn pointer(line: u64, n_skipped: u32) -> model::Pointer {
+    at_line(u32::try_from(line).unwrap_or(u32::MAX).saturating_add(n_skipped))
 }
 
 #[cfg(test)]

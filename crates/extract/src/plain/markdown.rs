@@ -1,12 +1,16 @@
-//! Markdown by its lines: headings, lists, tables, code and paragraphs, each pointing at its
-//! first line, with the marks of inline formatting taken out and the text of links kept.
+//! Markdown by `pulldown-cmark`: headings, list items, tables, code and paragraphs, each pointing
+//! at its first line, with the marks of inline formatting taken out and the text of links kept.
 
 use model::{BlockKind, Pointer};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::error::Result;
+use crate::grid::TextTable;
 use crate::output::Output;
-use crate::plain::lines::{Gathered, numbered_lines};
-use crate::plain::markdown_inline::without_marks;
+use crate::plain::lines::at_line;
+
+/// How many events pass between two looks at the clock.
+const EVENTS_PER_CHECK: usize = 4096;
 
 pub(crate) fn read_markdown(bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
@@ -19,185 +23,273 @@ pub(crate) fn push_markdown(
     fixed: Option<&Pointer>,
     output: &mut Output,
 ) -> Result<()> {
-    let mut walk = Walk { fixed, gathered: Gathered::default(), kind: BlockKind::Paragraph };
-    let mut fence: Option<String> = None;
-    let mut in_front_matter = false;
-    let mut lines = numbered_lines(text).peekable();
-    while let Some((number, line)) = lines.next() {
-        let trimmed = line.trim();
-        if let Some(mark) = &fence {
-            if trimmed.starts_with(mark.as_str()) && trimmed.trim_matches(['`', '~']).is_empty() {
-                fence = None;
-                walk.end(output)?;
-            } else {
-                walk.gathered.add(number, line);
-            }
-            continue;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_HEADING_ATTRIBUTES
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_GFM;
+    let mut walk = Walk { text, fixed, ..Walk::default() };
+    let events = Parser::new_ext(text, options).into_offset_iter();
+    for (event_idx, (event, range)) in events.enumerate() {
+        if event_idx.is_multiple_of(EVENTS_PER_CHECK) {
+            output.check_time()?;
         }
-        if number == 1 && trimmed == "---" {
-            in_front_matter = true;
-            continue;
-        }
-        if in_front_matter {
-            in_front_matter = trimmed != "---" && trimmed != "...";
-            front_matter(number, trimmed, in_front_matter, &mut walk, output)?;
-            continue;
-        }
-        if let Some(mark) = fence_mark(trimmed) {
-            walk.end(output)?;
-            walk.kind = BlockKind::Code;
-            fence = Some(mark);
-            continue;
-        }
-        if trimmed.is_empty() {
-            walk.end(output)?;
-            continue;
-        }
-        if let Some((level, heading)) = heading(trimmed) {
-            walk.end(output)?;
-            walk.one(BlockKind::Heading(level), number, heading, output)?;
-            continue;
-        }
-        if let Some(level) = underline(trimmed)
-            && walk.kind == BlockKind::Paragraph
-            && !walk.gathered.is_empty()
-        {
-            walk.kind = BlockKind::Heading(level);
-            walk.end(output)?;
-            continue;
-        }
-        if is_rule(trimmed) {
-            walk.end(output)?;
-            continue;
-        }
-        let opens_table = trimmed.contains('|')
-            && lines.peek().is_some_and(|(_, next)| is_table_rule(next.trim()));
-        if opens_table || (walk.kind == BlockKind::Table && trimmed.contains('|')) {
-            if walk.kind != BlockKind::Table {
-                walk.end(output)?;
-                walk.kind = BlockKind::Table;
-            }
-            if !is_table_rule(trimmed) {
-                walk.gathered.add(number, &row(trimmed));
-            }
-            continue;
-        }
-        let quoted = trimmed.trim_start_matches('>').trim_start();
-        if let Some(item) = list_item(quoted) {
-            walk.end(output)?;
-            walk.kind = BlockKind::ListItem;
-            walk.gathered.add(number, item);
-            continue;
-        }
-        if walk.kind == BlockKind::Table {
-            walk.end(output)?;
-        }
-        let is_indented_code =
-            walk.gathered.is_empty() && (line.starts_with("    ") || line.starts_with('\t'));
-        if is_indented_code {
-            walk.kind = BlockKind::Code;
-        }
-        walk.gathered.add(number, if walk.kind == BlockKind::Code { line } else { quoted });
+        walk.event(event, range.start, output)?;
     }
-    walk.end(output)
+    walk.end_block(output)
 }
 
-struct Walk<'a> {
-    fixed: Option<&'a Pointer>,
-    gathered: Gathered,
-    kind: BlockKind,
+#[derive(Default)]
+struct Walk<'t> {
+    text: &'t str,
+    fixed: Option<&'t Pointer>,
+    block: String,
+    kind: Option<BlockKind>,
+    /// Where the block starts in the text.
+    start: usize,
+    /// How far lines were counted, and how many there were.
+    counted: (usize, u32),
+    table: TextTable,
+    is_block_full: bool,
+    /// For each open list, the number of its next item; none for lists without numbers.
+    lists: Vec<Option<u64>>,
+    /// HTML between the blocks, until it ends.
+    html: Option<String>,
 }
 
 impl Walk<'_> {
-    /// Ends the block that is being gathered.
-    fn end(&mut self, output: &mut Output) -> Result<()> {
-        let kind = std::mem::replace(&mut self.kind, BlockKind::Paragraph);
-        if self.gathered.is_empty() {
-            return Ok(());
+    fn event(&mut self, event: Event, at: usize, output: &mut Output) -> Result<()> {
+        match event {
+            Event::Start(tag) => self.start(&tag, at, output)?,
+            Event::End(tag) => self.end(tag, output)?,
+            Event::Text(text)
+            | Event::Code(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text) => self.add(&text, at),
+            Event::FootnoteReference(label) => self.add(&format!("[{label}]"), at),
+            Event::SoftBreak | Event::HardBreak => self.add("\n", at),
+            Event::Html(html) => {
+                if let Some(gathered) = &mut self.html {
+                    gathered.push_str(&html);
+                }
+            }
+            // Tags among words: those that separate what they stand between.
+            Event::InlineHtml(tag) => {
+                let tag = tag.trim_start_matches(['<', '/']);
+                if ["br", "p", "td", "th", "li", "div", "tr"]
+                    .iter()
+                    .any(|name| tag.starts_with(name))
+                {
+                    self.add(" ", at);
+                }
+            }
+            Event::Rule => self.end_block(output)?,
+            Event::TaskListMarker(_) => {}
         }
-        let (text, pointer) = self.gathered.take();
-        let pointer = self.fixed.unwrap_or(&pointer);
-        if kind == BlockKind::Code {
-            return output.push(kind, pointer, text);
+        Ok(())
+    }
+
+    fn start(&mut self, tag: &Tag, at: usize, output: &mut Output) -> Result<()> {
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.begin(BlockKind::Heading(level_of(*level)), at, output)?;
+            }
+            Tag::Paragraph | Tag::DefinitionListTitle if self.kind.is_none() => {
+                self.begin(BlockKind::Paragraph, at, output)?;
+            }
+            // A list item's second paragraph.
+            Tag::Paragraph if !self.block.is_empty() && !self.block.ends_with(' ') => {
+                self.add("\n", at);
+            }
+            Tag::CodeBlock(_) => self.begin(BlockKind::Code, at, output)?,
+            Tag::MetadataBlock(_) => self.begin(BlockKind::Other, at, output)?,
+            Tag::FootnoteDefinition(label) => {
+                self.begin(BlockKind::Other, at, output)?;
+                self.add(&format!("[{label}] "), at);
+            }
+            Tag::HtmlBlock => {
+                self.begin(BlockKind::Paragraph, at, output)?;
+                self.html = Some(String::new());
+            }
+            Tag::List(first) => self.lists.push(*first),
+            Tag::Item => {
+                self.begin(BlockKind::ListItem, at, output)?;
+                // The number stays: people refer to it.
+                if let Some(Some(number)) = self.lists.last_mut() {
+                    self.block.push_str(&format!("{number}. "));
+                    *number = number.saturating_add(1);
+                }
+            }
+            Tag::Table(_) => self.begin(BlockKind::Table, at, output)?,
+            // Rows after a full block begin the next one.
+            Tag::TableRow if std::mem::take(&mut self.is_block_full) => self.start = at,
+            _ => {}
         }
-        output.push(kind, pointer, without_marks(&text))
+        Ok(())
     }
 
-    fn one(&mut self, kind: BlockKind, number: u32, line: &str, output: &mut Output) -> Result<()> {
-        self.gathered.add(number, line);
-        self.kind = kind;
-        self.end(output)
+    fn end(&mut self, tag: TagEnd, output: &mut Output) -> Result<()> {
+        match tag {
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.block);
+                self.table.cell(&cell);
+            }
+            TagEnd::TableHead | TagEnd::TableRow => {
+                if let Some(rows) = self.table.finish_row() {
+                    let pointer = self.pointer();
+                    self.is_block_full = true;
+                    output.push(BlockKind::Table, &pointer, rows)?;
+                }
+            }
+            TagEnd::Table => {
+                let pointer = self.pointer();
+                self.table.end(&pointer, output)?;
+                self.kind = None;
+            }
+            TagEnd::HtmlBlock => {
+                let html = self.html.take().unwrap_or_default();
+                let pointer = self.pointer();
+                crate::markup::read_html_text(&html, &pointer, output)?;
+                self.kind = None;
+            }
+            TagEnd::MetadataBlock(_) => {
+                let title = self.block.lines().find_map(|line| line.strip_prefix("title:"));
+                if let Some(title) = title {
+                    output.set_title(title.trim().trim_matches(['"', '\'']));
+                }
+                self.end_block(output)?;
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.end_block(output)?;
+            }
+            TagEnd::Paragraph if !self.lists.is_empty() => {}
+            TagEnd::Paragraph
+            | TagEnd::Heading(_)
+            | TagEnd::CodeBlock
+            | TagEnd::Item
+            | TagEnd::FootnoteDefinition
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition => self.end_block(output)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str, at: usize) {
+        if self.kind.is_none() {
+            self.kind = Some(if self.lists.is_empty() {
+                BlockKind::Paragraph
+            } else {
+                BlockKind::ListItem
+            });
+            self.start = at;
+        }
+        // What is between fences begins after the first of them.
+        if self.block.is_empty() && matches!(self.kind, Some(BlockKind::Code | BlockKind::Other)) {
+            self.start = at;
+        }
+        self.block.push_str(text);
+    }
+
+    fn begin(&mut self, kind: BlockKind, at: usize, output: &mut Output) -> Result<()> {
+        self.end_block(output)?;
+        self.kind = Some(kind);
+        self.start = at;
+        Ok(())
+    }
+
+    fn end_block(&mut self, output: &mut Output) -> Result<()> {
+        let Some(kind) = self.kind.take() else { return Ok(()) };
+        let block = std::mem::take(&mut self.block);
+        let pointer = self.pointer();
+        output.push(kind, &pointer, block)
+    }
+
+    /// Points at the line where the block starts; lines are counted once.
+    fn pointer(&mut self) -> Pointer {
+        if let Some(fixed) = self.fixed {
+            return fixed.clone();
+        }
+        let (from, n_lines) = self.counted;
+        if let Some(between) = self.text.get(from..self.start) {
+            let n_more = memchr::memchr_iter(b'\n', between.as_bytes()).count();
+            let n_more = u32::try_from(n_more).unwrap_or(u32::MAX);
+            self.counted = (self.start, n_lines.saturating_add(n_more));
+        }
+        at_line(self.counted.1.saturating_add(1))
     }
 }
 
-fn front_matter(
-    number: u32,
-    line: &str,
-    goes_on: bool,
-    walk: &mut Walk,
-    output: &mut Output,
-) -> Result<()> {
-    if !goes_on {
-        walk.kind = BlockKind::Other;
-        return walk.end(output);
+fn level_of(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
     }
-    if let Some(title) = line.strip_prefix("title:") {
-        output.set_title(title.trim().trim_matches(['"', '\'']));
-    }
-    walk.gathered.add(number, line);
-    Ok(())
 }
 
-fn fence_mark(line: &str) -> Option<String> {
-    let mark = line.chars().next().filter(|char| matches!(char, '`' | '~'))?;
-    let length = line.chars().take_while(|char| *char == mark).count();
-    let info = line.get(length..).unwrap_or_default();
-    (length >= 3 && !info.contains('`')).then(|| mark.to_string().repeat(length))
-}
+#[cfg(test)]
+mod tests {
+    use crate::{Caps, extract};
 
-fn heading(line: &str) -> Option<(u8, &str)> {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let rest = line.get(level..)?;
-    let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
-    is_heading.then(|| (level as u8, rest.trim().trim_end_matches('#').trim_end()))
-}
-
-fn underline(line: &str) -> Option<u8> {
-    if line.bytes().all(|byte| byte == b'=') {
-        return Some(1);
-    }
-    (line.len() >= 2 && line.bytes().all(|byte| byte == b'-')).then_some(2)
-}
-
-fn is_rule(line: &str) -> bool {
-    let marks: String = line.split_whitespace().collect();
-    marks.len() >= 3 && ["*", "-", "_"].iter().any(|mark| marks.trim_start_matches(mark).is_empty())
-}
-
-fn is_table_rule(line: &str) -> bool {
-    line.contains('-')
-        && line.chars().all(|char| matches!(char, '|' | '-' | ':' | '+' | ' ' | '\t'))
-        && (line.contains('|') || line.contains(':'))
-}
-
-fn row(line: &str) -> String {
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let line = line.strip_suffix('|').unwrap_or(line);
-    line.split('|').map(str::trim).collect::<Vec<_>>().join(" | ")
-}
-
-fn list_item(line: &str) -> Option<&str> {
-    if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
-        let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
-        let rest = ["[ ] ", "[x] ", "[X] "]
+    #[track_caller]
+    fn check(markdown: &str, expected: &[&str]) {
+        let (document, warnings) = extract(markdown.as_bytes(), "a.md", &Caps::standard());
+        assert_eq!(warnings, []);
+        let shown: Vec<String> = document
+            .blocks
             .iter()
-            .find_map(|mark| rest.strip_prefix(mark))
-            .unwrap_or(rest);
-        return Some(rest);
+            .map(|block| format!("{} {:?}: {}", block.pointer, block.kind, block.text))
+            .collect();
+        assert_eq!(shown, expected);
     }
-    let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = line.get(n_digits..)?.strip_prefix(['.', ')'])?;
-    // The number stays: people refer to it.
-    (1..=9).contains(&n_digits).then_some(())?;
-    rest.starts_with([' ', '\t']).then_some(line)
+
+    #[test]
+    fn marks_go_and_words_stay() {
+        check("**bold** and _slanted_ `code`", &["line 1 Paragraph: bold and slanted code"]);
+        check("[the text](http://a.b/c_(d)) after", &["line 1 Paragraph: the text after"]);
+        check("![a picture](a.png)", &["line 1 Paragraph: a picture"]);
+        check("snake_case_name, 2 * 3 = 6", &["line 1 Paragraph: snake_case_name, 2 * 3 = 6"]);
+        check("&amp; &copy; &unknown; R&D", &["line 1 Paragraph: & © &unknown; R&D"]);
+        check("one<br>two <https://a.b> x < y", &["line 1 Paragraph: one two https://a.b x < y"]);
+    }
+
+    #[test]
+    fn lists_keep_their_numbers_and_their_items_apart() {
+        check(
+            "- one\n  - inner\n- [x] two\n\n3. three\n\n   more\n4. four\n",
+            &[
+                "line 1 ListItem: one",
+                "line 2 ListItem: inner",
+                "line 3 ListItem: two",
+                "line 5 ListItem: 3. three\nmore",
+                "line 8 ListItem: 4. four",
+            ],
+        );
+    }
+
+    #[test]
+    fn html_between_blocks_is_read_as_html() {
+        check(
+            "# A\n\n<div><!-- unseen -->\n<p>Words <b>here</b></p></div>\n\nAfter\n",
+            &["line 1 Heading(1): A", "line 3 Paragraph: Words here", "line 6 Paragraph: After"],
+        );
+    }
+
+    #[test]
+    fn long_tables_point_at_their_rows() {
+        let rows: String = (0..900).map(|row| format!("| {row} | value |\n")).collect();
+        let markdown = format!("| n | what |\n|---|---|\n{rows}");
+        let (document, _) = extract(markdown.as_bytes(), "a.md", &Caps::standard());
+        let second = &document.blocks[1];
+        let first: usize = second.text.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(second.pointer.to_string(), format!("line {}", first + 3));
+    }
 }

@@ -8,12 +8,10 @@ mod csv;
 mod json;
 mod latex;
 mod markdown;
-mod markdown_inline;
 
 pub(crate) use code::read_code;
 pub(crate) use csv::read_csv;
 pub(crate) use json::{read_json, read_json_lines, read_notebook};
 pub(crate) use latex::read_latex;
 pub(crate) use markdown::{push_markdown, read_markdown};
-pub(crate) use markdown_inline::without_marks;
 pub(crate) use text::{push_text, read_text};

@@ -5,6 +5,7 @@
 
 mod fixtures;
 
+mod docx;
 mod formats;
 mod hostile;
 mod outcomes;

@@ -93,12 +93,31 @@ impl Roots {
         Ok((root, resolved))
     }
 
-    /// Finds the innermost root of a resolved path.
-    fn root_of(&self, caller: &Caller, resolved: &Path) -> Option<&Root> {
-        self.visible(caller)
-            .into_iter()
+    /// Lists the roots inside another one: what is in them belongs to them alone.
+    pub(crate) fn inside(&self, outer: &Root) -> Vec<&Root> {
+        self.0
+            .iter()
+            .filter(|root| root.path != outer.path && root.path.starts_with(&outer.path))
+            .collect()
+    }
+
+    /// Tells whether a root is inside another one.
+    pub(crate) fn is_inside_another(&self, inner: &Root) -> bool {
+        self.0.iter().any(|root| root.path != inner.path && inner.path.starts_with(&root.path))
+    }
+
+    /// Finds the innermost root of a resolved path, whoever may use it.
+    pub(crate) fn owner_of(&self, resolved: &Path) -> Option<&Root> {
+        self.0
+            .iter()
             .filter(|root| resolved.starts_with(&root.path))
             .max_by_key(|root| root.path.components().count())
+    }
+
+    /// Finds the root that a resolved path belongs to, if the caller may use it: what is in an
+    /// inner root is not readable through an outer one.
+    fn root_of(&self, caller: &Caller, resolved: &Path) -> Option<&Root> {
+        self.owner_of(resolved).filter(|root| caller.may_use(&root.access))
     }
 }
 

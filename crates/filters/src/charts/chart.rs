@@ -106,6 +106,17 @@ pub struct SeriesWords {
     pub lines: Vec<String>,
 }
 
+impl Chart {
+    /// Gives all periods of the chart in order, each once.
+    pub fn periods(&self) -> Vec<Period> {
+        let points = self.series.iter().flat_map(|series| &series.data_points);
+        let mut periods: Vec<Period> = points.map(|point| point.x).collect();
+        periods.sort();
+        periods.dedup();
+        periods
+    }
+}
+
 impl Statistics {
     /// Summarises points; all zeros when there are none.
     pub fn of(points: &[DataPoint]) -> Self {

@@ -1,8 +1,8 @@
 //! Charts of what filters select: series from a fact table, kept, and drawn on a page.
 //!
-//! A request is checked word by word ([`ChartRequest::from_json`]), its series are summed,
+//! A request is checked ([`ChartRequest::check`]), its series are summed,
 //! normalised and described, and the result is a [`Chart`] that can be kept, listed and drawn
-//! ([`render_page`]) without asking the facts again.
+//! without asking the facts again.
 
 mod config;
 mod period;
@@ -12,20 +12,19 @@ mod facts;
 mod reference;
 
 mod chart;
+mod csv;
 mod kept;
 mod names;
 mod service;
-
-mod render;
 
 #[cfg(test)]
 mod tests;
 
 pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, SeriesWords, Statistics};
 pub use config::{ChartColumns, ChartsConfig};
+pub use csv::render_csv;
 pub use kept::{ChartSummary, MAX_KEPT_CHARTS};
 pub use period::{Period, PeriodType};
-pub use render::{render_csv, render_page};
 pub use request::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,
     MAX_POINTS, MAX_SERIES, Normalization, ReportPeriod, Selection, SeriesDefinition,

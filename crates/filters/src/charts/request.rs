@@ -1,10 +1,8 @@
-//! What a chart is made of, checked by hand so that every mistake is named with its place.
+//! What a chart is made of; what types cannot say is checked, and named with its place.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::charts::period::{Period, PeriodType};
-use crate::request::{bad, check_names, object, text};
 use crate::{Error, Result};
 
 /// The most series of one chart.
@@ -211,275 +209,124 @@ impl Exclusion {
 }
 
 impl ChartRequest {
-    /// Reads the arguments of a call.
+    /// Checks what types cannot say, and names the place of a mistake.
     ///
-    /// Fails when one is missing, unknown, of the wrong type or out of range, and says where.
-    pub fn from_json(arguments: &Value) -> Result<Self> {
-        let arguments = object(arguments)?;
-        check_names(arguments, &["title", "description", "chart_type", "series_definitions"])?;
-        let title = required_text(arguments, "title", "title")?;
-        let description = text(arguments, "description")?;
-        let chart_type = one_of(
-            arguments,
-            "chart_type",
-            "chart_type",
-            "`line`, `bar`, `area` or `pie`",
-            |name| match name {
-                "line" => Some(ChartType::Line),
-                "bar" => Some(ChartType::Bar),
-                "area" => Some(ChartType::Area),
-                "pie" => Some(ChartType::Pie),
-                _ => None,
-            },
-        )?;
-        let definitions = match arguments.get("series_definitions") {
-            None | Some(Value::Null) => return Err(required("series_definitions")),
-            Some(Value::Array(definitions)) => definitions,
-            Some(other) => return Err(bad("series_definitions", "a list of series", other)),
-        };
-        if definitions.is_empty() || definitions.len() > MAX_SERIES {
-            return Err(Error::OutOfRange {
-                name: "series_definitions".to_owned(),
-                n_received: definitions.len(),
-                least: 1,
-                most: MAX_SERIES,
-                unit: "series",
-            });
+    /// Fails when there are too many or too few of something, periods do not fit their type,
+    /// or a prefix does not end in a dot.
+    pub fn check(&self) -> Result<()> {
+        check_text("title", &self.title)?;
+        check_count("series_definitions", self.series_definitions.len(), 1, MAX_SERIES, "series")?;
+        for (at, definition) in self.series_definitions.iter().enumerate() {
+            let place = format!("series_definitions[{at}]");
+            check_text(&format!("{place}.label"), &definition.label)?;
+            let filter = &definition.filter;
+            let place = format!("{place}.filter");
+            filter.report_period.check(&format!("{place}.report_period"))?;
+            filter.only.check(&place)?;
+            filter.exclude.check(&format!("{place}.exclude"))?;
         }
-        let series_definitions = definitions
-            .iter()
-            .enumerate()
-            .map(|(at, definition)| series(definition, &format!("series_definitions[{at}]")))
-            .collect::<Result<_>>()?;
-        Ok(ChartRequest { title, description, chart_type, series_definitions })
+        Ok(())
     }
 }
 
-fn series(definition: &Value, place: &str) -> Result<SeriesDefinition> {
-    let definition = definition
-        .as_object()
-        .ok_or_else(|| bad(place, "an object with label and filter", definition))?;
-    check_names(definition, &["label", "filter"])?;
-    let label = required_text(definition, "label", &format!("{place}.label"))?;
-    let place = format!("{place}.filter");
-    let filter = match definition.get("filter") {
-        None | Some(Value::Null) => return Err(required(&place)),
-        Some(Value::Object(filter)) => filter,
-        Some(other) => return Err(bad(&place, "an object", other)),
-    };
-    Ok(SeriesDefinition { label, filter: chart_filter(filter, &place)? })
-}
+impl ReportPeriod {
+    /// Reads all periods from one to another, both included; `place` names the interval in
+    /// errors.
+    pub fn interval(period_type: PeriodType, start: &str, end: &str, place: &str) -> Result<Self> {
+        let start = period(start, period_type, &format!("{place}.start"))?;
+        let end = period(end, period_type, &format!("{place}.end"))?;
+        Ok(ReportPeriod { period_type, selection: Selection::Interval { start, end } })
+    }
 
-fn chart_filter(filter: &Map<String, Value>, place: &str) -> Result<ChartFilter> {
-    let mut names = vec!["report_period", "account_category"];
-    names.extend(FIELDS);
-    names.extend(["normalization", "exclude"]);
-    check_names(filter, &names)?;
-    let report_period = report_period(filter, &format!("{place}.report_period"))?;
-    let account_category = one_of(
-        filter,
-        "account_category",
-        &format!("{place}.account_category"),
-        "`ch` for spending or `vn` for revenue",
-        |name| match name {
-            "ch" => Some(AccountCategory::Ch),
-            "vn" => Some(AccountCategory::Vn),
-            _ => None,
-        },
-    )?;
-    let normalization = if filter.get("normalization").is_none_or(Value::is_null) {
-        Normalization::Total
-    } else {
-        one_of(
-            filter,
-            "normalization",
-            &format!("{place}.normalization"),
-            "`total`, `per_capita`, `total_euro` or `per_capita_euro`",
-            |name| match name {
-                "total" => Some(Normalization::Total),
-                "per_capita" => Some(Normalization::PerCapita),
-                "total_euro" => Some(Normalization::TotalEuro),
-                "per_capita_euro" => Some(Normalization::PerCapitaEuro),
-                _ => None,
-            },
-        )?
-    };
-    let only = fields(filter, place)?;
-    let place = format!("{place}.exclude");
-    let exclude = match filter.get("exclude") {
-        None | Some(Value::Null) => Exclusion::default(),
-        Some(Value::Object(exclude)) => {
-            check_names(exclude, &FIELDS)?;
-            fields(exclude, &place)?
-        }
-        Some(other) => return Err(bad(&place, "an object", other)),
-    };
-    Ok(ChartFilter { report_period, account_category, only, normalization, exclude })
-}
+    /// Reads the given periods; `place` names the list in errors.
+    pub fn dates(period_type: PeriodType, dates: &[String], place: &str) -> Result<Self> {
+        let dates = dates.iter().enumerate();
+        let dates = dates
+            .map(|(at, date)| period(date, period_type, &format!("{place}[{at}]")))
+            .collect::<Result<_>>()?;
+        Ok(ReportPeriod { period_type, selection: Selection::Dates(dates) })
+    }
 
-fn report_period(filter: &Map<String, Value>, place: &str) -> Result<ReportPeriod> {
-    let report = match filter.get("report_period") {
-        None | Some(Value::Null) => return Err(required(place)),
-        Some(Value::Object(report)) => report,
-        Some(other) => return Err(bad(place, "an object with type and selection", other)),
-    };
-    check_names(report, &["type", "selection"])?;
-    let period_type =
-        one_of(report, "type", &format!("{place}.type"), "`YEAR`, `QUARTER` or `MONTH`", |name| {
-            match name {
-                "YEAR" => Some(PeriodType::Year),
-                "QUARTER" => Some(PeriodType::Quarter),
-                "MONTH" => Some(PeriodType::Month),
-                _ => None,
+    fn check(&self, place: &str) -> Result<()> {
+        let place = format!("{place}.selection");
+        let of_type = |one: Period, place: String| {
+            if one.period_type() == self.period_type {
+                return Ok(());
             }
-        })?;
-    let place = format!("{place}.selection");
-    let selection = match report.get("selection") {
-        None | Some(Value::Null) => return Err(required(&place)),
-        Some(Value::Object(selection)) => selection,
-        Some(other) => return Err(bad(&place, "an object with interval or dates", other)),
-    };
-    check_names(selection, &["interval", "dates"])?;
-    let selection = match (selection.get("interval"), selection.get("dates")) {
-        (Some(Value::Object(interval)), None | Some(Value::Null)) => {
-            check_names(interval, &["start", "end"])?;
-            let place = format!("{place}.interval");
-            let start = period(interval.get("start"), period_type, &format!("{place}.start"))?;
-            let end = period(interval.get("end"), period_type, &format!("{place}.end"))?;
-            if start > end {
-                return Err(Error::IntervalReversed {
-                    name: place,
-                    start: start.to_string(),
-                    end: end.to_string(),
-                });
+            Err(bad_period(&one.to_string(), self.period_type, place))
+        };
+        match &self.selection {
+            Selection::Interval { start, end } => {
+                let place = format!("{place}.interval");
+                of_type(*start, format!("{place}.start"))?;
+                of_type(*end, format!("{place}.end"))?;
+                if start > end {
+                    return Err(Error::IntervalReversed {
+                        name: place,
+                        start: start.to_string(),
+                        end: end.to_string(),
+                    });
+                }
+                check_count(&place, start.n_through(*end), 1, MAX_POINTS, "periods")
             }
-            check_points(&place, start.n_through(end))?;
-            Selection::Interval { start, end }
+            Selection::Dates(dates) => {
+                let place = format!("{place}.dates");
+                check_count(&place, dates.len(), 1, MAX_POINTS, "periods")?;
+                let mut dates = dates.iter().enumerate();
+                dates.try_for_each(|(at, date)| of_type(*date, format!("{place}[{at}]")))
+            }
         }
-        (None | Some(Value::Null), Some(Value::Array(dates))) => {
-            let place = format!("{place}.dates");
-            check_points(&place, dates.len())?;
-            let dates = dates
-                .iter()
-                .enumerate()
-                .map(|(at, date)| period(Some(date), period_type, &format!("{place}[{at}]")))
-                .collect::<Result<_>>()?;
-            Selection::Dates(dates)
-        }
-        _ => {
-            let received = Value::Object(selection.clone());
-            return Err(bad(
-                &place,
-                "either {interval: {start, end}} or {dates: [...]}",
-                &received,
-            ));
-        }
-    };
-    Ok(ReportPeriod { period_type, selection })
+    }
 }
 
-fn period(value: Option<&Value>, period_type: PeriodType, place: &str) -> Result<Period> {
-    let value = value.filter(|value| !value.is_null()).ok_or_else(|| required(place))?;
-    let parsed = value.as_str().and_then(Period::parse);
-    parsed.filter(|period| period.period_type() == period_type).ok_or_else(|| Error::BadPeriod {
-        name: place.to_owned(),
+impl Exclusion {
+    fn check(&self, place: &str) -> Result<()> {
+        for field in FIELDS {
+            let values = self.values(field);
+            let place = format!("{place}.{field}");
+            check_count(&place, values.len(), 0, MAX_FILTER_VALUES, "values")?;
+            for (at, value) in values.iter().enumerate() {
+                if field.ends_with("_prefixes") && !value.ends_with('.') {
+                    let name = format!("{place}[{at}]");
+                    return Err(Error::PrefixWithoutDot { name, received: value.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn period(text: &str, period_type: PeriodType, place: &str) -> Result<Period> {
+    Period::parse(text)
+        .filter(|period| period.period_type() == period_type)
+        .ok_or_else(|| bad_period(text, period_type, place.to_owned()))
+}
+
+fn bad_period(received: &str, period_type: PeriodType, name: String) -> Error {
+    Error::BadPeriod {
+        name,
         period_type: period_type.as_str(),
         example: period_type.example(),
-        received: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-    })
+        received: received.to_owned(),
+    }
 }
 
-fn check_points(place: &str, n_points: usize) -> Result<()> {
-    if (1..=MAX_POINTS).contains(&n_points) {
+fn check_text(place: &str, text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Error::Required { name: place.to_owned() });
+    }
+    check_count(place, text.chars().count(), 1, MAX_TEXT_CHARS, "characters")
+}
+
+fn check_count(
+    place: &str,
+    n_received: usize,
+    least: usize,
+    most: usize,
+    unit: &'static str,
+) -> Result<()> {
+    if (least..=most).contains(&n_received) {
         return Ok(());
     }
-    Err(Error::OutOfRange {
-        name: place.to_owned(),
-        n_received: n_points,
-        least: 1,
-        most: MAX_POINTS,
-        unit: "periods",
-    })
-}
-
-fn fields(filter: &Map<String, Value>, place: &str) -> Result<Exclusion> {
-    let field = |name: &str| values(filter, name, &format!("{place}.{name}"));
-    Ok(Exclusion {
-        entity_cuis: field("entity_cuis")?,
-        uat_ids: field("uat_ids")?,
-        county_codes: field("county_codes")?,
-        functional_prefixes: field("functional_prefixes")?,
-        functional_codes: field("functional_codes")?,
-        economic_prefixes: field("economic_prefixes")?,
-        economic_codes: field("economic_codes")?,
-    })
-}
-
-fn values(filter: &Map<String, Value>, name: &str, place: &str) -> Result<Vec<String>> {
-    let values = match filter.get(name) {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(values)) => values,
-        Some(other) => return Err(bad(place, "a list of strings", other)),
-    };
-    if values.len() > MAX_FILTER_VALUES {
-        return Err(Error::OutOfRange {
-            name: place.to_owned(),
-            n_received: values.len(),
-            least: 0,
-            most: MAX_FILTER_VALUES,
-            unit: "values",
-        });
-    }
-    let is_prefix = name.ends_with("_prefixes");
-    values
-        .iter()
-        .enumerate()
-        .map(|(at, value)| {
-            let place = format!("{place}[{at}]");
-            let text = value.as_str().filter(|text| !text.is_empty());
-            let text = text.ok_or_else(|| bad(&place, "a string (ids are strings)", value))?;
-            if is_prefix && !text.ends_with('.') {
-                return Err(Error::PrefixWithoutDot { name: place, received: text.to_owned() });
-            }
-            Ok(text.to_owned())
-        })
-        .collect()
-}
-
-fn one_of<T>(
-    arguments: &Map<String, Value>,
-    name: &str,
-    place: &str,
-    expected: &'static str,
-    read: impl Fn(&str) -> Option<T>,
-) -> Result<T> {
-    let value =
-        arguments.get(name).filter(|value| !value.is_null()).ok_or_else(|| required(place))?;
-    value.as_str().and_then(read).ok_or_else(|| bad(place, expected, value))
-}
-
-fn required_text(arguments: &Map<String, Value>, name: &str, place: &str) -> Result<String> {
-    let text = match arguments.get(name) {
-        None | Some(Value::Null) => return Err(required(place)),
-        Some(Value::String(text)) => text.trim(),
-        Some(other) => return Err(bad(place, "a string", other)),
-    };
-    let n_chars = text.chars().count();
-    if n_chars == 0 {
-        return Err(required(place));
-    }
-    if n_chars > MAX_TEXT_CHARS {
-        return Err(Error::OutOfRange {
-            name: place.to_owned(),
-            n_received: n_chars,
-            least: 1,
-            most: MAX_TEXT_CHARS,
-            unit: "characters",
-        });
-    }
-    Ok(text.to_owned())
-}
-
-fn required(place: &str) -> Error {
-    Error::Required { name: place.to_owned() }
+    Err(Error::OutOfRange { name: place.to_owned(), n_received, least, most, unit })
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use model::{Caller, Clock, Deadline, Timestamp, Warning};
 use parking_lot::RwLock;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::charts::chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Statistics, rounded};
@@ -79,18 +78,10 @@ impl Charts {
         caller.may_use(&self.config.allow)
     }
 
-    /// Answers the arguments of a call.
-    ///
-    /// Fails when they do not check, or on the deadline.
-    pub fn call(&self, caller: &Caller, arguments: &Value, deadline: &Deadline) -> Result<Value> {
-        let request = ChartRequest::from_json(arguments)?;
-        let answer = self.generate(caller, &request, deadline)?;
-        Ok(serde_json::to_value(answer).expect("an answer has string keys and finite numbers"))
-    }
-
     /// Sums the series, keeps the chart, and gives both.
     ///
-    /// Fails when the facts lack what a filter or unit needs, or on the deadline.
+    /// Fails when the request does not check, the facts lack what a filter or unit needs, or on
+    /// the deadline.
     pub fn generate(
         &self,
         caller: &Caller,
@@ -98,6 +89,7 @@ impl Charts {
         deadline: &Deadline,
     ) -> Result<ChartAnswer> {
         self.check_access(caller)?;
+        request.check()?;
         let mut warnings = Vec::new();
         let series = request
             .series_definitions

@@ -1,9 +1,7 @@
 //! The same contract on a real PostgreSQL: as the source of a dimension, as the engine of its
 //! lookups, and as the home of facts. Without the test bed these tests have nothing to run on.
 
-use std::time::Duration;
-
-use model::{Caller, Clock, Deadline, Timestamp};
+use model::{Caller, Clock, Timestamp};
 use serde_json::{Value, json};
 use testkit::Postgres;
 
@@ -62,7 +60,7 @@ fn source_and_engine_keep_the_contract() {
         let service = service(&postgres, engine);
         let search = |category: &str, query: &str| -> Value {
             let arguments = json!({"category": category, "query": query});
-            service.call(&Caller::local_admin(), &arguments).unwrap()
+            tests::call(&service, &arguments)
         };
         for (category, query, top, best) in tests::CASES {
             let response = search(category, query);
@@ -92,7 +90,7 @@ fn hostile_queries_are_only_text() {
     let service = service(&postgres, Engine::Postgres);
     for query in ["'; DROP TABLE uat; --", "%", "_", "\\", "$1", "\u{feff}x"] {
         let arguments = json!({"category": "functional_classification", "query": query});
-        service.call(&Caller::local_admin(), &arguments).unwrap();
+        assert_eq!(tests::call(&service, &arguments)["ok"], true);
     }
     assert_eq!(service.dimensions(&Caller::local_admin())[0].n_entries, 4);
 }
@@ -138,10 +136,7 @@ fn facts_are_summed_where_they_are() {
             "title": "t", "chart_type": "line",
             "series_definitions": [{"label": "l", "filter": filter}],
         });
-        let deadline = Deadline::after(Duration::from_secs(30));
-        let answer = charts
-            .call(&Caller::local_admin(), &arguments, &deadline)
-            .unwrap_or_else(|error| error.to_json());
+        let answer = tests::chart(&charts, &arguments);
         let points = answer["data_series"][0]["data_points"].as_array().cloned();
         points.map_or(answer, |points| points.iter().map(|point| point["y"].clone()).collect())
     };

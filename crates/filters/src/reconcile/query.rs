@@ -1,8 +1,8 @@
 //! One query of a batch, read with every mistake named.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::request::{MAX_QUERY_CHARS, bad};
+use crate::request::MAX_QUERY_CHARS;
 use crate::{Error, Result};
 
 /// Candidates given for a query that names no limit.
@@ -84,4 +84,20 @@ pub(crate) fn strings(value: Option<&Value>, name: &str) -> Result<Vec<String>> 
             item.as_str().map(str::to_owned).ok_or_else(|| bad(name, "a list of strings", item))
         })
         .collect()
+}
+
+/// Gives the members of what must be an object.
+pub(super) fn object(value: &Value) -> Result<&Map<String, Value>> {
+    value.as_object().ok_or_else(|| bad("arguments", "an object", value))
+}
+
+/// Says that a part of a message has the wrong type.
+pub(super) fn bad(name: &str, expected: &'static str, received: &Value) -> Error {
+    const MAX_SHOWN_CHARS: usize = 60;
+    let text = received.as_str().map_or_else(|| received.to_string(), str::to_owned);
+    let shown = match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    };
+    Error::BadArgument { name: name.to_owned(), expected, received: shown }
 }

@@ -7,8 +7,8 @@ use model::Caller;
 use serde_json::{Map, Value, json};
 
 use crate::dimension::Dimension;
-use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, strings};
-use crate::request::{MAX_QUERY_CHARS, bad, object};
+use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, bad, object, strings};
+use crate::request::MAX_QUERY_CHARS;
 use crate::{Error, Result, SearchResult, Service};
 
 /// The most queries of one batch.
@@ -193,25 +193,14 @@ impl Reconciliation {
         Ok(json!({"meta": meta, "rows": rows}))
     }
 
-    /// Gives a small HTML page about one entity.
+    /// Gives one entity as it is shown to people.
     ///
     /// Fails when it does not exist for the caller.
-    pub fn preview(&self, caller: &Caller, id: &str) -> Result<String> {
+    pub fn entity(&self, caller: &Caller, id: &str) -> Result<SearchResult> {
         let (dimension, entry) = self
             .find(caller, id)
             .ok_or_else(|| Error::NotFound { kind: "entity", id: id.chars().take(60).collect() })?;
-        let shown = dimension.show(entry, None);
-        let escape = crate::html::escape;
-        Ok(format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name}</title>\
-             <style>:root{{color-scheme:light dark}}body{{font:14px/1.4 system-ui,sans-serif;margin:12px}}\
-             h1{{font-size:16px;margin:0 0 4px}}p{{margin:0 0 4px}}</style></head><body>\
-             <h1>{name}</h1><p>{context}</p><p>{category}: <code>{value}</code></p></body></html>",
-            name = escape(&shown.name),
-            context = escape(shown.context.as_deref().unwrap_or_default()),
-            category = escape(&shown.category),
-            value = escape(&shown.filter_value),
-        ))
+        Ok(dimension.show(entry, None))
     }
 
     /// Gives the visible categories that hold a text.

@@ -142,8 +142,7 @@ fn entities_are_extended_and_previewed() {
         })
     );
     assert_eq!(extended["meta"][0], json!({"id": "population", "name": "population"}));
-    let preview = reconciliation.preview(&caller, "uat/123").unwrap();
-    assert!(preview.contains("JUDEȚUL CLUJ"));
-    assert!(reconciliation.preview(&caller, "uat/<script>").is_err());
-    assert!(reconciliation.extend(&caller, &json!({"ids": ["uat/123"]})).is_err());
+    let entity = reconciliation.entity(&caller, "uat/123").unwrap();
+    assert_eq!((entity.name.as_str(), entity.filter_value.as_str()), ("JUDEȚUL CLUJ", "123"));
+    assert!(reconciliation.entity(&caller, "uat/<script>").is_err());
 }

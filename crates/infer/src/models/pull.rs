@@ -138,7 +138,7 @@ impl Job<'_> {
                 Err(error @ (Error::OutOfTime { .. } | Error::WrongChecksum { .. })) => {
                     return Err(error);
                 }
-                Err(error) => attempts.push(with_causes(&error)),
+                Err(error) => attempts.push(model::with_causes(&error)),
             }
         }
         Err(Error::CannotPull { model: self.model.to_owned(), attempts })
@@ -203,17 +203,6 @@ pub(crate) fn running_pull(models_dir: &Path, model: &str) -> Option<Progress> {
     let progress = fs_err::read(staging.join("progress.json")).ok();
     let progress = progress.and_then(|text| serde_json::from_slice(&text).ok());
     Some(progress.unwrap_or_else(|| Progress::downloading(model, 0)))
-}
-
-/// Gives an error and its causes in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 const LOCK_FILE: &str = "lock";

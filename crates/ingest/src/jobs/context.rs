@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model::with_causes;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -47,9 +48,12 @@ impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         match error {
             Error::Cancelled => JobFailure::Cancelled,
-            Error::Store(_) | Error::Embedder(_) | Error::QueueFull { .. } | Error::Thread(_) => {
-                JobFailure::Passing(with_causes(&error))
-            }
+            Error::Store(_)
+            | Error::Embedder(_)
+            | Error::QueueFull { .. }
+            | Error::Busy
+            | Error::Watch(_)
+            | Error::Thread(_) => JobFailure::Passing(with_causes(&error)),
             Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
                 JobFailure::Final(with_causes(&error))
             }
@@ -138,15 +142,4 @@ impl JobContext {
             );
         }
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -1,7 +1,18 @@
 //! Source → extract → cut → store, with bounded queues between the stages.
 
 mod cut;
+mod hooks;
+
+mod batch;
+mod changes;
+mod in_flight;
+mod known;
+mod report;
 mod run;
+mod scope;
 
 pub use cut::Cut;
-pub use run::{Annotate, IngestReport, Pipeline, Unchanged};
+pub use hooks::{Hooks, Outcome, Prepared, Target};
+pub use report::IngestReport;
+pub use run::{Gone, Pipeline, Unchanged};
+pub use scope::Scope;

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
-use model::{Block, NamespaceId, Warning};
+use model::{Block, NamespaceId, ReadOutcome, Warning};
 use store::{Document, Store};
 
-use super::Cut;
+use super::batch::Batch;
+use super::in_flight::InFlight;
+use super::known::{Known, Removed};
+use super::{Hooks, IngestReport, Outcome, Prepared, Scope, Target};
 use crate::{Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
 
 /// How long the first document of a batch waits for company, at least.
@@ -21,15 +24,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How often the last commit would fit into the wait for the next.
 const COMMITS_PER_WAIT: u32 = 4;
 
-/// The write path into one namespace.
+/// The write path into one namespace: the same for folders, uploads and JSON documents.
 #[derive(Clone)]
 pub struct Pipeline {
     /// Where documents go.
     pub store: Arc<Store>,
     /// The namespace.
     pub namespace: NamespaceId,
-    /// How documents become passages.
-    pub cut: Cut,
     /// What one document may cost.
     pub caps: Caps,
     /// Worker processes for extraction; nothing reads in this process.
@@ -38,14 +39,16 @@ pub struct Pipeline {
     pub n_extractors: usize,
     /// Whether an unchanged fingerprint saves the work.
     pub unchanged: Unchanged,
-    /// Adds to an item what only its text can tell, such as the years it speaks of.
-    pub annotate: Option<Annotate>,
+    /// The documents that the source answers for, whose fingerprints are asked for once; nothing
+    /// for a source of single documents, which are always written.
+    pub scope: Option<Scope>,
+    /// What happens to documents of the scope that the source has no more.
+    pub gone: Gone,
+    /// What is special about the family's documents.
+    pub hooks: Arc<dyn Hooks>,
 }
 
-/// Looks at the blocks of a document and completes its item.
-pub type Annotate = Arc<dyn Fn(&mut Item, &[Block]) + Send + Sync>;
-
-/// What happens to a document whose fingerprint is the kept one.
+/// What happens to a document whose fingerprint is the stored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unchanged {
     /// It is passed over.
@@ -54,189 +57,286 @@ pub enum Unchanged {
     Rewrite,
 }
 
-/// What a run did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IngestReport {
-    /// Items that the source gave.
-    pub n_seen: usize,
-    /// Documents written.
-    pub n_written: usize,
-    /// Documents whose fingerprint had not changed.
-    pub n_unchanged: usize,
-    /// Items that could not be read at all.
-    pub n_failed: usize,
-    /// Passages written.
-    pub n_passages: usize,
-    /// Passages that kept their vector.
-    pub n_vectors_kept: usize,
-    /// The warnings that were kept.
-    pub warnings: Vec<Warning>,
-    /// How many warnings there were.
-    pub n_warnings: usize,
+/// What happens to documents that the source has no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gone {
+    /// They stay.
+    Keep,
+    /// They are removed, once the source has given everything that it has.
+    Remove,
+}
+
+/// What the threads of a run share.
+struct Run<'a> {
+    pipeline: &'a Pipeline,
+    progress: &'a Progress,
+    known: Known,
+    in_flight: InFlight,
+}
+
+/// What was read of one document.
+struct Content {
+    outcome: ReadOutcome,
+    reason: Option<String>,
+    title: Option<String>,
+    blocks: Vec<Block>,
+    warnings: Vec<Warning>,
+}
+
+/// What the reader of a run counts.
+#[derive(Default)]
+struct Read {
+    n_seen: usize,
+    n_unchanged: usize,
+    n_passages_unchanged: usize,
+    n_failed: usize,
 }
 
 impl Pipeline {
-    /// Makes a pipeline that extracts in this process, on one thread.
-    pub fn in_process(store: Arc<Store>, namespace: NamespaceId, cut: Cut) -> Self {
+    /// Makes a pipeline that extracts in this process, on one thread, compares with everything in
+    /// the namespace, and removes nothing.
+    pub fn in_process(
+        store: Arc<Store>,
+        namespace: NamespaceId,
+        hooks: impl Hooks + 'static,
+    ) -> Self {
         Pipeline {
             store,
             namespace,
-            cut,
             caps: Caps::standard(),
             pool: None,
             n_extractors: 1,
             unchanged: Unchanged::Skip,
-            annotate: None,
+            scope: Some(Scope::everything()),
+            gone: Gone::Keep,
+            hooks: Arc::new(hooks),
         }
     }
 
-    /// Takes every document of the source into the store.
+    /// Takes every document of the source into the store, and removes those of its scope that it
+    /// has no more.
     ///
     /// Documents are searchable by words as soon as their batch is written. A document that
-    /// cannot be read is a warning and leaves what was kept before.
+    /// cannot be read is a warning; what was written of it before stays, and where there is
+    /// nothing yet it is written without text.
     ///
     /// # Errors
     ///
     /// [`Error::Cancelled`] when the run was stopped: what was written stays, and the next run
-    /// passes over it. [`Error::Store`] when the store fails.
+    /// passes over it. [`Error::Store`] when the store fails, and what [`Hooks::write`] gives.
     pub fn run(&self, source: &mut dyn Source, progress: &Progress) -> Result<IngestReport> {
         progress.begin(Stage::Writing, source.n_items());
-        let (to_extract, extracting) = bounded(limits::MAX_WAITING_DOCUMENTS);
-        let (to_write, writing) = bounded(limits::MAX_WAITING_DOCUMENTS);
-        let mut report = thread::scope(|scope| {
-            let reader = scope.spawn(|| self.read(source, to_extract, progress));
-            for _ in 0..self.n_extractors.max(1) {
-                let (extracting, to_write) = (extracting.clone(), to_write.clone());
-                scope.spawn(move || self.extract_all(&extracting, &to_write, progress));
-            }
-            // Only the threads hold the ends of the queues now, so that a stage that ends lets
-            // the others end too.
-            drop(extracting);
-            drop(to_write);
-            let written = self.write_all(writing, progress);
-            let read = reader.join().unwrap_or_else(|_| Err(Error::Cancelled));
-            let (mut report, read) = (written?, read?);
-            report.n_seen = read.n_seen;
-            report.n_unchanged = read.n_unchanged;
-            report.n_failed += read.n_failed;
-            Ok::<_, Error>(report)
-        })?;
+        let known = Known::load(&*self.store, &self.namespace, self.scope.as_ref())?;
+        let run = Run { pipeline: self, progress, known, in_flight: InFlight::default() };
+        let mut report = run.stages(source)?;
         if progress.is_cancelled() {
             return Err(Error::Cancelled);
+        }
+        report.is_complete = source.is_complete();
+        if let Some(scope) = self.scope.as_ref()
+            && report.is_complete
+            && self.gone == Gone::Remove
+        {
+            let Removed { n_documents, n_passages } =
+                run.known.remove_unseen(&*self.store, &self.namespace, scope)?;
+            report.n_removed = n_documents;
+            report.n_passages_removed += n_passages;
         }
         (report.warnings, report.n_warnings) = progress.warnings();
         Ok(report)
     }
+}
+
+impl Run<'_> {
+    fn stages(&self, source: &mut dyn Source) -> Result<IngestReport> {
+        let (to_extract, extracting) = bounded(limits::MAX_WAITING_DOCUMENTS);
+        let (to_write, writing) = bounded(limits::MAX_WAITING_DOCUMENTS);
+        let counter = source.counter();
+        thread::scope(|scope| {
+            if let Some(counter) = counter {
+                scope.spawn(move || self.progress.set_total(Stage::Writing, counter()));
+            }
+            let reader = scope.spawn(|| self.read(source, to_extract));
+            let extractors: Vec<_> = (0..self.pipeline.n_extractors.max(1))
+                .map(|_| {
+                    let (extracting, to_write) = (extracting.clone(), to_write.clone());
+                    scope.spawn(move || self.extract_all(&extracting, &to_write))
+                })
+                .collect();
+            // Only the threads hold the ends of the queues now, so that a stage that ends lets
+            // the others end too.
+            drop(extracting);
+            drop(to_write);
+            let written = self.write_all(writing);
+            let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let n_left_out: usize = extractors
+                .into_iter()
+                .map(|extractor| extractor.join())
+                .map(|n| n.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .sum();
+            let mut report = written?;
+            report.n_seen = read.n_seen;
+            report.n_unchanged = read.n_unchanged;
+            report.n_passages_unchanged = read.n_passages_unchanged;
+            report.n_failed += read.n_failed + n_left_out;
+            Ok(report)
+        })
+    }
 
     /// Reads items and passes on those that are new or changed.
     #[expect(clippy::needless_pass_by_value, reason = "the queue ends when its end is dropped")]
-    fn read(
-        &self,
-        source: &mut dyn Source,
-        to_extract: Sender<(Item, ItemContent)>,
-        progress: &Progress,
-    ) -> Result<IngestReport> {
-        let mut report = IngestReport::default();
-        while !progress.is_cancelled() {
+    fn read(&self, source: &mut dyn Source, to_extract: Sender<(Item, ItemContent)>) -> Read {
+        let mut read = Read::default();
+        while !self.progress.is_cancelled() {
             let Some(item) = source.next_item() else { break };
-            report.n_seen += 1;
-            let item = match item {
-                Ok(item) => item,
-                Err(warning) => {
-                    progress.warn(warning);
-                    progress.advance(Stage::Writing, 1);
-                    report.n_failed += 1;
-                    continue;
+            read.n_seen += 1;
+            let given = item.and_then(|item| {
+                self.known.see(&item.id);
+                match self.unchanged(&item) {
+                    Some(n_passages) => {
+                        self.pipeline.hooks.settled(&item, Outcome::Unchanged(n_passages));
+                        read.n_unchanged += 1;
+                        read.n_passages_unchanged += n_passages;
+                        self.progress.advance(Stage::Writing, 1);
+                        Ok(None)
+                    }
+                    None => match source.content(&item) {
+                        Ok(content) => Ok(Some((content, item))),
+                        // It is known by its name, with the reason, until it can be read.
+                        Err(warning) if self.known.n_passages(&item.id).is_none() => {
+                            let fingerprint = unreadable(&item.fingerprint);
+                            let content = ItemContent::Nothing(ReadOutcome::Unreadable, warning);
+                            Ok(Some((content, Item { fingerprint, ..item })))
+                        }
+                        Err(warning) => Err(about(&item, &warning)),
+                    },
                 }
-            };
-            if self.is_unchanged(&item)? {
-                progress.advance(Stage::Writing, 1);
-                report.n_unchanged += 1;
-                continue;
-            }
-            match source.content(&item) {
-                Ok(content) => {
+            });
+            match given {
+                Ok(None) => {}
+                Ok(Some((content, item))) => {
+                    self.in_flight.enter(content.n_bytes(), self.progress);
                     if to_extract.send((item, content)).is_err() {
                         break;
                     }
                 }
                 Err(warning) => {
-                    progress.warn(warning);
-                    progress.advance(Stage::Writing, 1);
-                    report.n_failed += 1;
+                    self.progress.warn(warning);
+                    self.progress.advance(Stage::Writing, 1);
+                    read.n_failed += 1;
                 }
             }
         }
-        Ok(report)
+        read
     }
 
-    fn is_unchanged(&self, item: &Item) -> Result<bool> {
-        if item.fingerprint.is_empty() || self.unchanged == Unchanged::Rewrite {
-            return Ok(false);
+    fn unchanged(&self, item: &Item) -> Option<usize> {
+        if self.pipeline.unchanged == Unchanged::Rewrite {
+            return None;
         }
-        let kept = self.store.document(&self.namespace, &item.id)?;
-        Ok(kept.is_some_and(|kept| kept.fingerprint == item.fingerprint))
+        self.known.unchanged(&item.id, &item.fingerprint)
     }
 
+    /// Extracts and cuts, and gives how many documents were left out.
     fn extract_all(
         &self,
         extracting: &Receiver<(Item, ItemContent)>,
-        to_write: &Sender<Document>,
-        progress: &Progress,
-    ) {
+        to_write: &Sender<Prepared>,
+    ) -> usize {
+        let mut n_left_out = 0;
         for (item, content) in extracting {
-            if progress.is_cancelled() {
-                // The queue is emptied, so that the reader is not left waiting.
-                continue;
-            }
-            let document = self.extract_one(item, content, progress);
-            if to_write.send(document).is_err() {
-                break;
+            let n_bytes = content.n_bytes();
+            // Once the run is cancelled, the queue is emptied, so that the reader is not left
+            // waiting.
+            let prepared =
+                (!self.progress.is_cancelled()).then(|| self.extract_one(item, content)).flatten();
+            self.in_flight.leave(n_bytes);
+            match prepared {
+                Some(prepared) => {
+                    if to_write.send(prepared).is_err() {
+                        break;
+                    }
+                }
+                None => n_left_out += 1,
             }
         }
+        n_left_out
     }
 
-    fn extract_one(&self, mut item: Item, content: ItemContent, progress: &Progress) -> Document {
-        let (title, blocks) = match content {
-            ItemContent::Blocks(blocks) => (None, blocks),
-            ItemContent::Bytes { bytes, name } => {
-                let (extracted, warnings) = match &self.pool {
-                    Some(pool) => pool.extract(&bytes, &name, &self.caps),
-                    None => extract(&bytes, &name, &self.caps),
-                };
-                warnings.into_iter().for_each(|warning| progress.warn(about(&item, warning)));
-                let Extracted { title, blocks, .. } = extracted;
-                (title, blocks)
-            }
-            ItemContent::File(path) => {
-                let (extracted, warnings) = match &self.pool {
-                    Some(pool) => pool.extract_file(&path, &self.caps),
-                    None => read_and_extract(&path, &self.caps),
-                };
-                warnings.into_iter().for_each(|warning| progress.warn(about(&item, warning)));
-                (extracted.title, extracted.blocks)
+    fn extract_one(&self, mut item: Item, content: ItemContent) -> Option<Prepared> {
+        let hooks = &self.pipeline.hooks;
+        let mut read = self.content(content);
+        for warning in &read.warnings {
+            self.progress.warn(about(&item, warning));
+        }
+        if item.title.is_empty() {
+            item.title = read.title.unwrap_or_default();
+        }
+        hooks.complete(&mut item, &mut read.blocks);
+        let passages = match hooks.cut(&item, &read.blocks) {
+            Ok(passages) => passages,
+            Err(warning) => {
+                hooks.settled(&item, Outcome::LeftOut(&warning));
+                self.known.unsee(&item.id);
+                self.progress.warn(about(&item, &warning));
+                self.progress.advance(Stage::Writing, 1);
+                return None;
             }
         };
-        if let Some(annotate) = &self.annotate {
-            annotate(&mut item, &blocks);
-        }
-        let passages = self.cut.passages(&item.id, &blocks);
-        let title = if item.title.is_empty() { title.unwrap_or_default() } else { item.title };
-        Document {
+        hooks.settled(&item, Outcome::Cut(passages.len()));
+        let document = Document {
             id: item.id,
-            title,
+            title: item.title,
             attributes: item.attributes,
             metadata: item.metadata,
             fingerprint: item.fingerprint,
             passages,
-        }
+        };
+        let outcome = match (document.passages.is_empty(), read.outcome) {
+            // Blocks of white space leave no passage.
+            (true, ReadOutcome::Indexed) => ReadOutcome::NoText,
+            (_, outcome) => outcome,
+        };
+        let reason = (!outcome.has_text())
+            .then(|| read.reason.unwrap_or_else(|| outcome.sentence().to_owned()));
+        let mut prepared = Prepared { document, outcome, reason };
+        hooks.finish(&mut prepared);
+        Some(prepared)
+    }
+
+    fn content(&self, content: ItemContent) -> Content {
+        let Pipeline { pool, caps, .. } = self.pipeline;
+        let (extracted, warnings) = match content {
+            ItemContent::Blocks(blocks) => {
+                let outcome = match blocks.is_empty() {
+                    true => ReadOutcome::Empty,
+                    false => ReadOutcome::Indexed,
+                };
+                return Content { outcome, reason: None, title: None, blocks, warnings: vec![] };
+            }
+            ItemContent::Nothing(outcome, warning) => {
+                let reason = Some(warning.message.clone());
+                let warnings = vec![warning];
+                return Content { outcome, reason, title: None, blocks: vec![], warnings };
+            }
+            ItemContent::Bytes { bytes, name } => match pool {
+                Some(pool) => pool.extract(&bytes, &name, caps),
+                None => extract(&bytes, &name, caps),
+            },
+            ItemContent::File(path) => match pool {
+                Some(pool) => pool.extract_file(&path, caps),
+                None => read_and_extract(&path, caps),
+            },
+        };
+        let Extracted { outcome, reason, title, blocks, .. } = extracted;
+        Content { outcome, reason, title, blocks, warnings }
     }
 
     /// Gathers documents into batches and writes each as one commit.
     #[expect(clippy::needless_pass_by_value, reason = "the queue ends when its end is dropped")]
-    fn write_all(&self, writing: Receiver<Document>, progress: &Progress) -> Result<IngestReport> {
+    fn write_all(&self, writing: Receiver<Prepared>) -> Result<IngestReport> {
         let mut report = IngestReport::default();
-        let mut batch = Batch::default();
+        let mut batch = Batch::new(self.pipeline.hooks.documents_per_commit());
         // A batch also ends when its first document has waited, so that a slow source is
         // searchable. It waits longer than commits take, which else would take all the time.
         let mut wait = SHORTEST_WAIT;
@@ -246,18 +346,18 @@ impl Pipeline {
                 || writing.recv().map_err(Into::into),
                 |due| writing.recv_deadline(due),
             ) {
-                Ok(_) if progress.is_cancelled() => continue,
-                Ok(document) => {
-                    batch.push(document);
+                Ok(_) if self.progress.is_cancelled() => continue,
+                Ok(prepared) => {
+                    batch.push(prepared);
                     false
                 }
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => true,
             };
             let is_due = due.is_some_and(|due| Instant::now() >= due);
-            if (is_over || is_due || batch.is_full()) && !progress.is_cancelled() {
+            if (is_over || is_due || batch.is_full()) && !self.progress.is_cancelled() {
                 let begun = Instant::now();
-                self.write(&mut batch, &mut report, progress)?;
+                self.write(&batch.take(), &mut report).inspect_err(|_| self.progress.cancel())?;
                 wait = (begun.elapsed() * COMMITS_PER_WAIT).clamp(SHORTEST_WAIT, LONGEST_WAIT);
             }
             if is_over {
@@ -266,94 +366,61 @@ impl Pipeline {
         }
     }
 
-    fn write(
-        &self,
-        batch: &mut Batch,
-        report: &mut IngestReport,
-        progress: &Progress,
-    ) -> Result<()> {
-        if batch.documents.is_empty() {
+    fn write(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
+        if documents.is_empty() {
             return Ok(());
         }
-        let n_documents = batch.documents.len();
-        match self.store.upsert(&self.namespace, &batch.documents) {
-            Ok(upserted) => {
-                report.n_written += n_documents;
-                report.n_passages += upserted.n_passages;
-                report.n_vectors_kept += upserted.n_vectors_kept;
-            }
+        match self.commit(documents, report) {
+            // Written one by one, so that only the bad one is left out.
             Err(error) if is_fault_of_document(&error) => {
-                self.write_singly(&batch.documents, report, progress)?;
+                for prepared in documents {
+                    match self.commit(std::slice::from_ref(prepared), report) {
+                        Err(error) if is_fault_of_document(&error) => {
+                            report.n_failed += 1;
+                            let message = format!(
+                                "`{}`: {}",
+                                prepared.document.id,
+                                model::with_causes(&error)
+                            );
+                            self.progress.warn(Warning::new("not_stored", message));
+                        }
+                        written => written?,
+                    }
+                }
             }
-            Err(error) => {
-                progress.cancel();
-                return Err(error.into());
-            }
+            written => written?,
         }
-        *batch = Batch::default();
-        progress.advance(Stage::Writing, n_documents);
+        self.progress.advance(Stage::Writing, documents.len());
         Ok(())
     }
 
-    /// Writes the documents of a refused batch one by one, so that only the bad one is left out.
-    fn write_singly(
-        &self,
-        documents: &[Document],
-        report: &mut IngestReport,
-        progress: &Progress,
-    ) -> Result<()> {
-        for document in documents {
-            match self.store.upsert(&self.namespace, std::slice::from_ref(document)) {
-                Ok(upserted) => {
-                    report.n_written += 1;
-                    report.n_passages += upserted.n_passages;
-                    report.n_vectors_kept += upserted.n_vectors_kept;
-                }
-                Err(error) if is_fault_of_document(&error) => {
-                    report.n_failed += 1;
-                    progress
-                        .warn(Warning::new("not_stored", format!("`{}`: {error}", document.id)));
-                }
-                Err(error) => {
-                    progress.cancel();
-                    return Err(error.into());
-                }
-            }
-        }
+    fn commit(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
+        let Pipeline { store, namespace, hooks, .. } = self.pipeline;
+        let upserted = hooks.write(&Target { store: &**store, namespace }, documents)?;
+        report.n_written += documents.len();
+        report.n_passages += upserted.n_passages;
+        report.n_vectors_kept += upserted.n_vectors_kept;
+        let replaced = documents.iter().filter_map(|one| self.known.n_passages(&one.document.id));
+        report.n_passages_removed += replaced.sum::<usize>();
         Ok(())
     }
 }
 
-#[derive(Default)]
-struct Batch {
-    begun: Option<Instant>,
-    documents: Vec<Document>,
-    n_passages: usize,
-    n_bytes: usize,
+/// Gives the fingerprint under which a document is written that could not be read: it is never the
+/// one of a document that could, so each run tries again.
+pub(super) fn unreadable(fingerprint: &str) -> String {
+    format!("unreadable {fingerprint}")
 }
 
-impl Batch {
-    fn push(&mut self, document: Document) {
-        self.begun.get_or_insert_with(Instant::now);
-        self.n_passages += document.passages.len();
-        self.n_bytes += document.passages.iter().map(|passage| passage.text.len()).sum::<usize>();
-        self.documents.push(document);
-    }
-
-    fn is_full(&self) -> bool {
-        self.n_passages >= limits::PASSAGES_PER_COMMIT
-            || self.n_bytes >= limits::TEXT_BYTES_PER_COMMIT
-            || self.documents.len() >= limits::DOCUMENTS_PER_COMMIT
-    }
+fn is_fault_of_document(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Store(store::Error::TooLarge { .. } | store::Error::DuplicatePassage { .. })
+    )
 }
 
-fn is_fault_of_document(error: &store::Error) -> bool {
-    matches!(error, store::Error::TooLarge { .. } | store::Error::DuplicatePassage { .. })
-}
-
-fn about(item: &Item, warning: Warning) -> Warning {
-    let message = format!("`{}`: {}", item.id, warning.message);
-    Warning { code: warning.code, message }
+fn about(item: &Item, warning: &Warning) -> Warning {
+    Warning::new(warning.code.as_str(), format!("`{}`: {}", item.id, warning.message))
 }
 
 fn read_and_extract(path: &std::path::Path, caps: &Caps) -> (Extracted, Vec<Warning>) {
@@ -367,9 +434,13 @@ fn read_and_extract(path: &std::path::Path, caps: &Caps) -> (Extracted, Vec<Warn
     match bytes {
         Ok(bytes) => extract(&bytes, &name, caps),
         Err(error) => {
+            let outcome = match error.kind() {
+                std::io::ErrorKind::FileTooLarge => ReadOutcome::TooLarge,
+                _ => ReadOutcome::Unreadable,
+            };
             let (empty, mut warnings) = extract(&[], &name, caps);
             warnings.push(Warning::new("unreadable", error.to_string()));
-            (empty, warnings)
+            (Extracted::without_text(empty.format, outcome, error.to_string()), warnings)
         }
     }
 }

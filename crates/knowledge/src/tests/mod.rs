@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use infer::providers::{HttpLlm, HttpLlmConfig, LlmDialect};
 use infer::{EmbedderChoice, EmbedderSlot, Llm, Secret};
-use ingest::{Job, JobQueue, JobState, QueueConfig, Workers};
+use ingest::{Job, JobQueue, JobState, QueueConfig, Vectors, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
 use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
@@ -29,7 +29,7 @@ pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 /// A service in a folder of its own.
 pub(crate) struct World {
     pub(crate) service: Service,
-    queue: Arc<JobQueue>,
+    pub(crate) queue: Arc<JobQueue>,
     down: Arc<AtomicBool>,
     workers: Option<Workers>,
     folder: tempfile::TempDir,
@@ -88,6 +88,12 @@ impl World {
     }
 
     fn open(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
+        let mut world = World::without_workers(folder, llm);
+        world.start_workers();
+        world
+    }
+
+    fn without_workers(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
         let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
         let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
@@ -105,21 +111,30 @@ impl World {
             store: store.clone(),
             catalogue,
             queue: Arc::clone(&queue),
-            retriever: Retriever::new(store, Arc::new(move || of_search.get(&soon()))),
-            embedder,
+            retriever: Retriever::new(store.clone(), Arc::new(move || of_search.get(&soon()))),
+            vectors: Vectors::new(store.clone(), embedder),
             pool: None,
             llm,
             uploads: folder.path().join("uploads"),
             clock,
         });
         slot.set(service.clone());
-        let workers = Some(Workers::start(&queue).unwrap());
-        World { service, queue, down, workers, folder }
+        World { service, queue, down, workers: None, folder }
     }
 
     /// Lets no job begin any more; one that runs is interrupted.
     pub(crate) fn stop_workers(&mut self) {
         self.workers = None;
+    }
+
+    /// A world in which no job begins until [`World::start_workers`].
+    pub(crate) fn idle() -> Self {
+        World::without_workers(tempfile::tempdir().unwrap(), None)
+    }
+
+    /// Lets jobs begin.
+    pub(crate) fn start_workers(&mut self) {
+        self.workers = Some(Workers::start(&self.queue).unwrap());
     }
 
     /// Takes the store away.

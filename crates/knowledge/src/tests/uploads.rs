@@ -54,22 +54,101 @@ fn what_a_dead_process_left_is_swept() {
         metadata: serde_json::Value::Null,
         ocr: OcrRepair::Off,
     };
-    let waits = world.service.add_documents(&ann, &collection, vec![new("It waits.")]).unwrap();
     let orphan = world.folder.path().join("uploads").join("no-such-document.1");
+    let waits = world.service.add_documents(&ann, &collection, vec![new("It waits.")]).unwrap();
     fs_err::write(&orphan, "nobody waits for this").unwrap();
-    // Its job is gone, as after a crash between the two.
-    let lost = world.service.add_documents(&ann, &collection, vec![new("Lost.")]).unwrap();
-    let key = store::ObjectKey::new("job", lost.job.id.as_str());
+    // Its job is gone, as after a crash between the two; what was accepted is not.
+    let key = store::ObjectKey::new("job", waits.job.id.as_str());
     world.service.0.catalogue.apply(&[store::Change::Delete(key)]).unwrap();
 
-    assert_eq!(world.uploads().len(), 3);
-    assert_eq!(world.service.sweep_uploads().unwrap(), 2);
-    let kept = format!("{}.1", waits.documents[0].id);
-    assert_eq!(world.uploads(), [kept]);
-    let state = |accepted: &crate::Accepted| {
-        world.service.get_document(&ann, &accepted.documents[0].id).unwrap().state
-    };
-    assert_eq!(state(&waits), DocumentState::Pending);
-    assert_eq!(state(&lost), DocumentState::Failed);
+    assert_eq!(world.uploads().len(), 2);
+    assert_eq!(world.service.sweep_uploads().unwrap(), 1);
+    assert_eq!(world.uploads().len(), 1);
+    let document = world.service.get_document(&ann, &waits.documents[0].id).unwrap();
+    assert_eq!(document.state, DocumentState::Pending);
+    let again = world.queue.active(crate::ADD_JOB, &collection).unwrap();
+    assert!(again.is_some_and(|job| job.id != waits.job.id), "another job indexes it");
     assert_eq!(world.service.sweep_uploads().unwrap(), 0);
+}
+
+/// Two contents of one document were kept in one file; the one who came second failed, and took
+/// the content of the first away with its own.
+#[test]
+fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
+    let mut world = World::idle();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let first = vec![NewDocument::text("t", "The first rule.")];
+    let added = world.service.add_documents(&ann, &collection, first).unwrap();
+    let id = &added.documents[0].id;
+    let versions: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|number| {
+                let (service, ann) = (&world.service, &ann);
+                scope.spawn(move || {
+                    let new = NewDocument::text("t", format!("Rule number{number} holds."));
+                    let accepted = service.replace_document(ann, id, new).unwrap();
+                    accepted.documents[0].version
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let last = versions.iter().position(|version| *version == 9).unwrap();
+    assert_eq!(world.uploads().len(), 1, "only the last content waits");
+    world.start_workers();
+    world.settle();
+    let text = world.service.document_text(&ann, id, 1_000).unwrap();
+    assert_eq!(text.text, format!("Rule number{last} holds."));
+    assert_eq!(text.document.state, DocumentState::Ready);
+    assert_eq!(world.uploads(), [""; 0]);
+}
+
+#[test]
+fn uploads_one_by_one_share_jobs() {
+    let mut world = World::idle();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let jobs: std::collections::BTreeSet<String> = (0..300)
+        .map(|number| {
+            let new = vec![NewDocument::text("", format!("Rule {number}."))];
+            world.service.add_documents(&ann, &collection, new).unwrap().job.id.to_string()
+        })
+        .collect();
+    assert_eq!(jobs.len(), 1);
+    world.start_workers();
+    world.settle();
+    let collection = world.service.get_collection(&ann, &collection).unwrap();
+    assert_eq!((collection.n_documents, collection.n_chunks), (300, 300));
+}
+
+/// Rows of documents that arrived while their collection was deleted belonged to nobody.
+#[test]
+fn a_collection_that_is_deleted_takes_what_arrives_with_it() {
+    let world = World::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    for _ in 0..5 {
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for number in 0..20 {
+                        let new = vec![NewDocument::text("", format!("Rule {number}."))];
+                        if world.service.add_documents(&ann, &collection, new).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            scope.spawn(|| world.service.delete_collection(&ann, &collection).unwrap());
+        });
+    }
+    world.settle();
+    let rows =
+        world.service.0.catalogue.list(&store::ObjectPage::of("knowledge_document")).unwrap();
+    assert_eq!(rows.len(), 0, "{rows:?}");
+    assert_eq!(world.uploads(), [""; 0]);
 }

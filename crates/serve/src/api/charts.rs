@@ -7,34 +7,29 @@ use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use filters::charts::{ChartSummary, Charts};
-use knowledge::iso;
+use model::iso;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
 use crate::App;
 use crate::http::Doors;
-
-/// Charts of one list.
-const MAX_LISTED: usize = 500;
 
 pub(super) fn routes() -> Router<Doors> {
     Router::new().route("/v1/charts", get(list)).route("/v1/charts/{id}", get(one).delete(delete))
 }
 
-async fn list(rest: Rest) -> Response {
+async fn list(rest: Rest, page: PageOf) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("GET /v1/charts", move |caller, _| {
+        let page = Page::read(page, app.caps())?;
         let base = app.server.link_base();
         let charts = charts_of(&app)?.list(caller);
-        let shown: Vec<Value> =
-            charts.iter().take(MAX_LISTED).map(|chart| summary(&base, chart)).collect();
-        let mut answer = json!({ "charts": shown });
-        if charts.len() > MAX_LISTED {
-            let notice = format!("{MAX_LISTED} of {} charts are shown, the newest", charts.len());
-            answer["warnings"] = json!([notice]);
-        }
-        Ok(Reply::ok(answer).with_list("/charts"))
+        let charts = charts
+            .iter()
+            .map(|chart| (newest_first(chart.made_at, &chart.id), summary(&base, chart)));
+        Ok(page.reply("charts", charts.collect()))
     })
     .await
 }

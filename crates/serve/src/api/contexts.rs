@@ -21,6 +21,7 @@ use super::body;
 use super::contexts_json::{endpoint_json, key_json, project_json, table_json, tool_json};
 use super::contexts_upload;
 use super::jobs::job_json;
+use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
 use crate::http::{Doors, coded};
 
@@ -52,11 +53,15 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/v1/endpoints/{id}/keys/{key}", delete(revoke_key))
 }
 
-async fn list_projects(rest: Rest) -> Response {
-    with(rest, "GET /v1/projects", |service, caller, _| {
-        let projects: Vec<Value> =
-            service.list_projects(caller)?.iter().map(project_json).collect();
-        Ok(Reply::ok(json!({ "projects": projects })).with_list("/projects"))
+async fn list_projects(rest: Rest, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "GET /v1/projects", move |service, caller, _| {
+        let found = service.list_projects(caller)?;
+        let found = found.iter().map(|one| (one.id.clone(), project_json(one)));
+        Ok(page.reply("projects", found.collect()))
     })
     .await
 }
@@ -98,29 +103,42 @@ async fn delete_project(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn list_tables(rest: Rest, Path(id): Path<String>) -> Response {
+async fn list_tables(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
     with(rest, "GET /v1/projects/{id}/tables", move |service, caller, _| {
-        let tables: Vec<Value> = service.list_tables(caller, &id)?.iter().map(table_json).collect();
-        Ok(Reply::ok(json!({ "tables": tables })).with_list("/tables"))
+        let found = service.list_tables(caller, &id)?;
+        let found = found.iter().map(|one| (one.id.clone(), table_json(one)));
+        Ok(page.reply("tables", found.collect()))
     })
     .await
 }
 
-async fn list_tools(rest: Rest, Path(id): Path<String>) -> Response {
+async fn list_tools(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
     with(rest, "GET /v1/projects/{id}/tools", move |service, caller, _| {
-        let tools: Vec<Value> = service.list_tools(caller, &id)?.iter().map(tool_json).collect();
-        Ok(Reply::ok(json!({ "tools": tools })).with_list("/tools"))
+        let found = service.list_tools(caller, &id)?;
+        let found = found.iter().map(|one| (one.id.clone(), tool_json(one)));
+        Ok(page.reply("tools", found.collect()))
     })
     .await
 }
 
-async fn list_endpoints(rest: Rest, Path(id): Path<String>) -> Response {
+async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
     let links = rest.app.server.link_base();
     with(rest, "GET /v1/projects/{id}/endpoints", move |service, caller, _| {
         let found = service.list_endpoints(caller, &id)?;
-        let endpoints: Vec<Value> =
-            found.iter().map(|endpoint| endpoint_json(endpoint, &links)).collect();
-        Ok(Reply::ok(json!({ "endpoints": endpoints })).with_list("/endpoints"))
+        let found = found.iter().map(|one| (one.id.clone(), endpoint_json(one, &links)));
+        Ok(page.reply("endpoints", found.collect()))
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! The objects of the contexts family as REST shows them.
 
 use contexts::{Endpoint, KeptKey, Project, Table, Tool};
-use knowledge::iso;
+use model::iso;
 use serde_json::{Value, json};
 
 pub(super) fn project_json(project: &Project) -> Value {

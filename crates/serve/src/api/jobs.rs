@@ -5,34 +5,30 @@ use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use ingest::{Job, JobId};
-use knowledge::iso;
 use model::Caller;
+use model::iso;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
 use crate::App;
 use crate::http::Doors;
-
-/// Jobs of one list.
-const MAX_LISTED: usize = 100;
 
 pub(super) fn routes() -> Router<Doors> {
     Router::new().route("/v1/jobs", get(list)).route("/v1/jobs/{id}", get(one).delete(cancel))
 }
 
-async fn list(rest: Rest) -> Response {
+async fn list(rest: Rest, page: PageOf) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs", move |caller, _| {
+        let page = Page::read(page, app.caps())?;
         let queue = app.queue.as_ref().ok_or_else(unknown)?;
         let jobs = queue.list().map_err(failed)?;
-        let jobs: Vec<Value> = jobs
-            .iter()
-            .filter(|job| may_see(&app, caller, job))
-            .take(MAX_LISTED)
-            .map(job_json)
-            .collect();
-        Ok(Reply::ok(json!({ "jobs": jobs })).with_list("/jobs"))
+        let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
+        let jobs =
+            jobs.map(|job| (newest_first(job.created_at, &job.id.to_string()), job_json(job)));
+        Ok(page.reply("jobs", jobs.collect()))
     })
     .await
 }

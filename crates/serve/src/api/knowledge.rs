@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Query, Request};
+use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use knowledge::{
     Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, KnowledgeBase, NewBase,
-    NewCollection, Service, iso, limits,
+    NewCollection, Service,
 };
-use model::{Caller, Deadline};
-use serde::Deserialize;
+use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::knowledge::error;
 use tools::{Code, ToolError};
 
 use super::jobs::job_json;
+use super::paging::{Page, PageOf, newest_first, oldest_first};
 use super::rest::{Reply, Rest};
 use super::{body, upload};
 use crate::call;
@@ -46,10 +46,16 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/v1/chunks/{id}", get(get_chunk))
 }
 
-async fn list_bases(rest: Rest) -> Response {
-    with(rest, "GET /v1/knowledge-bases", |service, caller, _| {
-        let bases: Vec<Value> = service.list_bases(caller)?.iter().map(base_json).collect();
-        Ok(Reply::ok(json!({ "knowledge_bases": bases })).with_list("/knowledge_bases"))
+async fn list_bases(rest: Rest, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "GET /v1/knowledge-bases", move |service, caller, _| {
+        let bases = service.list_bases(caller)?;
+        let bases =
+            bases.iter().map(|base| (oldest_first(base.created_at, &base.id), base_json(base)));
+        Ok(page.reply("knowledge_bases", bases.collect()))
     })
     .await
 }
@@ -105,11 +111,16 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
     by_tool(rest, "search_documents", arguments).await
 }
 
-async fn list_collections(rest: Rest, Path(id): Path<String>) -> Response {
+async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
     with(rest, "GET /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
         let found = service.list_collections(caller, &id)?;
-        let collections: Vec<Value> = found.iter().map(collection_json).collect();
-        Ok(Reply::ok(json!({ "collections": collections })).with_list("/collections"))
+        let found =
+            found.iter().map(|one| (oldest_first(one.created_at, &one.id), collection_json(one)));
+        Ok(page.reply("collections", found.collect()))
     })
     .await
 }
@@ -155,51 +166,37 @@ async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn summaries(rest: Rest, Path(id): Path<String>) -> Response {
+async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
     with(rest, "GET /v1/collections/{id}/summaries", move |service, caller, _| {
-        let versions: Vec<Value> = service
-            .summary_versions(caller, &id)?
-            .iter()
-            .map(|version| {
-                json!({
-                    "version": version.version,
-                    "generated_at": iso(version.generated_at),
-                    "engine": version.engine,
-                    "text": version.text,
-                })
-            })
-            .collect();
-        Ok(Reply::ok(json!({ "versions": versions }))
-            .with_list("/versions")
-            .with_source_text(&["/versions/*/text"]))
+        let versions = service.summary_versions(caller, &id)?;
+        let versions = versions.iter().map(|version| {
+            let value = json!({
+                "version": version.version,
+                "generated_at": iso(version.generated_at),
+                "engine": version.engine,
+                "text": version.text,
+            });
+            (newest_first(version.generated_at, &version.version.to_string()), value)
+        });
+        let reply = page.reply("versions", versions.collect());
+        Ok(reply.with_source_text(&["/versions/*/text"]))
     })
     .await
 }
 
-/// Which page of a list is asked for.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PageOf {
-    after: Option<String>,
-    limit: Option<usize>,
-}
-
-async fn list_documents(
-    rest: Rest,
-    Path(id): Path<String>,
-    page: Result<Query<PageOf>, axum::extract::rejection::QueryRejection>,
-) -> Response {
-    let page = match page {
-        Ok(Query(page)) => page,
-        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+async fn list_documents(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
     };
     with(rest, "GET /v1/collections/{id}/documents", move |service, caller, _| {
-        let limit = page.limit.unwrap_or(100).clamp(1, limits::MAX_PAGE);
-        let found = service.list_documents(caller, &id, page.after.as_deref(), limit)?;
-        let next = (found.len() == limit).then(|| found.last().map(|last| last.id.clone()));
-        let documents: Vec<Value> = found.iter().map(document_json).collect();
-        let value = json!({ "documents": documents, "next": next.flatten() });
-        Ok(Reply::ok(value).with_list("/documents"))
+        let found = service.list_documents(caller, &id, page.after(), page.n_asked())?;
+        let found = found.iter().map(|one| (one.id.clone(), document_json(one)));
+        Ok(page.reply("documents", found.collect()))
     })
     .await
 }
@@ -269,16 +266,16 @@ async fn with(
 }
 
 /// Calls a tool, so that the same rules hold over REST as over MCP.
-async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value>) -> Response {
+pub(super) async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value>) -> Response {
     let Some(tool) = rest.app.tools.get(name, &rest.caller) else {
         return coded(&ToolError::new(Code::NotFound, format!("`{name}` is not served here")));
     };
     let cancelled = CancellationToken::new();
     let _gone = cancelled.clone().drop_guard();
-    let (caller, id) = (rest.caller, rest.id);
+    let (caller, id, via) = (rest.caller, rest.id, rest.via);
     let progress = Arc::new(|_| {});
     let request = call::Request { caller, tool, arguments, id, cancelled, progress };
-    match call::call(&rest.app, request).await {
+    match call::call_via(&rest.app, request, via).await {
         Ok(done) => axum::Json(done.outgoing.value).into_response(),
         Err(failed) => coded(&failed.error),
     }

@@ -2,8 +2,10 @@
 //! same door, identity and guard as the tools.
 
 mod body;
+mod paging;
 mod rest;
 
+mod call;
 mod charts;
 mod chat;
 mod contexts;
@@ -21,12 +23,15 @@ use axum::extract::DefaultBodyLimit;
 
 use crate::http::Doors;
 
+pub(crate) use rest::FromConsole;
+
 /// Every address under `/v1`.
 pub(crate) fn routes() -> Router<Doors> {
     Router::new()
         .merge(knowledge::routes())
         .merge(contexts::routes())
         .merge(jobs::routes())
+        .merge(call::routes())
         .merge(charts::routes())
         .merge(chat::routes())
         .merge(openapi::routes())

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Visitor};
+use crate::guarded::{self, Counts, Ticket, Via, Visitor};
 use crate::http::{Doors, RequestId, coded, identify};
 
 /// The name under which the rate of REST calls is configured.
@@ -25,7 +25,12 @@ pub(crate) struct Rest {
     pub(crate) app: Arc<App>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) id: String,
+    pub(crate) via: Via,
 }
+
+/// The caller of a request that the console makes for a person whom it has identified.
+#[derive(Clone)]
+pub(crate) struct FromConsole(pub(crate) Arc<Caller>);
 
 /// What a REST call gives.
 pub(crate) struct Reply {
@@ -53,6 +58,18 @@ impl Reply {
         Reply { status: StatusCode::ACCEPTED, ..Reply::ok(value) }
     }
 
+    /// Counts the elements of a page, for the record.
+    pub(crate) fn with_n_results(mut self, n_results: usize) -> Self {
+        self.n_results = n_results as u64;
+        self
+    }
+
+    /// Gives what would leave, for tests of lists.
+    #[cfg(test)]
+    pub(crate) fn into_value(self) -> Value {
+        self.value
+    }
+
     /// Names the list whose tail is dropped when the answer is too large, and counts it.
     pub(crate) fn with_list(mut self, list: &'static str) -> Self {
         self.n_results =
@@ -73,9 +90,12 @@ impl FromRequestParts<Doors> for Rest {
 
     async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Response> {
         let app = doors.shared.load();
-        let caller = identify(&app, &parts.headers).await?;
+        let (caller, via) = match parts.extensions.get::<FromConsole>() {
+            Some(FromConsole(caller)) => (Arc::clone(caller), Via::Console),
+            None => (identify(&app, &parts.headers).await?, Via::Api),
+        };
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-        Ok(Rest { app, caller, id })
+        Ok(Rest { app, caller, id, via })
     }
 }
 
@@ -120,6 +140,7 @@ impl Rest {
             name: name.to_owned(),
             id: self.id.clone(),
             cancelled: cancelled.clone(),
+            via: self.via,
         };
         (ticket, cancelled.drop_guard())
     }

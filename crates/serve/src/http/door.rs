@@ -88,7 +88,9 @@ pub(crate) fn refuse_foreign(
     }
     let origin = headers.get(ORIGIN)?;
     let origin = origin.to_str().unwrap_or("unreadable");
-    if guard::hosts::is_own_origin(origin, allowed_origins) {
+    // A page of this server itself: its host was checked above.
+    let is_same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+    if is_same || guard::hosts::is_own_origin(origin, allowed_origins) {
         return None;
     }
     let error = ToolError::new(Code::Forbidden, format!("origin `{origin}` may not call"))

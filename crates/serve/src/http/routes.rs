@@ -11,6 +11,7 @@ use guard::Denied;
 use http::header::AUTHORIZATION;
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ToolError};
+use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::door::{RequestId, enter, identify};
@@ -36,7 +37,8 @@ pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
         #[cfg(feature = "conformance")]
         fixtures: crate::mcp::conformance::Desk::default(),
     };
-    Router::new()
+    let api = crate::api::routes().with_state(doors.clone());
+    let router = Router::new()
         .route("/mcp", any(main_tools))
         .route("/api/mcp", any(first_table))
         .route("/mcp/{endpoint}", any(endpoint))
@@ -47,10 +49,35 @@ pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
         .route("/.well-known/oauth-protected-resource", get(wellknown::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(wellknown::protected_resource))
         .merge(crate::pages::routes())
+        .merge(crate::console::routes(api))
         .fallback(not_found)
         .with_state(doors)
-        .layer(from_fn_with_state(shared, enter))
-        .layer(CatchPanicLayer::new())
+        .layer(from_fn_with_state(shared.clone(), enter))
+        .layer(CatchPanicLayer::new());
+    below_base_path(shared, router)
+}
+
+/// Takes the path of `public_url` off requests that carry it, so that a proxy may pass on whole
+/// addresses as well as shortened ones.
+fn below_base_path(shared: Shared, router: Router) -> Router {
+    Router::new().fallback(move |mut request: Request| {
+        let base = shared.load().server.base_path();
+        if let Some(shortened) = without_base(request.uri(), &base) {
+            *request.uri_mut() = shortened;
+        }
+        router.clone().oneshot(request)
+    })
+}
+
+fn without_base(uri: &http::Uri, base: &str) -> Option<http::Uri> {
+    let rest = uri.path().strip_prefix(base).filter(|_| !base.is_empty())?;
+    let path = match rest {
+        "" => "/",
+        rest if rest.starts_with('/') => rest,
+        _ => return None,
+    };
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{path}{query}").parse().ok()
 }
 
 async fn main_tools(State(doors): State<Doors>, request: Request) -> Response {
@@ -116,7 +143,10 @@ async fn endpoint(
     serve_post(visit, request, doors.streams_end).await
 }
 
-async fn not_found(request: Request) -> Response {
+async fn not_found(State(doors): State<Doors>, request: Request) -> Response {
+    if crate::console::wants_html(request.headers()) {
+        return crate::console::not_found(&doors.shared.load().server.base_path());
+    }
     let path: String = request.uri().path().chars().take(200).collect();
     coded(
         &ToolError::new(Code::NotFound, format!("nothing stands at `{path}`"))

@@ -118,6 +118,9 @@ impl ServerHandler for Visit {
             _ => return Err(ErrorData::method_not_found::<CompleteRequestMethod>()),
         };
         let Some(listed) = self.registry.get(name, &self.caller) else {
+            if let Reference::Resource(_) = &params.r#ref {
+                return self.complete_resource(name);
+            }
             return Err(unknown_tool(name, &self.registry, &self.caller));
         };
         let typed = params.argument.value.as_str();
@@ -187,6 +190,24 @@ impl ServerHandler for Visit {
             Ok(read) => Ok(reading::contents(uri, read).into()),
             Err(error) => Err(reading::refusal(&uri, &error)),
         }
+    }
+}
+
+impl Visit {
+    /// The templates of this server are filled in from answers of its tools: there is nothing to
+    /// suggest while somebody types, and a template that is not ours is named as such.
+    fn complete_resource(&self, template: &str) -> Result<CompleteResult, ErrorData> {
+        let patterns = self.app.resources.patterns(&self.caller);
+        if patterns.iter().any(|known| known.pattern == template) {
+            let nothing = CompletionInfo::with_all_values(Vec::new())
+                .map_err(|message| ErrorData::internal_error(message, None))?;
+            return Ok(CompleteResult::new(nothing));
+        }
+        let known: Vec<&str> = patterns.iter().map(|known| known.pattern.as_str()).collect();
+        let shown: String = template.chars().take(100).collect();
+        let message = format!("unknown resource template `{shown}`");
+        let data = serde_json::json!({ "templates": known });
+        Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data)))
     }
 }
 

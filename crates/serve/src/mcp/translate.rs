@@ -15,7 +15,7 @@ pub(crate) fn tool(spec: &Spec) -> Tool {
         Effect::Additive => annotations.read_only(false).destructive(false).idempotent(true),
         Effect::Creates => annotations.read_only(false).destructive(false).idempotent(false),
     };
-    Tool::new(spec.name.clone(), spec.description.clone(), Arc::clone(&spec.input))
+    Tool::new(spec.name.clone(), spec.description.clone(), spec.input.shared())
         .with_title(spec.title.clone())
         .with_raw_output_schema(Arc::clone(&spec.output))
         .with_annotations(annotations)

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
-use crate::guarded::{Ticket, perform};
+use crate::guarded::{Ticket, Via, perform};
 use crate::http::{coded, identify, request_id_of};
 
 /// Pages load nothing from anywhere and run no script.
@@ -31,6 +31,7 @@ pub(super) async fn for_caller<T: Send + 'static>(
         name: name.to_owned(),
         id: request_id_of(headers),
         cancelled: CancellationToken::new(),
+        via: Via::Api,
     };
     perform(app, ticket, query, move |deadline| work(&caller, deadline))
         .await
@@ -38,7 +39,7 @@ pub(super) async fn for_caller<T: Send + 'static>(
 }
 
 /// Gives a page that cannot be turned into something else.
-pub(super) fn html(page: String) -> Response {
+pub(crate) fn html(page: String) -> Response {
     framed_html(page, "'self'")
 }
 
@@ -52,19 +53,4 @@ pub(super) fn framed_html(page: String, ancestors: &str) -> Response {
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
-}
-
-/// Writes text so that HTML shows it as it is.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

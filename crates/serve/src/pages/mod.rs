@@ -1,11 +1,14 @@
-//! Pages and services for people and their programs: charts, things that were found, and the
-//! reconciliation of lists.
+//! The reconciliation of lists, for people and their programs, and the headers of pages that may
+//! be shown in a frame.
 
-mod charts;
+mod chart;
 mod cross_origin;
+pub(crate) mod escape;
 mod frame;
-mod open;
 mod reconcile;
+
+pub(crate) use chart::render_page;
+pub(crate) use frame::html;
 
 use axum::Router;
 use axum::middleware::from_fn;
@@ -15,14 +18,6 @@ use crate::http::Doors;
 
 /// The addresses of this part.
 pub(crate) fn routes() -> Router<Doors> {
-    Router::new()
-        .route("/charts", get(charts::list))
-        .route("/charts/{id}", get(charts::page))
-        .route("/open/{id}", get(open::page))
-        .merge(reconciliation())
-}
-
-fn reconciliation() -> Router<Doors> {
     Router::new()
         .route("/reconcile", get(reconcile::service).post(reconcile::service_post))
         .route("/reconcile/suggest/{what}", get(reconcile::suggest))

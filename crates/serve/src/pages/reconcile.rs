@@ -3,7 +3,7 @@
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Form, Json};
-use filters::Reconciliation;
+use filters::{Reconciliation, SearchResult};
 use http::HeaderMap;
 use model::Caller;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use tools::{Code, ToolError};
 
 use super::cross_origin::frame_ancestors;
+use super::escape::escape;
 use super::frame::{for_caller, framed_html};
 use crate::http::Doors;
 
@@ -117,12 +118,25 @@ pub(super) async fn preview(
 ) -> Response {
     let ancestors = frame_ancestors(&doors.shared.load().server.allowed_origins);
     let page = perform(doors, headers, move |reconciliation, caller| {
-        reconciliation.preview(caller, &named.id).map_err(refused)
+        reconciliation.entity(caller, &named.id).map(|entity| shown(&entity)).map_err(refused)
     });
     match page.await {
         Ok(page) => framed_html(page, &ancestors),
         Err(refusal) => refusal,
     }
+}
+
+fn shown(entity: &SearchResult) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name}</title>\
+         <style>:root{{color-scheme:light dark}}body{{font:14px/1.4 system-ui,sans-serif;margin:12px}}\
+         h1{{font-size:16px;margin:0 0 4px}}p{{margin:0 0 4px}}</style></head><body>\
+         <h1>{name}</h1><p>{context}</p><p>{category}: <code>{value}</code></p></body></html>",
+        name = escape(&entity.name),
+        context = escape(entity.context.as_deref().unwrap_or_default()),
+        category = escape(&entity.category),
+        value = escape(&entity.filter_value),
+    )
 }
 
 async fn json(

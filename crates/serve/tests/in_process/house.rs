@@ -187,6 +187,10 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         slots: Arc::new(Semaphore::new(limits.concurrent_calls)),
         limits,
         audit: Arc::new(Audit::open(folder.path()).unwrap()),
+        answers: Arc::new(guard::Answers::new(
+            &folder.path().join("answers"),
+            &AuditConfig::default(),
+        )),
         metrics: Arc::new(Metrics::new()),
         clock,
         tools,
@@ -195,11 +199,14 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         endpoints: None,
         across: across::Service::new(Vec::new()),
         charts: None,
+        files: None,
         reconciliation: None,
         knowledge: None,
         contexts: None,
         queue: None,
         instructions: "a server under test".to_owned(),
+        console: serve::ConsoleSettings::open(folder.path(), &serve::ConsoleConfig::default())
+            .unwrap(),
         readiness: Arc::new(|| Ok(())),
     }
 }

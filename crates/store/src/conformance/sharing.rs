@@ -17,7 +17,11 @@ pub(super) fn fingerprints_are_listed(catalogue: &dyn Catalogue) {
     catalogue.upsert(&namespace, &documents).unwrap();
     let list = |prefix: &str| {
         let found = catalogue.fingerprints(&namespace, prefix).unwrap();
-        found.into_iter().map(|(id, text)| format!("{id}={text}")).collect::<Vec<_>>()
+        let shown = found.into_iter().map(|found| {
+            assert_eq!(found.n_passages, 1);
+            format!("{}={}", found.id, found.fingerprint)
+        });
+        shown.collect::<Vec<_>>()
     };
     assert_eq!(list(""), ["a/1=of a/1", "a/2=of a/2", "b/1=of b/1"]);
     assert_eq!(list("a/"), ["a/1=of a/1", "a/2=of a/2"]);

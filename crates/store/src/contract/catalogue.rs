@@ -9,8 +9,8 @@ use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Ti
 use text::{Language, LanguageSet};
 
 use crate::{
-    Counts, Document, DocumentInfo, DocumentPage, Manifest, NamespaceInfo, Objects, Result,
-    StoredPassage, Upserted, VectorSpace,
+    Counts, Document, DocumentInfo, DocumentPage, Fingerprint, Manifest, NamespaceInfo, Objects,
+    Result, StoredPassage, Upserted, VectorSpace,
 };
 
 /// The truth: namespaces, documents, passages, vectors, blobs, objects, leases, files in pieces,
@@ -116,11 +116,7 @@ pub trait Catalogue: Objects {
 
     /// Gives the fingerprints of all documents whose ids start with `prefix`, in the order of the
     /// ids, by one query.
-    fn fingerprints(
-        &self,
-        namespace: &NamespaceId,
-        prefix: &str,
-    ) -> Result<Vec<(DocumentId, String)>>;
+    fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>>;
 
     /// Gives the passages of a document in order; none when there is no such document.
     fn passages_of(&self, namespace: &NamespaceId, document: &DocumentId) -> Result<Vec<Passage>>;

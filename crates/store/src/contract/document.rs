@@ -40,6 +40,17 @@ pub struct DocumentInfo {
     pub updated_at: Timestamp,
 }
 
+/// What tells whether a document has changed, without the rest of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Unique in its namespace.
+    pub id: DocumentId,
+    /// What the owner compares to see that nothing changed.
+    pub fingerprint: String,
+    /// How many passages it has.
+    pub n_passages: usize,
+}
+
 /// Which part of a listing is asked for. Documents are listed in the order of their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentPage {

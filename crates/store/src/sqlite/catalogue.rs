@@ -11,9 +11,9 @@ use super::commit::{Released, check_documents};
 use super::database::Database;
 use super::rows;
 use crate::{
-    Catalogue, Config, Document, DocumentInfo, DocumentPage, DroppedNamespace, Lease, LogPage,
-    Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage, VectorDebt,
-    VectorSpace, Written,
+    Catalogue, Config, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease,
+    LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage,
+    VectorDebt, VectorSpace, Written,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.
@@ -117,11 +117,7 @@ impl Catalogue for SqliteCatalogue {
         self.database.documents(namespace, page)
     }
 
-    fn fingerprints(
-        &self,
-        namespace: &NamespaceId,
-        prefix: &str,
-    ) -> Result<Vec<(DocumentId, String)>> {
+    fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
         self.database.fingerprints(namespace, prefix)
     }
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::database::Database;
 use super::rows;
-use crate::{DocumentInfo, DocumentPage, Error, Result, StoredPassage, limits};
+use crate::{DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits};
 
 impl Database {
     /// Reads inside one namespace.
@@ -56,10 +56,11 @@ impl Database {
         &self,
         namespace: &NamespaceId,
         prefix: &str,
-    ) -> Result<Vec<(DocumentId, String)>> {
+    ) -> Result<Vec<Fingerprint>> {
         self.read_in(namespace, |connection, number| {
             let mut statement = connection.prepare_cached(
-                "SELECT id, fingerprint FROM documents WHERE namespace = ? AND id >= ? ORDER BY id",
+                "SELECT id, fingerprint, n_passages FROM documents
+                 WHERE namespace = ? AND id >= ? ORDER BY id",
             )?;
             let mut found = statement.query(params![number, prefix])?;
             let mut fingerprints = vec![];
@@ -68,7 +69,11 @@ impl Database {
                 if !id.starts_with(prefix) {
                     break;
                 }
-                fingerprints.push((DocumentId::new(id), row.get(1)?));
+                fingerprints.push(Fingerprint {
+                    id: DocumentId::new(id),
+                    fingerprint: row.get(1)?,
+                    n_passages: row.get(2)?,
+                });
             }
             Ok(fingerprints)
         })

@@ -236,15 +236,7 @@ impl Client {
 
     /// Says what went wrong without showing the key.
     fn explain(&self, what: &'static str, error: &turbopuffer::Error) -> Error {
-        let reason = || {
-            let mut reason = error.to_string();
-            let mut cause = std::error::Error::source(error);
-            while let Some(inner) = cause {
-                reason.push_str(&format!(": {inner}"));
-                cause = inner.source();
-            }
-            self.key.blank_out(&reason)
-        };
+        let reason = || self.key.blank_out(&model::with_causes(error));
         if error.is_timeout() {
             return Error::EngineTimeout { engine: ENGINE, what };
         }

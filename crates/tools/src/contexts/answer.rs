@@ -1,6 +1,7 @@
 //! Errors and nodes of the family in the forms of the house.
 
 use contexts::{Error, Node};
+use model::with_causes;
 use serde_json::{Value, json};
 
 use crate::{Code, ToolError};
@@ -47,10 +48,10 @@ pub fn error(error: Error) -> ToolError {
                 .with_hint("try again when some are done")
         }
         Error::Unavailable(_) | Error::Search(_) => {
-            tracing::error!(cause = chain(&error), "the store failed");
+            tracing::error!(cause = with_causes(&error), "the store failed");
             ToolError::new(Code::Unavailable, message).with_hint("try again later")
         }
-        Error::Queue(_) | Error::Document(_) => ToolError::internal(chain(&error)),
+        Error::Queue(_) | Error::Document(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -63,14 +64,4 @@ pub fn node_json(node: &Node) -> Value {
         members.remove("warnings");
     }
     value
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }

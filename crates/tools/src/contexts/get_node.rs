@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contexts::limits::{DEFAULT_NODE_CHARS, MAX_NODE_CHARS, MAX_PATH_BYTES};
 use contexts::{NodeRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -15,6 +16,9 @@ use crate::{Answer, Call, Spec, Tool, ToolError};
 const DESCRIPTION: &str = "Read a node of a JSON document by the json_path of a search result, \
     or of a node above it. A long string is read in pieces with `offset`.";
 
+/// Characters of a node that are always given.
+const MIN_NODE_CHARS: usize = 100;
+
 /// The tool.
 pub struct GetNode {
     service: Service,
@@ -22,12 +26,16 @@ pub struct GetNode {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// RFC 6901 pointer as results show it, such as /0/content; empty for everything this tool covers
+    #[schemars(length(max = MAX_PATH_BYTES))]
     json_path: String,
+    /// characters of a string to pass over
     #[serde(default)]
     offset: usize,
     #[serde(default = "default_max_chars")]
+    #[schemars(range(min = 1, max = MAX_NODE_CHARS))]
     max_chars: usize,
 }
 
@@ -48,30 +56,7 @@ fn spec(name: &str, description: &str) -> Spec {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer" });
     Spec::read_only(name, name, description)
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "json_path": {
-                    "type": "string",
-                    "maxLength": MAX_PATH_BYTES,
-                    "description": "RFC 6901 pointer as results show it, such as /0/content; \
-                                    empty for everything this tool covers",
-                },
-                "offset": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "default": 0,
-                    "description": "characters of a string to pass over",
-                },
-                "max_chars": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_NODE_CHARS,
-                    "default": DEFAULT_NODE_CHARS,
-                },
-            },
-            "required": ["json_path"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {
@@ -84,6 +69,8 @@ fn spec(name: &str, description: &str) -> Spec {
                 "char_end": number(),
                 "total_chars": { "type": ["integer", "null"] },
                 "truncated": { "type": "boolean" },
+                "next": text(),
+                "prev": text(),
                 "warnings": { "type": "array", "items": text() },
             },
             "required": ["table_id", "json_path", "json_pointer", "type", "text", "truncated"],
@@ -98,11 +85,27 @@ impl Tool for GetNode {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { json_path, offset, max_chars } = call.parse()?;
-        let request = NodeRequest { json_path, offset, max_chars };
-        let node = self
-            .service
-            .get_through(call.caller, &self.tool, &request, call.deadline)
-            .map_err(error)?;
-        Ok(Answer::new(node_json(&node)))
+        let mut request = NodeRequest { json_path, offset, max_chars };
+        loop {
+            let node = self
+                .service
+                .get_through(call.caller, &self.tool, &request, call.deadline)
+                .map_err(error)?;
+            let mut value = node_json(&node);
+            if node.total_chars.is_some_and(|total| node.char_end < total) {
+                value["next"] = json!(node.char_end.to_string());
+            }
+            if node.char_start > 0 {
+                let n_chars = (node.char_end - node.char_start).max(1);
+                value["prev"] = json!(node.char_start.saturating_sub(n_chars).to_string());
+            }
+            match call.budget.allowed_chars(&value.to_string()) {
+                Some(allowed) if request.max_chars > MIN_NODE_CHARS => {
+                    let fewer = (allowed * 3 / 4).min(request.max_chars * 3 / 4);
+                    request.max_chars = fewer.max(MIN_NODE_CHARS);
+                }
+                _ => return Ok(Answer::new(value)),
+            }
+        }
     }
 }

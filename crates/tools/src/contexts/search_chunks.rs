@@ -5,10 +5,12 @@ use std::sync::Arc;
 use contexts::Service;
 use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::error;
+use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// What an agent is told about a tool whose user said nothing.
@@ -21,11 +23,16 @@ pub struct SearchChunks {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// what to look for; a whole question works best
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
     #[serde(default = "default_top_k")]
+    #[schemars(range(min = 1, max = MAX_TOP_K))]
     top_k: usize,
+    /// `next` of the answer before
+    cursor: Option<String>,
 }
 
 fn default_top_k() -> usize {
@@ -45,24 +52,7 @@ fn spec(name: &str, description: &str) -> Spec {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer" });
     Spec::read_only(name, name, description)
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": MAX_QUERY_CHARS,
-                    "description": "what to look for; a whole question works best",
-                },
-                "top_k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_TOP_K,
-                    "default": DEFAULT_TOP_K,
-                },
-            },
-            "required": ["query"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {
@@ -100,6 +90,7 @@ fn spec(name: &str, description: &str) -> Spec {
                         "required": ["score", "json_path", "chunk"],
                     },
                 },
+                "next": text(),
                 "warnings": { "type": "array", "items": text() },
             },
             "required": ["query", "results"],
@@ -114,14 +105,21 @@ impl Tool for SearchChunks {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, top_k } = call.parse()?;
+        let Arguments { query, top_k, cursor } = call.parse()?;
+        let begin = position(cursor.as_deref())?;
         let found = self
             .service
             .search(call.caller, &self.tool, &query, top_k, call.deadline)
             .map_err(error)?;
         let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
-        let n_results = results.len();
-        let value = json!({ "query": found.query, "results": results });
-        Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
+        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
+        let n_results = rest.len();
+        let answer = Answer::new(json!({ "query": found.query, "results": [] }));
+        let answer = answer.with_warnings(&found.warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "results", rest, &call.budget);
+        if n_kept < n_results {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }

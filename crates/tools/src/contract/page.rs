@@ -3,13 +3,15 @@
 //! Tests call [`page`] and keep what it gives as a snapshot. Arguments that pass the check of the
 //! schema go on to the tool itself, which must refuse them.
 
+use std::sync::Arc;
+
 use model::Caller;
 use serde_json::{Map, Value, json};
 
 use super::world::soon;
-use crate::{Call, Code, Spec, Tool, ToolError, check};
+use crate::{Call, Code, Spec, Tool, ToolError, accept};
 
-/// What `arguments.rs` checks.
+/// What `arguments` has sentences for.
 const CHECKED: &[&str] = &[
     "type",
     "enum",
@@ -24,6 +26,8 @@ const CHECKED: &[&str] = &[
     "minItems",
     "maxItems",
     "format",
+    "pattern",
+    "anyOf",
 ];
 
 /// What only explains.
@@ -45,9 +49,9 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
     assert!(!spec.title.is_empty(), "`{}` has no title", spec.name);
     let n_chars = spec.description.chars().count();
     assert!((1..=MAX_DESCRIPTION_CHARS).contains(&n_chars), "{n_chars} characters");
-    for schema in [&spec.input, &spec.output] {
+    for schema in [spec.input.shared(), Arc::clone(&spec.output)] {
         assert_eq!(schema.get("type"), Some(&json!("object")));
-        let schema = Value::Object((**schema).clone());
+        let schema = Value::Object((*schema).clone());
         jsonschema::draft202012::new(&schema).expect("the schema is JSON Schema 2020-12");
     }
     assert_eq!(spec.input.get("additionalProperties"), Some(&json!(false)));
@@ -56,7 +60,13 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         .iter()
         .map(|arguments| {
             let given = arguments.as_object().expect("arguments are an object");
-            let error = refusal(tool, &spec, caller, given);
+            let error = match refusal(tool, &spec, caller, given) {
+                Ok(error) => error,
+                // What is forgiven is part of the page: it shows how the tool reads it.
+                Err(taken) => {
+                    return json!({ "arguments": shown(arguments), "taken_as": taken });
+                }
+            };
             if error.code != Code::InternalError {
                 let told = error.to_json(spec.errors).to_string();
                 assert!(told.contains("hint"), "the agent is not told what to do next: {told}");
@@ -69,7 +79,7 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         "title": spec.title,
         "description": spec.description,
         "effect": format!("{:?}", spec.effect),
-        "input": *spec.input,
+        "input": *spec.input.shared(),
         "output": *spec.output,
         "source_text": spec.shape.source_text,
         "list": spec.shape.list,
@@ -78,21 +88,26 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
     serde_json::to_string_pretty(&page).expect("JSON can be written")
 }
 
-/// Gives the error for arguments: of the schema, or else of the tool.
+/// Gives the error for arguments: of the schema, or else of the tool; or what they were taken
+/// as, when they were written differently than the schema says and nothing is wrong with them.
 #[track_caller]
 fn refusal(
     tool: &dyn Tool,
     spec: &Spec,
     caller: &Caller,
-    arguments: &Map<String, Value>,
-) -> ToolError {
-    if let Err(error) = check(spec, arguments) {
-        return error;
-    }
-    let call = Call { caller, arguments, deadline: &soon(), progress: &|_| {} };
+    given: &Map<String, Value>,
+) -> Result<ToolError, Map<String, Value>> {
+    let accepted = match accept(spec, given.clone()) {
+        Ok(accepted) => accepted,
+        Err(error) => return Ok(error),
+    };
+    let arguments = &accepted.arguments;
+    let budget = text::Budget { chars: 100_000, tokens: 25_000 };
+    let call = Call { caller, arguments, deadline: &soon(), budget, progress: &|_| {} };
     match tool.call(&call) {
+        Ok(_) if *arguments != *given => Err(accepted.arguments),
         Ok(answer) => panic!("`{}` took {arguments:?} and gave {}", spec.name, answer.value),
-        Err(error) => error,
+        Err(error) => Ok(error),
     }
 }
 
@@ -139,9 +154,9 @@ mod tests {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "`pattern` at `x/…` is not checked")]
+    #[should_panic(expected = "`multipleOf` at `x/…` is not checked")]
     fn unchecked_keywords_are_found_below() {
-        let schema = json!({ "properties": { "a": { "type": "string", "pattern": "^a" } } });
+        let schema = json!({ "properties": { "a": { "type": "number", "multipleOf": 2 } } });
         check_keywords(schema.as_object().unwrap(), "x");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use files::{FilesConfig, Indexer, IndexerConfig, RootConfig, Roots};
 use filters::charts::{ChartSettings, Charts};
 use infer::{Completion, Continue, EmbedderChoice, EmbedderSlot, Llm, Message};
-use ingest::{JobQueue, JobState, QueueConfig, Runner, Workers};
+use ingest::{JobQueue, JobState, QueueConfig, Runner, Vectors, Workers};
 use model::{Caller, Clock, Deadline};
 use retrieve::Retriever;
 use serde_json::json;
@@ -44,6 +44,7 @@ impl World {
         let kept = folder.join("store");
         let store = Arc::new(Store::open(&kept, &config, clock.clone()).unwrap());
         let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
+        let vectors = Vectors::new(store.clone(), Arc::clone(&embedder));
         let config = FilesConfig {
             roots: vec![RootConfig::Path(folder.join("shelf"))],
             ..FilesConfig::default()
@@ -52,9 +53,10 @@ impl World {
             Indexer::new(IndexerConfig {
                 store: store.clone(),
                 pool: None,
-                embedder: Arc::clone(&embedder),
+                vectors: Arc::clone(&vectors),
                 roots: Roots::open(&config.roots, folder.path()).unwrap(),
                 files: config,
+                data_dir: Some(folder.join("store")),
                 n_extractors: 1,
             })
             .unwrap(),
@@ -86,7 +88,7 @@ impl World {
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
             retriever: retriever(),
-            embedder: Arc::clone(&embedder),
+            vectors: Arc::clone(&vectors),
             pool: None,
             llm,
             uploads: folder.join("uploads"),
@@ -98,7 +100,7 @@ impl World {
             catalogue: store.catalogue(),
             queue: Arc::clone(&queue),
             retriever: retriever(),
-            embedder: Arc::clone(&embedder),
+            vectors: Arc::clone(&vectors),
             staging: folder.join("staging"),
             locks: contexts::Locks::default(),
             settings: contexts::ContextsConfig::default(),

@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
-use across::{Error, Service};
+use across::{Error, Fetched, Part, Service, Stretch};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::search::url;
 use crate::{Answer, Call, Code, Spec, Tool, ToolError};
+
+/// The longest text of one answer, in characters.
+const MAX_TEXT_CHARS: usize = 60_000;
+
+/// How often less is read when an answer is over its budget.
+const MAX_ROUNDS: usize = 8;
 
 /// The tool.
 pub struct Fetch {
@@ -17,9 +24,12 @@ pub struct Fetch {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = 8_192))]
     id: String,
+    /// character to read on from: `next` or `prev` of the answer before
+    offset: Option<usize>,
 }
 
 impl Fetch {
@@ -28,13 +38,10 @@ impl Fetch {
         let spec = Spec::read_only(
             "fetch",
             "Fetch",
-            "Get the whole text of a result of search, by its id.",
+            "Get the whole text of a result of search, by its id. A long text is shown around the \
+             hit: pass `next` or `prev` as `offset` for the rest.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": { "id": { "type": "string", "minLength": 1, "maxLength": 8_192 } },
-            "required": ["id"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {
@@ -43,6 +50,9 @@ impl Fetch {
                 "text": { "type": "string" },
                 "url": { "type": "string" },
                 "metadata": { "type": "object" },
+                "truncated": { "type": "boolean" },
+                "next": { "type": "string" },
+                "prev": { "type": "string" },
             },
             "required": ["id", "title", "text", "url"],
         }))
@@ -62,11 +72,35 @@ pub fn error(error: Error) -> ToolError {
         Error::Failed { cause, .. } => {
             // The sentence of the family itself, where it has one for a store that is away.
             let sentence = cause.to_string();
-            let causes = std::iter::successors(cause.source(), |cause| cause.source());
-            let causes: Vec<String> = causes.map(ToString::to_string).collect();
-            tracing::error!(cause = causes.join(": "), "{sentence}");
+            tracing::error!(cause = model::with_causes(&*cause), "a source failed");
             ToolError::new(Code::Unavailable, sentence).with_hint("try again later")
         }
+    }
+}
+
+impl Fetch {
+    fn written(&self, id: &str, source: &str, fetched: &Fetched) -> Value {
+        let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
+        metadata.insert("source".to_owned(), json!(source));
+        let mut value = json!({
+            "id": id,
+            "title": fetched.title,
+            "text": fetched.text,
+            "url": url(&self.link_base, id),
+            "metadata": metadata,
+        });
+        if let Some(Stretch { start, end, total }) = fetched.span
+            && (start > 0 || end < total)
+        {
+            value["truncated"] = json!(true);
+            if end < total {
+                value["next"] = json!(end.to_string());
+            }
+            if start > 0 {
+                value["prev"] = json!(start.saturating_sub((end - start).max(1)).to_string());
+            }
+        }
+        value
     }
 }
 
@@ -76,16 +110,21 @@ impl Tool for Fetch {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { id } = call.parse()?;
-        let (source, fetched) = self.service.fetch(call.caller, &id).map_err(error)?;
-        let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
-        metadata.insert("source".to_owned(), json!(source));
-        Ok(Answer::new(json!({
-            "id": id,
-            "title": fetched.title,
-            "text": fetched.text,
-            "url": url(&self.link_base, &id),
-            "metadata": metadata,
-        })))
+        let Arguments { id, offset } = call.parse()?;
+        let mut part = Part { offset, max_chars: MAX_TEXT_CHARS.min(call.budget.chars) };
+        let mut n_rounds = 0;
+        loop {
+            let (source, fetched) = self.service.fetch(call.caller, &id, &part).map_err(error)?;
+            let value = self.written(&id, source, &fetched);
+            n_rounds += 1;
+            match call.budget.allowed_chars(&value.to_string()) {
+                // The text is what makes it long: less of it is read, from the same place.
+                Some(allowed) if n_rounds < MAX_ROUNDS && part.max_chars > 1 => {
+                    let n_chars = fetched.text.chars().count();
+                    part.max_chars = (allowed * 3 / 4).min(n_chars * 3 / 4).max(1);
+                }
+                _ => return Ok(Answer::new(value)),
+            }
+        }
     }
 }

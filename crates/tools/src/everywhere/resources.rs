@@ -1,11 +1,14 @@
 //! `dowse://open/{id}`: the text of anything that `search` found, read as a resource.
 
-use across::Service;
+use across::{Part, Service};
 use model::{Caller, Deadline};
 
 use crate::{ResourceBody, ResourceContent, ResourcePattern, Resources, ToolError};
 
 const PREFIX: &str = "dowse://open/";
+
+/// A resource has no offset: what does not fit is read with `fetch`.
+const PART: Part = Part { offset: None, max_chars: 60_000 };
 
 /// What `fetch` gives, by address.
 pub struct Things {
@@ -41,7 +44,7 @@ impl Resources for Things {
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some(id) = uri.strip_prefix(PREFIX) else { return Ok(None) };
         // Whatever cannot be fetched does not exist for this caller.
-        let Ok((_, fetched)) = self.service.fetch(caller, id) else { return Ok(None) };
+        let Ok((_, fetched)) = self.service.fetch(caller, id, &PART) else { return Ok(None) };
         Ok(Some(ResourceContent {
             mime_type: "text/plain".to_owned(),
             body: ResourceBody::SourceText(fetched.text),

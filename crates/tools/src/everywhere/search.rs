@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use across::{MAX_RESULTS, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Link, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -22,12 +24,21 @@ pub struct Search {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
-    limit: Option<usize>,
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
+    limit: usize,
     #[serde(default)]
     explain: bool,
+    /// `next` of the page before
+    cursor: Option<String>,
+}
+
+fn default_limit() -> usize {
+    DEFAULT_RESULTS
 }
 
 impl Search {
@@ -44,15 +55,7 @@ fn spec() -> Spec {
         "Search all sources at once, by words and meaning, in any language. Pass an id to fetch \
          for the whole text.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS },
-            "explain": { "type": "boolean", "default": false },
-        },
-        "required": ["query"],
-    }))
+    .with_arguments::<Arguments>()
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -74,15 +77,12 @@ fn spec() -> Spec {
                     "required": ["id", "title", "url"],
                 },
             },
+            "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["results"],
     }))
-    .with_source_text(&[
-        "/results/*/text",
-        "/results/*/title",
-        "/results/*/duplicates/*/title",
-    ])
+    .with_source_text(&["/results/*/text", "/results/*/title", "/results/*/duplicates/*/title"])
     .with_list("/results")
 }
 
@@ -92,9 +92,11 @@ impl Tool for Search {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, limit, explain } = call.parse()?;
-        let limit = limit.unwrap_or(DEFAULT_RESULTS);
-        let (merged, warnings) = self.service.search(call.caller, &query, limit, call.deadline);
+        let Arguments { query, limit, explain, cursor } = call.parse()?;
+        let begin = position(cursor.as_deref())?;
+        let wanted = (begin + limit).min(MAX_RESULTS);
+        let (merged, warnings) = self.service.search(call.caller, &query, wanted, call.deadline);
+        let merged = merged.get(begin..).unwrap_or_default();
         let results: Vec<Value> = merged
             .iter()
             .map(|merged| {
@@ -128,9 +130,13 @@ impl Tool for Search {
                 result
             })
             .collect();
-        let answer = Answer::new(json!({ "results": results }))
-            .with_warnings(&warnings)
-            .with_n_results(merged.len());
+        let n_results = results.len();
+        let answer = Answer::new(json!({ "results": [] })).with_warnings(&warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "results", results, &call.budget);
+        if n_kept < n_results {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        let answer = Answer::new(value).with_n_results(n_kept);
         Ok(match merged.first() {
             Some(first) => answer.with_link(Link {
                 uri: url(&self.link_base, &first.id),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use files::{Error, MCP_VERSION, Service};
-use model::Caller;
+use model::{Caller, with_causes};
 use serde_json::{Value, json};
 
 use crate::{Answer, Code, Spec, ToolError};
@@ -33,6 +33,9 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
                 .with_detail("allowed", allowed)
                 .with_hint(POINTER_HINT)
         }
+        Error::NeedsAdmin => ToolError::new(Code::Forbidden, message)
+            .with_detail("argument", "full")
+            .with_hint("leave `full` out: what changed is indexed without it"),
         Error::Busy { root, .. } => about(Code::Conflict, message, argument, root)
             .with_hint("call again when that has ended, or with the same `full` to join it"),
         Error::Llm(cause) => {
@@ -41,10 +44,11 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
         Error::BadRoot { .. }
+        | Error::BadPattern { .. }
         | Error::JobFailed { .. }
         | Error::Store(_)
         | Error::Retrieve(_)
-        | Error::Ingest(_) => ToolError::internal(chain(&error)),
+        | Error::Ingest(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -61,17 +65,7 @@ const POINTER_HINT: &str =
 
 /// A provider's error may quote its own address; it belongs to the log, not to the caller.
 fn tracing_cause(cause: &dyn std::error::Error) {
-    tracing::warn!(cause = chain(cause), "the language model failed");
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
+    tracing::warn!(cause = with_causes(cause), "the language model failed");
 }
 
 /// Adds the version that stands in every answer of the family.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use files::{IndexAnswer, Service};
 use ingest::{JobProgress, Priority};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,13 +18,20 @@ pub struct IndexFolder {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// absolute folder inside an allowed root
     root: String,
+    /// drop and rebuild
     #[serde(default)]
     full: bool,
     #[serde(default)]
+    #[schemars(with = "String", default = "normal_priority", extend("enum" = ["low", "normal", "high"]))]
     priority: Priority,
+}
+
+fn normal_priority() -> &'static str {
+    "normal"
 }
 
 impl IndexFolder {
@@ -35,15 +43,7 @@ impl IndexFolder {
             "Index a folder inside the allowed roots: new and changed files are taken in, \
              deleted ones leave. Long runs return a job id and go on.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "root": { "type": "string", "description": "absolute folder inside an allowed root" },
-                "full": { "type": "boolean", "default": false, "description": "drop and rebuild" },
-                "priority": { "type": "string", "enum": ["low", "normal", "high"], "default": "normal" },
-            },
-            "required": ["root"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

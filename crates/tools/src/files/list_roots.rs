@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use files::Service;
 use model::Caller;
+use schemars::JsonSchema;
 use serde_json::json;
 
 use super::answer::{version_schema, versioned, visible};
@@ -15,6 +16,9 @@ pub struct ListRoots {
     spec: Arc<Spec>,
 }
 
+#[derive(JsonSchema)]
+struct Arguments {}
+
 impl ListRoots {
     /// Lists the roots of a service.
     pub fn new(service: Service) -> Self {
@@ -23,7 +27,7 @@ impl ListRoots {
             "List roots",
             "List the folders that may be searched and opened.",
         )
-        .with_input(json!({ "type": "object", "properties": {} }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

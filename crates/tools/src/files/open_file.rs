@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use files::Service;
+use files::{PreviewRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,13 +21,19 @@ pub struct OpenFile {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// absolute path inside an allowed root
     path: String,
+    /// page 3, slide 7, sheet 'Q2', line 120
     pointer: Option<String>,
+    /// character to read on from: `next` or `prev` of the answer before
+    offset: Option<usize>,
     #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_AROUND))]
     before: usize,
     #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_AROUND))]
     after: usize,
 }
 
@@ -36,19 +43,10 @@ impl OpenFile {
         let spec = Spec::read_only(
             "openFile",
             "Open file",
-            "Preview the text of a file at a pointer from searchFiles, or at its start. Text \
-             only, redacted, at most 2,000 characters; `before` and `after` widen it.",
+            "Read the text of a file at a pointer from searchFiles, or from its start: redacted, \
+             2,000 characters at a time. Pass `next` as `offset` to read on.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string", "description": "absolute path inside an allowed root" },
-                "pointer": { "type": "string", "description": "page 3, slide 7, sheet 'Q2', line 120" },
-                "before": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
-                "after": { "type": "integer", "minimum": 0, "maximum": MAX_AROUND, "default": 0 },
-            },
-            "required": ["path"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {
@@ -56,6 +54,8 @@ impl OpenFile {
                 "pointer": { "type": "string" },
                 "preview": { "type": "string" },
                 "truncated": { "type": "boolean" },
+                "next": { "type": "string" },
+                "prev": { "type": "string" },
                 "warnings": { "type": "array", "items": { "type": "string" } },
                 "mcp_version": version_schema(),
             },
@@ -72,14 +72,18 @@ impl Tool for OpenFile {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { path, pointer, before, after } = call.parse()?;
-        let preview = self
-            .service
-            .preview(call.caller, &path, pointer.as_deref(), (before, after))
-            .map_err(error_of("path"))?;
+        let Arguments { path, pointer, offset, before, after } = call.parse()?;
+        let request = PreviewRequest { path, pointer, offset, before, after };
+        let preview = self.service.preview(call.caller, &request).map_err(error_of("path"))?;
         let mut value = json!(preview);
         if let Value::Object(members) = &mut value {
             members.remove("warnings");
+            if let Some(prev) = preview.window.prev() {
+                members.insert("prev".to_owned(), json!(prev.to_string()));
+            }
+            if let Some(next) = preview.window.next() {
+                members.insert("next".to_owned(), json!(next.to_string()));
+            }
         }
         Ok(versioned(value).with_warnings(&preview.warnings))
     }

@@ -2,7 +2,7 @@
 //!
 //! The same preview as `openFile` gives: raw files never leave.
 
-use files::{Error, Service};
+use files::{Error, PreviewRequest, Service};
 use model::{Caller, Deadline};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -51,7 +51,8 @@ impl Resources for FilePlaces {
         _deadline: &Deadline,
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some((path, pointer)) = decode(uri) else { return Ok(None) };
-        match self.service.preview(caller, &path, pointer.as_deref(), (0, 0)) {
+        let request = PreviewRequest { path, pointer, ..PreviewRequest::default() };
+        match self.service.preview(caller, &request) {
             Ok(preview) => Ok(Some(ResourceContent {
                 mime_type: "text/plain".to_owned(),
                 body: ResourceBody::SourceText(preview.preview),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use files::Service;
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -16,8 +17,9 @@ pub struct RewriteQuery {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = 2_000))]
     query: String,
 }
 
@@ -29,11 +31,7 @@ impl RewriteQuery {
             "Rewrite query",
             "Turn a natural-language question into a full-text query and filters (exts, years).",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": { "query": { "type": "string", "minLength": 1, "maxLength": 2_000 } },
-            "required": ["query"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

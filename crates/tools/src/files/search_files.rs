@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use files::{MAX_RESULTS, SearchRequest, Service};
+use files::{Cursor, MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{error_of, version_schema, versioned, visible};
 use super::resources::link;
+use crate::paging::{Filled, fill};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -20,18 +22,64 @@ pub struct SearchFiles {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
     #[serde(default = "default_k")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     k: usize,
+    /// how many to pass over, or `next` of the page before
     #[serde(default)]
-    offset: usize,
+    #[schemars(with = "usize", extend("type" = ["integer", "string"], "maximum" = MAX_WALKED))]
+    offset: Offset,
+    /// extensions, such as .pptx
+    #[schemars(length(max = 100))]
     exts: Option<Vec<String>>,
+    /// years in file name or content
+    #[schemars(length(max = 100), inner(regex(pattern = "^[0-9]{4}$")))]
     years: Option<Vec<String>>,
+    /// roots to search, from listRoots
+    #[schemars(length(max = 100))]
     roots: Option<Vec<String>>,
+    /// say why each was found
     #[serde(default)]
     explain: bool,
+}
+
+/// A number, or the cursor that the page before gave.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Offset {
+    Number(usize),
+    Next(String),
+}
+
+impl Default for Offset {
+    fn default() -> Self {
+        Offset::Number(0)
+    }
+}
+
+impl Offset {
+    fn read(self) -> Result<(usize, Option<Cursor>), ToolError> {
+        let text = match self {
+            Offset::Number(number) => return Ok((number, None)),
+            Offset::Next(text) => text,
+        };
+        if let Ok(number) = text.trim().parse() {
+            return Ok((number, None));
+        }
+        match Cursor::decode(&text) {
+            Some(cursor) => Ok((0, Some(cursor))),
+            None => Err(ToolError::bad_request(format!(
+                "`offset` must be a number or `next` of the page before, received `{}`",
+                text.chars().take(100).collect::<String>()
+            ))
+            .with_detail("argument", "offset")
+            .with_hint("leave `offset` out to begin again")),
+        }
+    }
 }
 
 fn default_k() -> usize {
@@ -46,7 +94,6 @@ impl SearchFiles {
 }
 
 fn spec() -> Spec {
-    let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "maxItems": 100, "description": description });
     Spec::read_only(
         "searchFiles",
         "Search files",
@@ -54,19 +101,7 @@ fn spec() -> Spec {
          query (`contracts from 2021 in ppt or docx`). Each item has a pointer (page, slide, \
          sheet, line) that openFile takes.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS },
-            "k": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": 10 },
-            "offset": { "type": "integer", "minimum": 0, "maximum": 10_000, "default": 0 },
-            "exts": texts("extensions, such as .pptx"),
-            "years": texts("years in file name or content"),
-            "roots": texts("roots to search, from listRoots"),
-            "explain": { "type": "boolean", "default": false, "description": "say why each was found" },
-        },
-        "required": ["query"],
-    }))
+    .with_arguments::<Arguments>()
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -92,6 +127,7 @@ fn spec() -> Spec {
                     "returned": { "type": "integer" },
                     "total_estimate": { "type": "integer" },
                     "total_is_exact": { "type": "boolean" },
+                    "next": { "type": "string" },
                 },
                 "required": ["offset", "returned", "total_estimate"],
             },
@@ -112,7 +148,10 @@ impl Tool for SearchFiles {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, k, offset, exts, years, roots, explain } = call.parse()?;
-        let request = SearchRequest { query, k, offset, exts, years, roots };
+        let (offset, after) = offset.read()?;
+        // A walk that began with a number goes on with what that page gives.
+        let given = after.clone().filter(|_| offset == 0);
+        let request = SearchRequest { query, k, offset, after, exts, years, roots };
         let found =
             self.service.search(call.caller, &request, call.deadline).map_err(error_of("roots"))?;
         let items: Vec<Value> = found
@@ -126,12 +165,23 @@ impl Tool for SearchFiles {
                 value
             })
             .collect();
-        let mut value = json!({ "items": items, "pagination": found.pagination });
+        let mut value = json!({ "items": [], "pagination": found.pagination });
         if !found.exts.is_empty() || !found.years.is_empty() {
             value["filters"] = json!({ "exts": found.exts, "years": found.years });
         }
-        let answer =
-            versioned(value).with_warnings(&found.warnings).with_n_results(found.items.len());
+        let n_items = items.len();
+        let answer = versioned(value).with_warnings(&found.warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "items", items, &call.budget);
+        value["pagination"]["returned"] = json!(n_kept);
+        if n_kept < n_items || found.pagination.has_more {
+            let shown = found.items.iter().take(n_kept).map(|item| item.path.as_str());
+            value["pagination"]["next"] = match (given, offset) {
+                (Some(given), _) => json!(given.with(shown).encode()),
+                (None, 0) => json!(Cursor::default().with(shown).encode()),
+                (None, offset) => json!((offset + n_kept).to_string()),
+            };
+        }
+        let answer = Answer::new(value).with_n_results(n_kept);
         Ok(match found.items.first() {
             Some(first) => answer.with_link(link(&first.path, &first.pointer)),
             None => answer,

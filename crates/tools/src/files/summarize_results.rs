@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use files::{Service, SummaryRequest};
 use model::Caller;
+use schemars::JsonSchema;
 use serde_json::json;
 
 use super::answer::{error_of, version_schema, versioned, visible};
 use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// The longest query, in characters.
+const MAX_QUERY_CHARS: usize = 2_000;
 
 /// The most snippets in one call.
 const MAX_SNIPPETS: usize = 50;
@@ -21,6 +25,30 @@ pub struct SummarizeResults {
     spec: Arc<Spec>,
 }
 
+/// The schema of [`SummaryRequest`], which the arguments are read into.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "read as the request of the service")]
+struct Arguments {
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
+    query: String,
+    #[schemars(length(min = 1, max = MAX_SNIPPETS))]
+    results: Vec<Snippet>,
+    #[schemars(with = "Option<String>", extend("enum" = ["bullets", "paragraph", "table"], "default" = "bullets"))]
+    style: Option<String>,
+    #[schemars(range(min = 16, max = 4_000), extend("default" = 400))]
+    max_tokens: Option<usize>,
+}
+
+/// One result of a search; what else a result holds is taken and not read.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+#[expect(dead_code, reason = "read as the request of the service")]
+struct Snippet {
+    path: String,
+    #[schemars(length(max = MAX_SNIPPET_CHARS))]
+    snippet: String,
+}
+
 impl SummarizeResults {
     /// Summarises with the model of a service, or without one.
     pub fn new(service: Service) -> Self {
@@ -30,28 +58,7 @@ impl SummarizeResults {
             "Summarise snippets from searchFiles, with their file names as citations. Uses only \
              the given snippets.",
         )
-        .with_input(json!({
-            "type": "object",
-            "properties": {
-                "query": { "type": "string", "minLength": 1, "maxLength": 2_000 },
-                "results": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MAX_SNIPPETS,
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "path": { "type": "string" },
-                            "snippet": { "type": "string", "maxLength": MAX_SNIPPET_CHARS },
-                        },
-                        "required": ["path", "snippet"],
-                    },
-                },
-                "style": { "type": "string", "enum": ["bullets", "paragraph", "table"], "default": "bullets" },
-                "max_tokens": { "type": "integer", "minimum": 16, "maximum": 4_000, "default": 400 },
-            },
-            "required": ["query", "results"],
-        }))
+        .with_arguments::<Arguments>()
         .with_output(json!({
             "type": "object",
             "properties": {

@@ -11,10 +11,14 @@ use crate::{Call, Tool};
 
 #[track_caller]
 fn answer(tool: &dyn Tool, arguments: &serde_json::Value) -> serde_json::Value {
+    let caller = Caller::local_admin();
+    let spec = tool.spec(&caller).unwrap();
+    let accepted = crate::accept(&spec, arguments.as_object().unwrap().clone()).unwrap();
     let call = Call {
-        caller: &Caller::local_admin(),
-        arguments: arguments.as_object().unwrap(),
+        caller: &caller,
+        arguments: &accepted.arguments,
         deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+        budget: text::Budget { chars: 100_000, tokens: 25_000 },
         progress: &|_| {},
     };
     tool.call(&call).unwrap().value

@@ -1,5 +1,6 @@
 //! Tools of the filters family.
 
+mod chart_arguments;
 mod generate_chart_data;
 mod resources;
 mod search_filters;

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use filters::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, Service};
+use filters::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest, Service};
 use model::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
-use crate::{Answer, Call, Code, ErrorShape, Spec, Tool, ToolError};
+use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError};
 
 /// One lookup.
 pub struct SearchFilters {
@@ -41,7 +44,9 @@ impl Tool for SearchFilters {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        answer(&self.service, call, "results")
+        let request: SearchRequest = call.parse()?;
+        let response = self.service.search(call.caller, &request).map_err(|e| refused(&e))?;
+        Ok(Answer::of(&response)?.with_n_results(response.results.len()))
     }
 }
 
@@ -51,18 +56,75 @@ impl Tool for SearchFiltersBatch {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        answer(&self.service, call, "responses")
+        let Batch { queries, cursor } = call.parse()?;
+        let begin = position(cursor.as_deref())?.min(queries.len() - 1);
+        let rest = &queries[begin..];
+        let responses = self.service.search_many(call.caller, rest).map_err(|e| refused(&e))?;
+        let responses = responses
+            .into_iter()
+            .map(|response| match response {
+                Ok(response) => Ok(Answer::of(&response)?.value),
+                Err(error) => Ok(refused(&error).to_json(ErrorShape::OkFalse)),
+            })
+            .collect::<Result<Vec<Value>, ToolError>>()?;
+        let n_responses = responses.len();
+        let answer = json!({ "ok": true, "responses": [] });
+        let Filled { mut value, n_kept } = fill(answer, "responses", responses, &call.budget);
+        if n_kept < n_responses {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 
-fn answer(service: &Service, call: &Call<'_>, list: &str) -> Result<Answer, ToolError> {
-    let arguments = Value::Object(call.arguments.clone());
-    let value = service.call(call.caller, &arguments).map_err(|error| {
-        let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
-        ToolError::new(code, error.to_string())
-    })?;
-    let n_results = value[list].as_array().map_or(0, Vec::len);
-    Ok(Answer::of(&value)?.with_n_results(n_results))
+/// Writes an error of the family with the codes of the server.
+pub(super) fn refused(error: &filters::Error) -> ToolError {
+    let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
+    ToolError::new(code, error.to_string())
+}
+
+/// The schema of [`SearchRequest`], which the arguments are read into.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "read as the request of the service")]
+struct Arguments {
+    category: String,
+    /// name, alias or code
+    #[schemars(length(max = MAX_QUERY_CHARS))]
+    query: String,
+    #[schemars(range(min = 1, max = MAX_LIMIT), extend("default" = DEFAULT_LIMIT))]
+    limit: Option<usize>,
+    /// kind to prefer, such as county or city
+    hint: Option<String>,
+    #[schemars(extend("default" = true))]
+    include_metadata: Option<bool>,
+    /// language of names, such as ro or en
+    locale: Option<String>,
+    #[schemars(extend("default" = false))]
+    explain: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "read as requests of the service")]
+struct BatchArguments {
+    #[schemars(length(min = 1, max = MAX_BATCH))]
+    queries: Vec<Arguments>,
+    /// `next` of the answer before, with the same queries
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    queries: Vec<SearchRequest>,
+    cursor: Option<String>,
+}
+
+/// Names the categories that the caller may use, at the place of `category`.
+fn with_categories(mut schema: Value, category: &str, categories: &[String]) -> Value {
+    if let Some(category) = schema.pointer_mut(category) {
+        category["enum"] = json!(categories);
+    }
+    schema
 }
 
 fn single_spec(categories: &[String]) -> Spec {
@@ -73,11 +135,7 @@ fn single_spec(categories: &[String]) -> Spec {
          classification) to use in the filters of generate_chart_data. Take `bestMatch` when \
          present; without it the query is ambiguous: ask, or choose from `results`.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": query_properties(categories),
-        "required": ["category", "query"],
-    }))
+    .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -103,48 +161,26 @@ fn batch_spec(categories: &[String]) -> Spec {
     let mut spec = Spec::read_only(
         "search_filters_batch",
         "Search filters, many at once",
-        "The same lookups as search_filters, up to 100 in one call; answers stand in order.",
+        "The same lookups as search_filters, up to 100 in one call; answers come in order.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "queries": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": MAX_BATCH,
-                "items": {
-                    "type": "object",
-                    "properties": query_properties(categories),
-                    "required": ["category", "query"],
-                    "additionalProperties": false,
-                },
-            },
-        },
-        "required": ["queries"],
-    }))
+    .with_input(with_categories(
+        InputSchema::of::<BatchArguments>(),
+        "/properties/queries/items/properties/category",
+        categories,
+    ))
     .with_output(json!({
         "type": "object",
         "properties": {
             "ok": { "type": "boolean" },
             "responses": { "type": "array", "items": { "type": "object" } },
+            "next": { "type": "string" },
+            "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["ok", "responses"],
     }))
     .with_list("/responses");
     spec.errors = ErrorShape::OkFalse;
     spec
-}
-
-fn query_properties(categories: &[String]) -> Value {
-    json!({
-        "category": { "type": "string", "enum": categories },
-        "query": { "type": "string", "maxLength": MAX_QUERY_CHARS, "description": "name, alias or code" },
-        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT },
-        "hint": { "type": "string", "description": "kind to prefer, such as county or city" },
-        "includeMetadata": { "type": "boolean", "default": true },
-        "locale": { "type": "string", "description": "language of names, such as ro or en" },
-        "explain": { "type": "boolean", "default": false },
-    })
 }
 
 fn result_schema() -> Value {

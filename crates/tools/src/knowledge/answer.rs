@@ -1,7 +1,8 @@
 //! Errors of the family with the codes of the house.
 
-use knowledge::{Error, Service};
-use model::Caller;
+use knowledge::{Error, KnowledgeBase, Service};
+use model::{Caller, with_causes};
+use serde_json::json;
 
 use crate::{Code, ToolError};
 
@@ -12,7 +13,7 @@ pub fn error(error: Error) -> ToolError {
     let message = error.to_string();
     match error {
         Error::BaseNotFound => ToolError::new(Code::NotFound, message)
-            .with_hint("`GET /v1/knowledge-bases` lists those you may read"),
+            .with_hint("`list_knowledge_bases` lists those you may read"),
         Error::NotFound { .. } => ToolError::new(Code::NotFound, message),
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
@@ -28,16 +29,16 @@ pub fn error(error: Error) -> ToolError {
                 .with_hint("try again when some are done")
         }
         Error::Unavailable(_) | Error::Search(_) => {
-            tracing::error!(cause = chain(&error), "the store failed");
+            tracing::error!(cause = with_causes(&error), "the store failed");
             ToolError::new(Code::Unavailable, message).with_hint("try again later")
         }
         Error::LlmUnavailable(_) => {
             // A provider's error may quote its own address; it belongs to the log.
-            tracing::warn!(cause = chain(&error), "the language model failed");
+            tracing::warn!(cause = with_causes(&error), "the language model failed");
             ToolError::new(Code::LlmUpstream, message)
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
-        Error::Queue(_) | Error::Upload(_) => ToolError::internal(chain(&error)),
+        Error::Queue(_) | Error::Upload(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -49,35 +50,91 @@ pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &
     if !is_about_the_base {
         return coded;
     }
+    about_base(coded, service, caller, base)
+}
+
+/// Adds the bases that would have been right to an error.
+fn about_base(error: ToolError, service: &Service, caller: &Caller, base: &str) -> ToolError {
     let bases = service.list_bases(caller).unwrap_or_default();
     let n_bases = bases.len();
-    let ids: Vec<String> = bases.into_iter().take(MAX_SHOWN_BASES).map(|base| base.id).collect();
-    let hint = match (ids.len(), n_bases) {
+    let names: Vec<serde_json::Value> = bases
+        .iter()
+        .take(MAX_SHOWN_BASES)
+        .map(|base| json!({ "id": base.id, "name": name_of(base) }))
+        .collect();
+    let hint = match (names.len(), n_bases) {
         (0, _) => "there is no knowledge base that you may read; ask its owner".to_owned(),
-        (n_ids, n_bases) if n_ids < n_bases => format!(
-            "pass one of `allowed`, the first {n_ids} of {n_bases}; `get_knowledge_base_summary` \
-             says what one is about"
+        (n_names, n_bases) if n_names < n_bases => format!(
+            "pass the id or name of one of `allowed`, the first {n_names} of {n_bases}; \
+             `list_knowledge_bases` lists all"
         ),
-        _ => {
-            "pass one of `allowed`; `get_knowledge_base_summary` says what one is about".to_owned()
-        }
+        _ => "pass the id or name of one of `allowed`".to_owned(),
     };
-    coded
+    error
         .with_detail("argument", "knowledge_base_id")
         .with_detail("received", base)
-        .with_detail("allowed", ids)
+        .with_detail("allowed", names)
         .with_hint(hint)
+}
+
+/// Tells whether a caller may read a base. Nobody is told that there are none because the store
+/// is away: then the tools stay in the list, and say so when they are called.
+pub(super) fn has_bases(service: &Service, caller: &Caller) -> bool {
+    service.list_bases(caller).map_or(true, |bases| !bases.is_empty())
+}
+
+/// The name of a base as an agent may read it: one line, at most 80 characters.
+pub(super) fn name_of(base: &KnowledgeBase) -> String {
+    let plain: String = base.name.chars().filter(|char| !char.is_control()).take(80).collect();
+    plain.trim().to_owned()
+}
+
+/// Finds the base that an id or a unique name means; without either, the only one there is.
+///
+/// Fails when there is none, or more than one.
+pub(super) fn resolved(
+    service: &Service,
+    caller: &Caller,
+    given: Option<&str>,
+) -> Result<String, ToolError> {
+    if let Some(id) = given.filter(|given| is_uuid(given)) {
+        return Ok(id.to_lowercase());
+    }
+    let bases = service.list_bases(caller).map_err(error)?;
+    let Some(given) = given else {
+        return match bases.as_slice() {
+            [only] => Ok(only.id.clone()),
+            _ => {
+                let message = "knowledge_base_id is required: expected an id or a name";
+                Err(about_base(ToolError::bad_request(message), service, caller, ""))
+            }
+        };
+    };
+    let wanted = text::fold(given.trim());
+    let exact: Vec<_> = bases.iter().filter(|base| base.name == given).collect();
+    let folded: Vec<_> = bases.iter().filter(|base| text::fold(&base.name) == wanted).collect();
+    match (exact.as_slice(), folded.as_slice()) {
+        ([one], _) | ([], [one]) => Ok(one.id.clone()),
+        ([], []) => {
+            let error = ToolError::new(Code::NotFound, Error::BaseNotFound.to_string());
+            Err(about_base(error, service, caller, given))
+        }
+        (many, others) => {
+            let n = many.len().max(others.len());
+            let message = format!("{n} knowledge bases are named `{given}`: pass an id");
+            Err(about_base(ToolError::bad_request(message), service, caller, given))
+        }
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 36
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// How many ids an error lists.
 const MAX_SHOWN_BASES: usize = 20;
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
-}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use knowledge::{Service, iso};
-use model::Caller;
+use knowledge::Service;
+use model::{Caller, iso};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::error_of;
+use super::answer::{error_of, has_bases, resolved};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -16,9 +17,11 @@ pub struct GetKnowledgeBaseSummary {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    knowledge_base_id: String,
+    /// id or name, from list_knowledge_bases; may be left out when there is one
+    #[schemars(length(max = 200))]
+    knowledge_base_id: Option<String>,
 }
 
 impl GetKnowledgeBaseSummary {
@@ -35,11 +38,7 @@ fn spec() -> Spec {
         "What a knowledge base is about and how many collections, documents and chunks it has. \
          For what a document says, use search_documents.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": { "knowledge_base_id": { "type": "string", "format": "uuid" } },
-        "required": ["knowledge_base_id"],
-    }))
+    .with_arguments::<Arguments>()
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -69,8 +68,13 @@ impl Tool for GetKnowledgeBaseSummary {
         Some(Arc::clone(&self.spec))
     }
 
+    fn is_listed(&self, caller: &Caller) -> bool {
+        has_bases(&self.service, caller)
+    }
+
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { knowledge_base_id } = call.parse()?;
+        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
         let found = self
             .service
             .summary(call.caller, &knowledge_base_id)

@@ -3,11 +3,13 @@
 mod answer;
 
 mod get_knowledge_base_summary;
+mod list_knowledge_bases;
 mod normalize_ocr_text;
 mod search_documents;
 
 pub use answer::error;
 pub use get_knowledge_base_summary::GetKnowledgeBaseSummary;
+pub use list_knowledge_bases::ListKnowledgeBases;
 pub use normalize_ocr_text::NormalizeOcrText;
 pub use search_documents::{SearchDocuments, chunk_json};
 

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use knowledge::Service;
 use model::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::error;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest text that is taken, in characters.
-const MAX_TEXT_CHARS: u64 = 10_000;
+const MAX_TEXT_CHARS: usize = 10_000;
 
 /// Texts up to this many bytes are repaired without a thread of their own.
 const INSTANT_BYTES: usize = 1024;
@@ -19,6 +21,13 @@ const INSTANT_BYTES: usize = 1024;
 pub struct NormalizeOcrText {
     service: Option<Service>,
     spec: Arc<Spec>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// OCR text to normalise
+    #[schemars(length(max = MAX_TEXT_CHARS))]
+    text: String,
 }
 
 impl NormalizeOcrText {
@@ -40,17 +49,7 @@ fn spec() -> Spec {
         "Repair Japanese OCR text: a hyphen that stands for a long vowel mark in a katakana word \
          becomes ー. Hyphens in Latin words, ranges, dates and phone numbers stay.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "text": {
-                "type": "string",
-                "maxLength": MAX_TEXT_CHARS,
-                "description": "OCR text to normalise",
-            },
-        },
-        "required": ["text"],
-    }))
+    .with_arguments::<Arguments>()
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -79,11 +78,11 @@ impl Tool for NormalizeOcrText {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let text = call.arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
+        let Arguments { text } = call.parse()?;
         let (normalized, engine, warnings) = match &self.service {
-            None => (text::repair_long_vowels(text), "rules".to_owned(), vec![]),
+            None => (text::repair_long_vowels(&text), "rules".to_owned(), vec![]),
             Some(service) => {
-                let repaired = service.normalize_ocr(text, call.deadline).map_err(error)?;
+                let repaired = service.normalize_ocr(&text, call.deadline).map_err(error)?;
                 (repaired.text, repaired.engine, repaired.warnings)
             }
         };

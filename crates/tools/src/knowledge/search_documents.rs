@@ -5,10 +5,12 @@ use std::sync::Arc;
 use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
 use knowledge::{FoundChunk, SearchRequest, Service};
 use model::{Caller, Stage};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::error_of;
+use super::answer::{error_of, has_bases, resolved};
+use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -17,16 +19,26 @@ pub struct SearchDocuments {
     spec: Arc<Spec>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// what to look for; a whole question works best
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
-    knowledge_base_id: String,
+    /// id or name, from list_knowledge_bases; may be left out when there is one
+    #[schemars(length(max = 200))]
+    knowledge_base_id: Option<String>,
+    /// least relevance (0.6 to 0.8 is usual)
     #[serde(default = "default_threshold")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     threshold: f64,
     #[serde(default = "default_max_results")]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: usize,
+    /// say why each was found and what each stage took
     #[serde(default)]
     explain: bool,
+    /// `next` of the answer before
+    cursor: Option<String>,
 }
 
 fn default_threshold() -> f64 {
@@ -53,37 +65,7 @@ fn spec() -> Spec {
          English and other languages. Too few results: lower `threshold` to 0.5; too many: \
          raise it to 0.7 or 0.8.",
     )
-    .with_input(json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_QUERY_CHARS,
-                "description": "what to look for; a whole question works best",
-            },
-            "knowledge_base_id": { "type": "string", "format": "uuid" },
-            "threshold": {
-                "type": "number",
-                "minimum": 0.0,
-                "maximum": 1.0,
-                "default": 0.6,
-                "description": "least relevance (0.6 to 0.8 is usual)",
-            },
-            "max_results": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MAX_RESULTS,
-                "default": 10,
-            },
-            "explain": {
-                "type": "boolean",
-                "default": false,
-                "description": "say why each was found and what each stage took",
-            },
-        },
-        "required": ["query", "knowledge_base_id"],
-    }))
+    .with_arguments::<Arguments>()
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -122,6 +104,7 @@ fn spec() -> Spec {
                 },
             },
             "count": { "type": "integer" },
+            "next": { "type": "string" },
             "timings": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
@@ -142,9 +125,15 @@ impl Tool for SearchDocuments {
         Some(Arc::clone(&self.spec))
     }
 
+    fn is_listed(&self, caller: &Caller) -> bool {
+        has_bases(&self.service, caller)
+    }
+
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, knowledge_base_id, threshold, max_results, explain } =
+        let Arguments { query, knowledge_base_id, threshold, max_results, explain, cursor } =
             call.parse()?;
+        let begin = position(cursor.as_deref())?;
+        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
         let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
         let found = self.service.search(call.caller, &request, call.deadline).map_err(|error| {
             error_of(error, &self.service, call.caller, &request.knowledge_base_id)
@@ -164,14 +153,20 @@ impl Tool for SearchDocuments {
             "query": request.query,
             "knowledge_base_id": request.knowledge_base_id,
             "threshold": request.threshold,
-            "results": results,
+            "results": [],
             "count": found.results.len(),
         });
         if explain {
             value["timings"] = json!(found.timings);
         }
-        let n_results = found.results.len();
-        Ok(Answer::new(value).with_warnings(&found.warnings).with_n_results(n_results))
+        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
+        let n_rest = rest.len();
+        let answer = Answer::new(value).with_warnings(&found.warnings);
+        let Filled { mut value, n_kept } = fill(answer.value, "results", rest, &call.budget);
+        if n_kept < n_rest {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 

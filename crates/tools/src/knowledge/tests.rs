@@ -44,11 +44,10 @@ fn search_documents_schema_and_errors() {
     let wrong = |base: &str| {
         vec![
             json!({}),
-            json!({ "query": "leave" }),
             json!({ "query": 5, "knowledge_base_id": base }),
             json!({ "query": "", "knowledge_base_id": base }),
             json!({ "query": "x".repeat(2_001), "knowledge_base_id": base }),
-            json!({ "query": "leave", "knowledge_base_id": "handbook" }),
+            json!({ "query": "leave", "knowledge_base_id": "hand book" }),
             json!({ "query": "leave", "knowledge_base_id": 7 }),
             json!({ "query": "leave", "knowledge_base_id": base, "threshold": -0.1 }),
             json!({ "query": "leave", "knowledge_base_id": base, "threshold": 1.1 }),
@@ -67,9 +66,8 @@ fn search_documents_schema_and_errors() {
 fn get_knowledge_base_summary_schema_and_errors() {
     let wrong = |base: &str| {
         vec![
-            json!({}),
             json!({ "knowledge_base_id": null }),
-            json!({ "knowledge_base_id": "handbook" }),
+            json!({ "knowledge_base_id": "hand book" }),
             json!({ "knowledge_base": base }),
         ]
     };

@@ -35,11 +35,31 @@ impl Tool for QueryTable {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let arguments = Value::Object(call.arguments.clone());
         let request = QueryRequest::from_json(&arguments).map_err(|cause| error(&cause))?;
-        let response = self
-            .service
-            .query(call.caller, &request, call.deadline)
-            .map_err(|cause| error(&cause))?;
-        query_table_answer(&response)
+        let query = |request: &QueryRequest| {
+            self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))
+        };
+        let response = query(&request)?;
+        let mut answer = query_table_answer(&response)?;
+        let mut n_rows = response.rows.len();
+        let n_wanted = n_rows;
+        // A page that is over the budget is asked for again with fewer rows, so that `next`
+        // continues right behind the last of them.
+        while let Some(allowed) = call.budget.allowed_chars(&answer.value.to_string())
+            && n_rows > 1
+        {
+            let n_chars = answer.value.to_string().chars().count().max(1);
+            n_rows = (n_rows * allowed / n_chars).min(n_rows * 7 / 8).max(1);
+            let fewer = QueryRequest { max_rows: Some(n_rows as u64), ..request.clone() };
+            answer = query_table_answer(&query(&fewer)?)?;
+        }
+        if n_rows < n_wanted {
+            let notice = format!(
+                "{n_rows} of the {n_wanted} rows of the page are here, since more would not fit \
+                 one answer: call again with `next` as `cursor`"
+            );
+            answer = answer.with_notes(vec![notice]);
+        }
+        Ok(answer)
     }
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use std::path::Path;
 
-use extract::{Pool, PoolConfig};
 use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
@@ -38,14 +37,6 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
     match command {
         BenchCommand::Overhead(args) => overhead::overhead(args)?,
         BenchCommand::Text => show(&text::bench::run()),
-        BenchCommand::Extract(args) => {
-            let pool = Pool::new(PoolConfig::this_executable()?);
-            show(&extract::bench::run(&args.folder, &pool)?);
-            match extract::bench::expected_text(&args.folder) {
-                Ok(report) => show(&report),
-                Err(error) => print::note(format!("no expected texts were compared: {error}")),
-            }
-        }
         BenchCommand::Store(args) => store(args)?,
         BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {

@@ -117,6 +117,9 @@ fn welcome(base: &str, tools: &[String], world: &Path) -> String {
         r#"
 Dowse serves {n_tools} tools: {names}
 
+Open the console in a browser
+  {base}/
+
 Connect an agent
   Claude Code     claude mcp add --transport http dowse {base}/mcp
   Claude Desktop  {{ "mcpServers": {{ "dowse": {{ "command": "npx", "args": ["mcp-remote", "{base}/mcp"] }} }} }}

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use knowledge::{
-    Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, iso, limits,
-};
+use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits};
+use model::iso;
 use serde_json::Value;
 
 use super::desk::Desk;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use knowledge::{BaseChange, KnowledgeBase, NewBase, SearchRequest, Visibility, iso};
-use model::{Caller, Deadline, TenantId};
+use knowledge::{BaseChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
+use model::{Caller, Deadline, TenantId, iso};
 
 use super::desk::Desk;
 use crate::commands::variable;

@@ -1,0 +1,196 @@
+//! The long strings of a JSON document as a source of the write path.
+
+use std::sync::Arc;
+
+use ingest::{Item, ItemContent, Source};
+use model::{Attributes, Block, BlockKind, Pointer, Warning};
+use serde_json::{Value, json};
+
+use crate::coverage::Coverage;
+use crate::ids::{node_id, sha256};
+use crate::json::{Event, Kind, Walk, pointer};
+use crate::objects::Table;
+use crate::reader::Reader;
+use crate::seek::{Found, OpenDocument};
+use crate::{ContextsConfig, Error, limits};
+
+/// Characters of a title: the end of a string's path.
+const TITLE_CHARS: usize = 200;
+
+/// Going to a node costs as much as walking over so many bytes.
+const BYTES_PER_SEEK: u64 = 256 * 1024;
+
+/// Walks a document and gives every long string that a tool covers.
+pub(crate) struct StringSource {
+    document: OpenDocument,
+    table: String,
+    settings: ContextsConfig,
+    coverage: Arc<Coverage>,
+    /// Nodes that are still to be walked, the next one last.
+    places: Vec<String>,
+    current: Option<Subtree>,
+    text: String,
+    n_given: usize,
+    /// Why the walk ended before its end.
+    pub(crate) failed: Option<Error>,
+}
+
+/// A node that is being walked.
+struct Subtree {
+    path: String,
+    walk: Walk<Reader>,
+    next: Option<Event>,
+}
+
+impl StringSource {
+    pub(crate) fn new(
+        document: OpenDocument,
+        table: &Table,
+        settings: &ContextsConfig,
+        coverage: Arc<Coverage>,
+    ) -> Self {
+        let mut places = places(&coverage, document.document.n_bytes);
+        places.reverse();
+        StringSource {
+            document,
+            table: table.id.clone(),
+            settings: settings.clone(),
+            coverage,
+            places,
+            current: None,
+            text: String::new(),
+            n_given: 0,
+            failed: None,
+        }
+    }
+
+    /// Goes on to the next string, or to the end.
+    fn advance(&mut self) -> crate::Result<Option<Item>> {
+        loop {
+            let Some(subtree) = &mut self.current else {
+                let Some(path) = self.places.pop() else { return Ok(None) };
+                if let Some(Found { event, walk }) = self.document.find(&path)? {
+                    self.current = Some(Subtree { path, walk, next: Some(event) });
+                }
+                continue;
+            };
+            let event = match subtree.next.take() {
+                Some(event) => Some(event),
+                None => subtree.walk.next()?,
+            };
+            let Some(event) = event else {
+                self.current = None;
+                continue;
+            };
+            let pointer = subtree.walk.pointer();
+            // What follows the node is not looked at.
+            let is_end = !matches!(event, Event::Begin(_)) && pointer == subtree.path;
+            let mut item = None;
+            if !matches!(event, Event::End(_)) {
+                self.coverage.passes(pointer);
+                let n_chars = subtree.walk.n_chars();
+                let is_long = n_chars >= self.settings.chunk_threshold_chars;
+                if event == Event::Leaf(Kind::String)
+                    && is_long
+                    && !self.coverage.scopes.covering(pointer).is_empty()
+                {
+                    match refusal(pointer, n_chars, self.n_given, &self.settings) {
+                        Some(problem) => self.coverage.leaves_out(pointer, &problem),
+                        None => {
+                            self.n_given += 1;
+                            self.text = subtree.walk.text().to_owned();
+                            item = Some(item_of(&self.table, pointer, &self.text, &self.settings));
+                        }
+                    }
+                }
+            }
+            if is_end {
+                self.current = None;
+            }
+            if item.is_some() {
+                return Ok(item);
+            }
+        }
+    }
+}
+
+impl Source for StringSource {
+    fn next_item(&mut self) -> Option<Result<Item, Warning>> {
+        match self.advance() {
+            Ok(item) => item.map(Ok),
+            Err(error) => {
+                self.failed = Some(error);
+                None
+            }
+        }
+    }
+
+    fn content(&mut self, item: &Item) -> Result<ItemContent, Warning> {
+        let text = std::mem::take(&mut self.text);
+        let pointer = Pointer::Json(pointer_of(&item.metadata).to_owned());
+        Ok(ItemContent::Blocks(vec![Block::new(text, pointer, BlockKind::Paragraph)]))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.failed.is_none()
+    }
+}
+
+/// Gives the nodes to walk: those that the tools cover where they are few for the document, or
+/// the whole of it.
+fn places(coverage: &Coverage, n_bytes: u64) -> Vec<String> {
+    let outermost = coverage.scopes.outermost();
+    if outermost.len() as u64 * BYTES_PER_SEEK > n_bytes {
+        return vec![String::new()];
+    }
+    outermost.into_iter().map(str::to_owned).collect()
+}
+
+/// Says why a string is left out, if it is.
+fn refusal(
+    pointer: &str,
+    n_chars: usize,
+    n_given: usize,
+    settings: &ContextsConfig,
+) -> Option<String> {
+    let max_chars = settings.max_node_chars;
+    if n_chars > max_chars {
+        return Some(chunk::Error::TooLong { n_chars, max_chars }.to_string());
+    }
+    if pointer.len() > limits::MAX_POINTER_BYTES {
+        let (received, allowed) = (pointer.len(), limits::MAX_POINTER_BYTES);
+        return Some(format!("its pointer has `{received}` bytes, the limit is `{allowed}`"));
+    }
+    let allowed = limits::MAX_INDEXED_NODES;
+    (n_given >= allowed)
+        .then(|| format!("`{allowed}` strings before it are indexed, which is the limit"))
+}
+
+fn item_of(table: &str, pointer: &str, text: &str, settings: &ContextsConfig) -> Item {
+    let hash = sha256(text.as_bytes());
+    let id = node_id(table, pointer, &hash, store::limits::MAX_ID_BYTES);
+    Item {
+        title: title(pointer),
+        attributes: Attributes::from([("table".to_owned(), table.into())]),
+        fingerprint: format!("{hash} {}", settings.cut_name()),
+        metadata: json!({ "json_pointer": pointer, "content_hash": hash }),
+        ..Item::new(id.document(), "")
+    }
+}
+
+/// Gives the pointer of a string out of its document's metadata.
+pub(crate) fn pointer_of(metadata: &Value) -> &str {
+    metadata["json_pointer"].as_str().unwrap_or_default()
+}
+
+/// Gives the content hash of a string out of its document's metadata.
+pub(crate) fn content_hash(metadata: &Value) -> &str {
+    metadata["content_hash"].as_str().unwrap_or_default()
+}
+
+/// Gives the words of a path, of which the last ones say most.
+fn title(path: &str) -> String {
+    let words = pointer::components(path).unwrap_or_default().join(" ");
+    let n_chars = words.chars().count();
+    words.chars().skip(n_chars.saturating_sub(TITLE_CHARS)).collect()
+}

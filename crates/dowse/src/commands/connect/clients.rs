@@ -1,0 +1,123 @@
+//! The clients that `dowse connect` knows: where each keeps its servers, and in which shape.
+
+use super::Server;
+use crate::cli::ClientName;
+
+/// A client.
+pub(super) struct Client {
+    pub(super) place: Place,
+    pub(super) shape: Shape,
+    /// What to do once the file is written.
+    pub(super) afterwards: &'static str,
+}
+
+/// Where a file is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// In the working folder: the client reads it with the project.
+    Here(&'static str),
+    /// Below the user's home folder.
+    Home(&'static str),
+}
+
+/// The shape of a client's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// JSON, `mcpServers`, with a type for servers over HTTP.
+    McpServers,
+    /// JSON, `mcpServers`, without a type.
+    Plain,
+    /// JSON, `servers`, with a type.
+    VsCode,
+    /// JSON, `mcpServers`, with `httpUrl`.
+    Gemini,
+    /// TOML, `mcp_servers`.
+    Toml,
+}
+
+impl Shape {
+    /// Gives the key under which servers are listed.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Shape::McpServers | Shape::Plain | Shape::Gemini => "mcpServers",
+            Shape::VsCode => "servers",
+            Shape::Toml => "mcp_servers",
+        }
+    }
+}
+
+#[cfg(target_os = "macos")]
+const CLAUDE_DESKTOP: &str = "Library/Application Support/Claude/claude_desktop_config.json";
+#[cfg(target_os = "windows")]
+const CLAUDE_DESKTOP: &str = "AppData/Roaming/Claude/claude_desktop_config.json";
+#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+const CLAUDE_DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
+
+impl Client {
+    pub(super) fn of(name: ClientName) -> Self {
+        let (place, shape, afterwards) = match name {
+            ClientName::Claude => (
+                Place::Here(".mcp.json"),
+                Shape::McpServers,
+                "Claude Code asks once whether to use it in this folder",
+            ),
+            ClientName::ClaudeDesktop => (
+                Place::Home(CLAUDE_DESKTOP),
+                Shape::Plain,
+                "quit Claude Desktop and start it again",
+            ),
+            ClientName::Cursor => (
+                Place::Home(".cursor/mcp.json"),
+                Shape::Plain,
+                "Cursor finds it in its MCP settings",
+            ),
+            ClientName::Vscode => (
+                Place::Here(".vscode/mcp.json"),
+                Shape::VsCode,
+                "start it from the line above the entry in VS Code",
+            ),
+            ClientName::Codex => {
+                (Place::Home(".codex/config.toml"), Shape::Toml, "start Codex again")
+            }
+            ClientName::Gemini => {
+                (Place::Home(".gemini/settings.json"), Shape::Gemini, "start Gemini again")
+            }
+        };
+        Client { place, shape, afterwards }
+    }
+
+    /// Gives the client's own command for adding a server, where it has one.
+    pub(super) fn command(&self, name: &str, server: &Server) -> Option<String> {
+        if self.shape != Shape::McpServers {
+            return None;
+        }
+        Some(match server {
+            Server::Http { url } => format!("claude mcp add --transport http {name} {url}"),
+            Server::Pipes { command, args } => {
+                let words: Vec<String> =
+                    std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
+                format!("claude mcp add {name} -- {}", words.join(" "))
+            }
+        })
+    }
+}
+
+/// Quotes a word for a shell where it needs that.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(super::quoted("/a/b-c.d"), "/a/b-c.d");
+        assert_eq!(super::quoted("my files"), "'my files'");
+        assert_eq!(super::quoted("it's"), r"'it'\''s'");
+        assert_eq!(super::quoted(""), "''");
+    }
+}

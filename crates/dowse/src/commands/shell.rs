@@ -1,0 +1,35 @@
+//! `dowse completions` and `dowse man`: both made from the flags themselves.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
+
+pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "dowse", &mut script);
+    write(&script)
+}
+
+/// Prints the manual of the program, or writes a page for every command into a folder.
+pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
+    match &args.folder {
+        Some(folder) => {
+            fs_err::create_dir_all(folder)?;
+            clap_mangen::generate_to(Cli::command(), folder)?;
+            Ok(())
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+            write(&page)
+        }
+    }
+}
+
+/// A reader that went away is no error: `dowse man | head`.
+fn write(bytes: &[u8]) -> anyhow::Result<()> {
+    let _ = std::io::stdout().write_all(bytes);
+    Ok(())
+}

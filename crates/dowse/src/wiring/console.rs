@@ -1,0 +1,181 @@
+//! What the console is given beyond the services: its secret, the configuration in force, and
+//! facts about store, disk and models.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use serve::ConsoleSettings;
+use store::Store;
+
+use super::Lasting;
+use crate::config::Config;
+
+/// A secret shorter than this can be guessed.
+const MIN_SECRET_CHARS: usize = 32;
+
+/// Makes the console's settings. Fails when its secret cannot be read or written.
+pub(super) fn console(config: &Config, lasting: &Lasting) -> anyhow::Result<ConsoleSettings> {
+    let mut settings = ConsoleSettings::open(&config.data_dir, &config.console)
+        .context("hint: set `data_dir` to a folder that can be written")?;
+    if let Some(name) = &config.console.secret_env {
+        let secret = std::env::var(name).unwrap_or_default();
+        anyhow::ensure!(
+            secret.len() >= MIN_SECRET_CHARS,
+            "`console.secret_env` names the variable `{name}`, which holds {} characters: at least \
+             {MIN_SECRET_CHARS} are needed",
+            secret.chars().count()
+        );
+        settings = settings.with_secret(&secret);
+    }
+    settings.started_at = lasting.clock.now();
+    settings.configuration = Value::Object(in_force(&format!("{config:#?}")));
+    let store = lasting.kept()?.store.clone();
+    let (data_dir, models, model) =
+        (config.data_dir.clone(), super::models_dir(config), config.embedder.model.clone());
+    settings.facts = Arc::new(move || {
+        json!({
+            "Store": namespaces(&store),
+            "Disk": disk(&data_dir),
+            "Models": { "folder": models.display().to_string(), model.as_str(): model_state(&models, &model) },
+        })
+    });
+    Ok(settings)
+}
+
+/// Documents, passages and vectors of each namespace; passages without a vector lag behind.
+fn namespaces(store: &Store) -> Value {
+    let namespaces = match store.namespaces() {
+        Ok(namespaces) => namespaces,
+        Err(error) => return json!(format!("the store does not answer: {error}")),
+    };
+    let rows = namespaces.iter().filter_map(|info| {
+        let counts = store.counts(&info.id).ok()?;
+        Some(json!({
+            "namespace": info.id.to_string(),
+            "documents": counts.n_documents,
+            "passages": counts.n_passages,
+            "vectors": counts.n_vectors,
+            "lag": counts.n_passages.saturating_sub(counts.n_vectors),
+        }))
+    });
+    Value::Array(rows.collect())
+}
+
+/// Folders of the data folder that are looked into, so that a huge one does not hold up a page.
+const MAX_LOOKED_AT: usize = 20_000;
+
+/// What the parts of the data folder take.
+fn disk(data_dir: &Path) -> Value {
+    let mut sizes = Map::new();
+    let Ok(entries) = fs_err::read_dir(data_dir) else {
+        return json!("the data folder cannot be read");
+    };
+    for entry in entries.flatten() {
+        let mut waiting = vec![entry.path()];
+        let (mut n_bytes, mut n_seen) = (0, 0);
+        while let Some(path) = waiting.pop() {
+            n_seen += 1;
+            if n_seen > MAX_LOOKED_AT {
+                break;
+            }
+            match fs_err::symlink_metadata(&path) {
+                Ok(file) if file.is_file() => n_bytes += file.len(),
+                Ok(file) if file.is_dir() => {
+                    if let Ok(inside) = fs_err::read_dir(&path) {
+                        waiting.extend(inside.flatten().map(|entry| entry.path()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let more = if n_seen > MAX_LOOKED_AT { "more than " } else { "" };
+        let size = format!("{more}{:.1} MB", n_bytes as f64 / 1e6);
+        sizes.insert(entry.file_name().to_string_lossy().into_owned(), json!(size));
+    }
+    Value::Object(sizes)
+}
+
+fn model_state(folder: &Path, model: &str) -> String {
+    match infer::models::state(folder, model) {
+        infer::ModelState::Ready { .. } => "ready".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Turns the pretty debug form of the configuration into settings with dotted names. The
+/// configuration names variables, not secrets; what may hold one all the same is hidden.
+fn in_force(debug: &str) -> Map<String, Value> {
+    let mut settings = Map::new();
+    // The names that lead to the line, and how many elements a list has had.
+    let mut path: Vec<(String, usize)> = Vec::new();
+    for line in debug.lines().skip(1) {
+        let line = line.trim().trim_end_matches(',');
+        if matches!(line, "}" | "]" | ")" | "},") {
+            path.pop();
+            continue;
+        }
+        let (name, value) = match line.split_once(": ") {
+            Some((name, value)) if is_name(name) => (name.to_owned(), value),
+            _ => {
+                let Some((_, n_elements)) = path.last_mut() else { continue };
+                *n_elements += 1;
+                (n_elements.to_string(), line)
+            }
+        };
+        if value.ends_with(['{', '[', '(']) {
+            path.push((name, 0));
+            continue;
+        }
+        let names: Vec<&str> =
+            path.iter().map(|(name, _)| name.as_str()).chain([name.as_str()]).collect();
+        settings.insert(names.join("."), json!(shown(&name, value)));
+    }
+    settings
+}
+
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        || (text.starts_with('"') && text.ends_with('"'))
+}
+
+fn shown(name: &str, value: &str) -> String {
+    let is_secret = ["secret", "password", "token", "key"].iter().any(|word| name.ends_with(word));
+    if is_secret && value != "None" {
+        return "(hidden)".to_owned();
+    }
+    let value = value.trim_start_matches("Some(").trim_end_matches(')').trim_matches('"');
+    // An address may carry a password: postgres://user:password@host
+    match (value.find("://"), value.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme < at => {
+            format!("{}(hidden){}", &value[..scheme + 3], &value[at..])
+        }
+        _ => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_have_dotted_names_and_no_secrets() {
+        let config = Config::default();
+        let settings = in_force(&format!("{config:#?}"));
+        assert_eq!(settings["server.listen"], "127.0.0.1:7700");
+        assert_eq!(settings["limits.result_chars"], "100000");
+        assert_eq!(settings["audit.keep_answers_days"], "7");
+        assert_eq!(shown("url", "Some(\"postgres://u:p@h/db\")"), "postgres://(hidden)@h/db");
+        assert_eq!(shown("api_key", "\"abc\""), "(hidden)");
+        assert_eq!(shown("api_key_env", "\"ABC\""), "ABC");
+    }
+
+    #[test]
+    fn lists_are_numbered() {
+        let debug = "Config {\n    files: FilesConfig {\n        roots: [\n            Path(\n                \"/a\",\n            ),\n        ],\n        watch: true,\n    },\n}";
+        let settings = in_force(debug);
+        assert_eq!(settings["files.watch"], "true");
+        assert!(settings.values().any(|value| value == "/a"), "{settings:?}");
+    }
+}

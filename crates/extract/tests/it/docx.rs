@@ -1,0 +1,80 @@
+//! Pages of Word documents: by breaks put in by hand, by paragraphs and sections that start one,
+//! and by the marks of the last layout, each page counted once.
+
+use extract::{Caps, extract};
+
+use crate::fixtures;
+
+const BREAK: &str = "<w:p><w:r><w:br w:type='page'/></w:r></w:p>";
+const LAID_OUT: &str = "<w:r><w:lastRenderedPageBreak/></w:r>";
+
+fn paragraph(before: &str, text: &str) -> String {
+    format!("<w:p>{before}<w:r><w:t>{text}</w:t></w:r></w:p>")
+}
+
+fn section(kind: &str) -> String {
+    format!("<w:sectPr><w:type w:val='{kind}'/></w:sectPr>")
+}
+
+/// Checks the places of the paragraphs, such as `one@page 1 two@page 2`.
+#[track_caller]
+fn check(body: &str, expected: &str) {
+    let document = format!("<w:document><w:body>{body}</w:body></w:document>");
+    let file = fixtures::zip_of(&[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("word/document.xml", document.as_bytes()),
+    ]);
+    let (document, warnings) = extract(&file, "a.docx", &Caps::standard());
+    assert_eq!(warnings, []);
+    let places: Vec<String> =
+        document.blocks.iter().map(|block| format!("{}@{}", block.text, block.pointer)).collect();
+    assert_eq!(places.join(" "), expected);
+}
+
+#[test]
+fn without_marks_no_page_is_named() {
+    check(&(paragraph("", "one") + &paragraph("", "two")), "one@whole two@whole");
+    // Every document ends with the properties of its last section.
+    check(&(paragraph("", "one") + &section("nextPage")), "one@whole");
+}
+
+#[test]
+fn breaks_by_hand_start_pages() {
+    let body = paragraph("", "one")
+        + BREAK
+        + &paragraph("", "two")
+        + BREAK
+        + BREAK
+        + &paragraph("", "four");
+    check(&body, "one@page 1 two@page 2 four@page 4");
+}
+
+#[test]
+fn a_break_by_hand_and_its_mark_are_one_page() {
+    let body =
+        paragraph("", "one") + BREAK + &paragraph(LAID_OUT, "two") + &paragraph(LAID_OUT, "three");
+    check(&body, "one@page 1 two@page 2 three@page 3");
+}
+
+#[test]
+fn paragraphs_that_start_a_page_do_so_once() {
+    let starts = "<w:pPr><w:pageBreakBefore/></w:pPr>";
+    let does_not = "<w:pPr><w:pageBreakBefore w:val='0'/></w:pPr>";
+    let body = paragraph(starts, "one")
+        + &paragraph(&format!("{starts}{LAID_OUT}"), "two")
+        + &paragraph(does_not, "still")
+        + BREAK
+        + &paragraph(starts, "three");
+    check(&body, "one@page 1 two@page 2 still@page 2 three@page 3");
+}
+
+#[test]
+fn sections_begin_as_their_own_properties_say() {
+    let ends = |kind: &str| format!("<w:pPr>{}</w:pPr>", section(kind));
+    // The first section's kind says nothing; the second is continuous, the third is not.
+    let body = paragraph(&ends("nextPage"), "one")
+        + &paragraph(&ends("continuous"), "still")
+        + &paragraph(LAID_OUT, "two")
+        + &section("oddPage");
+    check(&body, "one@page 1 still@page 1 two@page 2");
+}

@@ -1,0 +1,269 @@
+//! The family over a real folder, by words alone:
+//!
+//! - every file has an outcome with a reason, until it changes;
+//! - nothing is asked for when nothing changed;
+//! - what is in an inner root belongs to it, for every caller;
+//! - the old index answers while everything is indexed anew;
+//! - changes are taken in by themselves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::{EmbedderChoice, EmbedderSlot};
+use ingest::{JobQueue, Priority, Progress, QueueConfig, Runner, Vectors, Workers};
+use model::{Access, Caller, Clock, Deadline, Identity, ReadOutcome, Timestamp};
+use retrieve::Retriever;
+use store::Store;
+
+use crate::{
+    Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
+    Roots, SearchRequest, Service, ServiceConfig, VECTORS_JOB, Watcher,
+};
+
+struct World {
+    folder: tempfile::TempDir,
+    store: Arc<Store>,
+}
+
+struct Opened {
+    service: Service,
+    indexer: Arc<Indexer>,
+    queue: Arc<JobQueue>,
+    _workers: Workers,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir(folder.path().join("root")).unwrap();
+        let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+        let config = store::Config::for_one_machine();
+        let data = folder.path().join("root/data");
+        let store = Arc::new(Store::open(&data, &config, clock).unwrap());
+        World { folder, store }
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join("root").join(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(&path, text).unwrap();
+        path
+    }
+
+    fn open(&self, config: FilesConfig) -> Opened {
+        let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+        let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
+        let roots = Roots::open(&config.roots, self.folder.path()).unwrap();
+        let indexer = Arc::new(
+            Indexer::new(IndexerConfig {
+                store: self.store.clone(),
+                pool: None,
+                vectors: Vectors::new(self.store.clone(), Arc::clone(&embedder)),
+                files: config,
+                roots,
+                data_dir: Some(self.folder.path().join("root/data")),
+                n_extractors: 1,
+            })
+            .unwrap(),
+        );
+        let runners: HashMap<String, Arc<dyn Runner>> = HashMap::from([
+            (INDEX_JOB.to_owned(), indexer.index_runner()),
+            (VECTORS_JOB.to_owned(), indexer.vectors_runner()),
+        ]);
+        let config = QueueConfig::for_one_machine();
+        let queue = JobQueue::open(self.store.catalogue(), runners, config, clock.clone()).unwrap();
+        let service = Service::new(ServiceConfig {
+            indexer: Arc::clone(&indexer),
+            retriever: Retriever::new(self.store.clone(), Arc::new(move || embedder.get(&soon()))),
+            queue: Arc::clone(&queue),
+            llm: None,
+            clock,
+            index_wait: Duration::from_secs(60),
+        });
+        let workers = Workers::start(&queue).unwrap();
+        Opened { service, indexer, queue, _workers: workers }
+    }
+
+    fn one_root(&self) -> Opened {
+        self.open(FilesConfig {
+            roots: vec![RootConfig::Path("root".into())],
+            max_file_bytes: 10_000,
+            ..FilesConfig::default()
+        })
+    }
+}
+
+impl Opened {
+    fn index_all(&self) -> Indexed {
+        let mut all = Indexed::default();
+        for root in self.indexer.roots().all() {
+            let indexed = self.indexer.index(root, &root.path, false, &Progress::silent()).unwrap();
+            all.indexed += indexed.indexed;
+            all.removed += indexed.removed;
+        }
+        all
+    }
+
+    fn n_found(&self, caller: &Caller, query: &str) -> usize {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            k: 50,
+            offset: 0,
+            after: None,
+            exts: None,
+            years: None,
+            roots: None,
+        };
+        self.service.search(caller, &request, &soon()).unwrap().items.len()
+    }
+
+    fn outcomes(&self) -> BTreeMap<ReadOutcome, usize> {
+        self.service.outcomes(&Caller::local_admin()).unwrap().remove(0).counts
+    }
+}
+
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
+fn reader() -> Caller {
+    let (roles, identity) = (["reader".to_owned()].into(), Identity::Token);
+    Caller { roles, identity, ..Caller::local_admin() }
+}
+
+#[test]
+fn every_file_has_an_outcome_with_a_reason_until_it_changes() {
+    let world = World::new();
+    world.write("fine.txt", "The lighthouse was painted.");
+    world.write("empty.txt", "");
+    world.write("large.txt", "word ".repeat(5_000));
+    let broken = world.write("broken.docx", "PK\x03\x04 and nothing more");
+    let opened = world.one_root();
+    opened.index_all();
+    let outcomes = opened.outcomes();
+    assert_eq!(outcomes.get(&ReadOutcome::Indexed), Some(&1), "{outcomes:?}");
+    assert_eq!(outcomes.get(&ReadOutcome::Empty), Some(&1), "{outcomes:?}");
+    assert_eq!(outcomes.get(&ReadOutcome::TooLarge), Some(&1), "{outcomes:?}");
+    assert_eq!(outcomes.values().sum::<usize>(), 4, "own data is not indexed: {outcomes:?}");
+    let large =
+        opened.service.files_with(&Caller::local_admin(), ReadOutcome::TooLarge, None, 10).unwrap();
+    assert!(large[0].path.ends_with("large.txt"));
+    assert!(large[0].reason.as_ref().unwrap().contains("files.max_file_bytes"), "{large:?}");
+
+    fs_err::rename(&broken, broken.with_extension("txt")).unwrap();
+    world.write("broken.txt", "It was mended.");
+    world.write("empty.txt", "It was filled.");
+    opened.index_all();
+    assert_eq!(opened.outcomes().get(&ReadOutcome::Indexed), Some(&3));
+    assert_eq!(opened.outcomes().get(&ReadOutcome::Empty), None);
+}
+
+#[test]
+fn nothing_is_asked_for_when_nothing_changed() {
+    let world = World::new();
+    let file = world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    opened.index_all();
+    let n_jobs = opened.queue.list().unwrap().len();
+    opened.service.look_at_all().unwrap();
+    opened.service.notice(&[fs_err::canonicalize(&file).unwrap()].into()).unwrap();
+    assert_eq!(opened.queue.list().unwrap().len(), n_jobs);
+    let ignored = |name: &str| {
+        let root = fs_err::canonicalize(world.folder.path().join("root")).unwrap();
+        opened.service.is_ignored(&root.join(name))
+    };
+    assert!(ignored(".hidden") && ignored(".git/index") && ignored("data/catalogue.sqlite"));
+    assert!(!ignored("a.txt") && !ignored(".gitignore"));
+    assert!(opened.service.is_ignored(std::path::Path::new("/elsewhere")));
+}
+
+#[test]
+fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
+    let world = World::new();
+    world.write("notes.txt", "The lighthouse was painted.");
+    let secret = world.write("inner/secret.txt", "The lighthouse will be sold.");
+    let secret = fs_err::canonicalize(secret).unwrap().to_string_lossy().into_owned();
+    // What was indexed through the outer root before the inner one was configured counts too.
+    let opened = world.one_root();
+    opened.index_all();
+    assert_eq!(opened.n_found(&reader(), "lighthouse"), 2);
+    drop(opened);
+
+    let allow = Access { roles: vec!["finance".to_owned()], ..Access::everyone() };
+    let opened = world.open(FilesConfig {
+        roots: vec![
+            RootConfig::Path("root".into()),
+            RootConfig::Restricted { path: "root/inner".into(), allow },
+        ],
+        ..FilesConfig::default()
+    });
+    assert_eq!(opened.service.forget_other_roots().unwrap(), 1);
+    assert_eq!(opened.n_found(&reader(), "lighthouse"), 1, "nobody waits for the next index");
+    opened.index_all();
+    assert_eq!(opened.n_found(&reader(), "lighthouse"), 1);
+    let finance = Caller { roles: ["finance".to_owned()].into(), ..reader() };
+    assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
+    let request = PreviewRequest { path: secret, pointer: None, offset: None, before: 0, after: 0 };
+    let preview = |caller: &Caller| opened.service.preview(caller, &request);
+    assert!(matches!(preview(&reader()), Err(Error::Forbidden { .. })));
+    assert!(preview(&finance).is_ok());
+    // Indexing the outer root again neither takes the inner one's files nor removes them.
+    assert_eq!(opened.index_all(), Indexed::default());
+    assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
+}
+
+#[test]
+fn the_old_index_answers_while_everything_is_indexed_anew() {
+    let world = World::new();
+    for number in 0..30 {
+        world.write(&format!("{number}.txt"), format!("Lighthouse number {number}."));
+    }
+    let opened = world.one_root();
+    opened.index_all();
+    let (store, namespace) = (world.store.clone(), opened.indexer.namespace().clone());
+    let progress = Progress::watched(move |_, _, _| {
+        assert_eq!(store.counts(&namespace).unwrap().n_passages, 30);
+    });
+    let root = opened.indexer.roots().all()[0].clone();
+    let indexed = opened.indexer.index(&root, &root.path, true, &progress).unwrap();
+    assert_eq!((indexed.indexed, indexed.removed), (30, 0));
+    let quiet = |_: &_| {};
+    let refused =
+        opened.service.index(&reader(), &root.name, true, Priority::Normal, &soon(), &quiet);
+    assert!(matches!(refused, Err(Error::NeedsAdmin)));
+}
+
+#[test]
+fn changes_are_taken_in_by_themselves() {
+    let world = World::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    opened.index_all();
+    let watcher = Watcher::start(opened.service.clone()).unwrap();
+    let until = |query: &str, n_wanted: usize| {
+        let deadline = soon();
+        while opened.n_found(&Caller::local_admin(), query) != n_wanted {
+            assert!(!deadline.is_over(), "`{query}` never gave {n_wanted} results");
+            std::thread::yield_now();
+        }
+    };
+    let path = world.write("deep/b.txt", "The harbour was closed.");
+    until("harbour", 1);
+    world.write("deep/b.txt", "The bridge was closed for a long time.");
+    until("bridge", 1);
+    until("harbour", 0);
+    fs_err::remove_dir_all(path.parent().unwrap()).unwrap();
+    until("bridge", 0);
+    drop(watcher);
+}
+
+#[test]
+fn a_pattern_that_is_none_is_an_error() {
+    let config =
+        |pattern: &str| FilesConfig { ignore: vec![pattern.to_owned()], ..FilesConfig::default() };
+    assert!(config("*.tmp").check().is_ok());
+    let error = config("a{b").check().unwrap_err().to_string();
+    assert!(error.contains("`a{b`"), "{error}");
+}

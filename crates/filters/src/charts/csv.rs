@@ -1,0 +1,35 @@
+//! The data of a chart as separated text.
+
+use crate::charts::chart::Chart;
+
+/// Gives the points of a chart as CSV (RFC 4180): a row for each period, a column for each
+/// series. Labels that a spreadsheet would take for a formula are defused.
+pub fn render_csv(chart: &Chart) -> String {
+    let mut csv = String::from("period");
+    for series in &chart.series {
+        csv.push(',');
+        csv.push_str(&field(&format!("{} ({})", series.label, series.y_axis.unit)));
+    }
+    csv.push_str("\r\n");
+    for period in chart.periods() {
+        csv.push_str(&period.to_string());
+        for series in &chart.series {
+            csv.push(',');
+            if let Some(point) = series.data_points.iter().find(|point| point.x == period) {
+                csv.push_str(&point.y.to_string());
+            }
+        }
+        csv.push_str("\r\n");
+    }
+    csv
+}
+
+fn field(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}

@@ -1,0 +1,119 @@
+//! The jobs of one family: asked for, looked at, stopped.
+
+use std::sync::Arc;
+
+use model::{Caller, TenantId, with_causes};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ObjectError;
+use crate::{Job, JobFailure, JobId, JobQueue, JobState, NewJob, Priority, Result};
+
+/// The jobs of one family.
+pub struct FamilyJobs {
+    /// What runs them.
+    pub queue: Arc<JobQueue>,
+    /// The kinds of job that belong to the family.
+    pub kinds: &'static [&'static str],
+    /// The kind that erases what was deleted: its end is no secret, although nobody has a right
+    /// to what it works on any more.
+    pub purge: &'static str,
+}
+
+impl FamilyJobs {
+    /// Asks for a job.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JobQueue::submit`].
+    pub fn submit(
+        &self,
+        kind: &str,
+        subject: &str,
+        tenant: &TenantId,
+        priority: Priority,
+        arguments: &impl Serialize,
+    ) -> Result<Job, ObjectError> {
+        let arguments = serde_json::to_value(arguments)
+            .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
+        let (kind, subject, tenant) = (kind.to_owned(), subject.to_owned(), tenant.clone());
+        Ok(self.queue.submit(NewJob { kind, subject, tenant, priority, arguments })?)
+    }
+
+    /// Asks for a job of low priority, unless one waits already: it will see every change before
+    /// it begins.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JobQueue::submit`].
+    pub fn submit_once(
+        &self,
+        kind: &str,
+        subject: &str,
+        tenant: &TenantId,
+        arguments: &impl Serialize,
+    ) -> Result<(), ObjectError> {
+        let active = self.queue.active(kind, subject)?;
+        if active.is_some_and(|job| job.state == JobState::Queued) {
+            return Ok(());
+        }
+        self.submit(kind, subject, tenant, Priority::Low, arguments)?;
+        Ok(())
+    }
+
+    /// Gives a job that the caller may see, where `may_see` decides about what it works on.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::NotFound`] when there is none for the caller.
+    pub fn get<E: From<ObjectError>>(
+        &self,
+        caller: &Caller,
+        id: &str,
+        may_see: impl FnOnce(&Job) -> Result<Subject, E>,
+    ) -> Result<Job, E> {
+        let job = self.queue.get(&JobId::new(id)).map_err(ObjectError::from)?;
+        self.check(caller, &job, may_see)?;
+        Ok(job)
+    }
+
+    /// Tells whether the caller may see a job: one of another tenant or family does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::NotFound`], and those of `may_see`.
+    pub fn check<E: From<ObjectError>>(
+        &self,
+        caller: &Caller,
+        job: &Job,
+        may_see: impl FnOnce(&Job) -> Result<Subject, E>,
+    ) -> Result<(), E> {
+        let missing = || E::from(ObjectError::NotFound { what: "Job" });
+        if job.tenant != caller.tenant || !self.kinds.contains(&job.kind.as_str()) {
+            return Err(missing());
+        }
+        match may_see(job)? {
+            Subject::Gone if job.kind != self.purge => Err(missing()),
+            Subject::Gone | Subject::Seen => Ok(()),
+        }
+    }
+}
+
+/// What a job works on, as the caller sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The caller may see it.
+    Seen,
+    /// It does not exist, for this caller or for anybody.
+    Gone,
+}
+
+/// Reads what a job was told.
+///
+/// # Errors
+///
+/// A final failure when it cannot be understood: an older or newer program wrote it.
+pub fn arguments_of<T: DeserializeOwned>(job: &Job) -> Result<T, JobFailure> {
+    serde_json::from_value(job.arguments.clone())
+        .map_err(|error| JobFailure::Final(with_causes(&error)))
+}

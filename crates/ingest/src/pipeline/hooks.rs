@@ -1,0 +1,82 @@
+//! What is special about the documents of one family: everything else is the pipeline's.
+
+use model::{Block, NamespaceId, Passage, ReadOutcome, Warning};
+use store::{Document, Store, Upserted};
+
+use super::Cut;
+use crate::{Item, Result, limits};
+
+/// A document that was read and cut and waits to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// The document.
+    pub document: Document,
+    /// What became of it when it was read.
+    pub outcome: ReadOutcome,
+    /// Why there is no text, where there is none.
+    pub reason: Option<String>,
+}
+
+/// What became of an item, for a family that keeps account of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    /// It has not changed since it was written with so many passages.
+    Unchanged(usize),
+    /// It was cut into so many passages, which are written with the next commit.
+    Cut(usize),
+    /// It was left out.
+    LeftOut(&'a Warning),
+}
+
+/// Where a batch goes.
+pub struct Target<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// The namespace.
+    pub namespace: &'a NamespaceId,
+}
+
+/// The places of the pipeline where families differ.
+///
+/// The methods are called from several threads at once; the calls for one item come in the order
+/// of the methods below.
+pub trait Hooks: Send + Sync {
+    /// Completes an item once its text is known: a title, the years it names, repaired text.
+    fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
+        let _ = (item, blocks);
+    }
+
+    /// Cuts an item's text into passages, or says why the item is left out. What was written of
+    /// an item that is left out is removed.
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning>;
+
+    /// Adds what is known only now: how many passages there are, why there are none.
+    fn finish(&self, prepared: &mut Prepared) {
+        let _ = prepared;
+    }
+
+    /// Hears what became of an item.
+    fn settled(&self, item: &Item, outcome: Outcome<'_>) {
+        let _ = (item, outcome);
+    }
+
+    /// Writes a batch as one commit. A failure that is one document's own
+    /// ([`store::Error::TooLarge`], [`store::Error::DuplicatePassage`]) makes the pipeline call
+    /// this again for each document alone; any other ends the run.
+    fn write(&self, target: &Target<'_>, batch: &[Prepared]) -> Result<Upserted> {
+        let documents: Vec<Document> =
+            batch.iter().map(|prepared| prepared.document.clone()).collect();
+        Ok(target.store.upsert(target.namespace, &documents)?)
+    }
+
+    /// Gives how many documents one commit may have.
+    fn documents_per_commit(&self) -> usize {
+        limits::DOCUMENTS_PER_COMMIT
+    }
+}
+
+impl Hooks for Cut {
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+        Ok(self.passages(&item.id, blocks))
+    }
+}

@@ -1,0 +1,315 @@
+//! Vectors as a debt: what lacks one is a question to the catalogue, and one worker pays it off.
+//!
+//! Nobody has to remember that vectors are missing. Whatever the reason (they were never made, the
+//! model arrived late or was changed, a run was stopped), the worker finds the passages and goes
+//! on, those that people asked for first. While nothing is missing it writes nothing.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use infer::{Embedder, EmbedderSlot, ModelState};
+use model::{Deadline, NamespaceId, PassageId, Warning};
+use parking_lot::{Condvar, Mutex};
+use store::Store;
+
+use crate::{Embedding, Error, Progress, Result, Stage, limits};
+
+/// How long the worker waits for a model to load.
+const MODEL_WAIT: Duration = Duration::from_secs(60);
+
+/// How long the worker sleeps before it asks again: for a model that may have arrived, and for
+/// passages that another process may have written.
+const ASK_AGAIN: Duration = Duration::from_secs(30);
+
+/// Which part of some passages can be found by meaning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct VectorDebt {
+    /// All passages.
+    pub n_passages: usize,
+    /// Those without a vector.
+    pub n_without: usize,
+}
+
+impl VectorDebt {
+    /// Says what an answer has to say about it: nothing when every passage has its vector.
+    pub fn warning(self) -> Option<Warning> {
+        if self.n_without == 0 {
+            return None;
+        }
+        let n_with = self.n_passages.saturating_sub(self.n_without);
+        let message = format!(
+            "{n_with} of {} passages can be found by meaning so far, the others by words",
+            self.n_passages
+        );
+        Some(Warning::new("vectors_incomplete", message))
+    }
+}
+
+impl std::ops::AddAssign for VectorDebt {
+    fn add_assign(&mut self, other: Self) {
+        self.n_passages += other.n_passages;
+        self.n_without += other.n_without;
+    }
+}
+
+/// Knows which passages lack a vector, and makes vectors.
+pub struct Vectors {
+    store: Arc<Store>,
+    embedder: Arc<EmbedderSlot>,
+    wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
+    /// One at a time makes vectors, so that none is made twice.
+    paying: Mutex<()>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_woken: bool,
+    is_closing: bool,
+}
+
+impl Vectors {
+    /// Prepares; nothing is loaded or embedded yet.
+    pub fn new(store: Arc<Store>, embedder: Arc<EmbedderSlot>) -> Arc<Self> {
+        Arc::new(Vectors {
+            store,
+            embedder,
+            wanted: Mutex::default(),
+            paying: Mutex::default(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Gives the model that makes vectors, as far as it is there.
+    pub fn embedder(&self) -> &Arc<EmbedderSlot> {
+        &self.embedder
+    }
+
+    /// Tells the worker that passages were written.
+    pub fn wake(&self) {
+        self.state.lock().is_woken = true;
+        self.changed.notify_all();
+    }
+
+    /// Says that people ask for these passages: they get their vectors before all others. Beyond
+    /// [`limits::MAX_WANTED_PASSAGES`] the ones that were asked for first are forgotten.
+    pub fn want(&self, namespace: &NamespaceId, passages: impl IntoIterator<Item = PassageId>) {
+        let mut wanted = self.wanted.lock();
+        for passage in passages {
+            let entry = (namespace.clone(), passage);
+            if !wanted.contains(&entry) {
+                wanted.push_back(entry);
+            }
+            if wanted.len() > limits::MAX_WANTED_PASSAGES {
+                wanted.pop_front();
+            }
+        }
+        drop(wanted);
+        self.wake();
+    }
+
+    /// Counts what lacks a vector in some namespaces; one that does not exist has nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub fn debt<'a>(
+        &self,
+        namespaces: impl IntoIterator<Item = &'a NamespaceId>,
+    ) -> Result<VectorDebt> {
+        let mut debt = VectorDebt::default();
+        for namespace in namespaces {
+            debt += match self.store.counts(namespace) {
+                Err(store::Error::UnknownNamespace { .. }) => VectorDebt::default(),
+                counts => {
+                    let counts = counts?;
+                    let n_without = counts.n_passages - counts.n_vectors;
+                    VectorDebt { n_passages: counts.n_passages, n_without }
+                }
+            };
+        }
+        Ok(debt)
+    }
+
+    /// Says what an answer over so many passages has to say about vectors; nothing where the
+    /// configuration asks for none.
+    pub fn warning(&self, n_passages: usize, n_vectors: usize) -> Option<Warning> {
+        if self.embedder.state() == ModelState::Off {
+            return None;
+        }
+        VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()
+    }
+
+    /// Counts what lacks a vector everywhere.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub fn whole_debt(&self) -> Result<VectorDebt> {
+        let namespaces = self.store.namespaces()?;
+        self.debt(namespaces.iter().map(|namespace| &namespace.id))
+    }
+
+    /// Makes every vector that is missing and gives how many that were; none without a model. A
+    /// model that is not the one of a namespace makes all its vectors anew.
+    ///
+    /// # Errors
+    ///
+    /// When the store or the embedder fails; what was made before stays.
+    pub fn pay(&self, progress: &Progress) -> Result<usize> {
+        let Ok(embedder) = self.embedder.get(&Deadline::after(MODEL_WAIT)) else { return Ok(0) };
+        let _paying = self.paying.lock();
+        let mut n_made = 0;
+        for namespace in self.owing(&*embedder)? {
+            let counts = self.store.counts(&namespace)?;
+            progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
+            while !progress.is_cancelled() {
+                n_made += self.pay_wanted(&embedder)?;
+                let embedding = self.embedding(&namespace, &embedder);
+                let n_step = match embedding.step(limits::PASSAGES_PER_EMBEDDING) {
+                    // It was dropped meanwhile.
+                    Err(Error::Store(store::Error::UnknownNamespace { .. })) => break,
+                    made => made?,
+                };
+                if n_step == 0 {
+                    break;
+                }
+                n_made += n_step;
+                progress.advance(Stage::Embedding, n_step);
+            }
+        }
+        Ok(n_made)
+    }
+
+    /// Starts the worker, which lives until the value is dropped.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread.
+    pub fn start(self: &Arc<Self>) -> Result<VectorWorker> {
+        let (vectors, progress) = (Arc::clone(self), Progress::silent());
+        let of_thread = progress.clone();
+        let thread = Builder::new()
+            .name("vectors".to_owned())
+            .spawn(move || vectors.work(&of_thread))
+            .map_err(Error::Thread)?;
+        Ok(VectorWorker { vectors: Arc::clone(self), progress, thread: Some(thread) })
+    }
+
+    fn work(&self, progress: &Progress) {
+        loop {
+            // Whoever wakes the worker from here on makes it look once more.
+            self.state.lock().is_woken = false;
+            match self.pay(progress) {
+                Ok(n_made) if n_made > 0 => tracing::info!(n_made, "vectors were made"),
+                Ok(_) => {}
+                Err(error) => tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "vectors could not be made; the next try follows"
+                ),
+            }
+            let mut state = self.state.lock();
+            if !state.is_woken && !state.is_closing {
+                self.changed.wait_for(&mut state, ASK_AGAIN);
+            }
+            if state.is_closing {
+                return;
+            }
+        }
+    }
+
+    /// Names the namespaces in which passages lack a vector of this model.
+    fn owing(&self, embedder: &dyn Embedder) -> Result<Vec<NamespaceId>> {
+        let space = Embedding::space_of(embedder);
+        let mut owing = vec![];
+        for namespace in self.store.namespaces()? {
+            let counts = match self.store.counts(&namespace.id) {
+                Ok(counts) if counts.n_passages > 0 => counts,
+                // Empty, dropped meanwhile, or damaged, which others report.
+                _ => continue,
+            };
+            let is_other = namespace.manifest.vectors.as_ref() != Some(&space);
+            if is_other {
+                match self.store.set_vector_space(&namespace.id, Some(&space)) {
+                    Err(store::Error::UnknownNamespace { .. }) => continue,
+                    set => set?,
+                }
+            }
+            if is_other || counts.n_vectors < counts.n_passages {
+                owing.push(namespace.id);
+            }
+        }
+        Ok(owing)
+    }
+
+    /// Makes the vectors that people wait for.
+    fn pay_wanted(&self, embedder: &Arc<dyn Embedder>) -> Result<usize> {
+        let mut by_namespace: Vec<(NamespaceId, Vec<PassageId>)> = vec![];
+        {
+            let mut wanted = self.wanted.lock();
+            let n_taken = wanted.len().min(limits::PASSAGES_PER_EMBEDDING);
+            for (namespace, passage) in wanted.drain(..n_taken) {
+                match by_namespace.iter_mut().find(|(known, _)| *known == namespace) {
+                    Some((_, passages)) => passages.push(passage),
+                    None => by_namespace.push((namespace, vec![passage])),
+                }
+            }
+        }
+        let mut n_made = 0;
+        for (namespace, passages) in by_namespace {
+            n_made += match self.embedding(&namespace, embedder).step_of(&passages) {
+                Err(Error::Store(
+                    store::Error::UnknownNamespace { .. } | store::Error::NoVectorSpace { .. },
+                )) => 0,
+                made => made?,
+            };
+        }
+        Ok(n_made)
+    }
+
+    fn embedding(&self, namespace: &NamespaceId, embedder: &Arc<dyn Embedder>) -> Embedding {
+        Embedding {
+            store: Arc::clone(&self.store),
+            namespace: namespace.clone(),
+            embedder: Arc::clone(embedder),
+        }
+    }
+}
+
+/// The thread that makes vectors. Dropping it lets the step at hand end and stops.
+pub struct VectorWorker {
+    vectors: Arc<Vectors>,
+    progress: Progress,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for VectorWorker {
+    fn drop(&mut self) {
+        self.progress.cancel();
+        self.vectors.state.lock().is_closing = true;
+        self.vectors.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_which_part_is_missing_zero_included() {
+        let warning = |n_passages, n_without| VectorDebt { n_passages, n_without }.warning();
+        assert_eq!(warning(10, 0), None);
+        assert_eq!(warning(0, 0), None);
+        let message = |n_passages, n_without| warning(n_passages, n_without).unwrap().message;
+        assert!(message(10, 4).starts_with("6 of 10 passages can be found by meaning"));
+        assert!(message(10, 10).starts_with("0 of 10 passages can be found by meaning"));
+    }
+}

@@ -1,0 +1,71 @@
+//! How many uploads wait, so that whoever sends faster than can be read is slowed down instead of
+//! refused.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{Error, Result, limits};
+
+/// How long an upload waits for space.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Counts the uploads of each collection that wait for their job.
+#[derive(Default)]
+pub(crate) struct Backlog {
+    n_waiting: Mutex<HashMap<String, usize>>,
+    fewer: Condvar,
+}
+
+impl Backlog {
+    /// Waits until so many more may wait.
+    pub(crate) fn enter(&self, collection: &str, n_more: usize) -> Result<()> {
+        let allowed = limits::MAX_WAITING_UPLOADS;
+        let until = Instant::now() + PATIENCE;
+        let mut n_waiting = self.n_waiting.lock();
+        loop {
+            let n_now = n_waiting.get(collection).copied().unwrap_or_default();
+            if n_now == 0 || n_now + n_more <= allowed {
+                n_waiting.insert(collection.to_owned(), n_now + n_more);
+                return Ok(());
+            }
+            if self.fewer.wait_until(&mut n_waiting, until).timed_out() {
+                let what = "the number of uploads that wait in this collection";
+                return Err(Error::TooLarge { what, received: n_now + n_more, allowed });
+            }
+        }
+    }
+
+    /// Notes that some wait no more. What an earlier process left was never counted.
+    pub(crate) fn fewer(&self, collection: &str, n_fewer: usize) {
+        let mut n_waiting = self.n_waiting.lock();
+        if let Some(n) = n_waiting.get_mut(collection) {
+            *n = n.saturating_sub(n_fewer);
+            if *n == 0 {
+                n_waiting.remove(collection);
+            }
+        }
+        self.fewer.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn whoever_comes_too_fast_waits_until_some_are_done() {
+        let backlog = Arc::new(Backlog::default());
+        backlog.enter("a", limits::MAX_WAITING_UPLOADS).unwrap();
+        backlog.enter("b", 1).unwrap();
+        let waiting = Arc::clone(&backlog);
+        let second = std::thread::spawn(move || waiting.enter("a", 2).is_ok());
+        backlog.fewer("a", 1);
+        backlog.fewer("a", 1);
+        assert!(second.join().unwrap());
+        assert_eq!(backlog.n_waiting.lock()["a"], limits::MAX_WAITING_UPLOADS);
+    }
+}

@@ -1,0 +1,349 @@
+//! Uploads through the write path: read from disk, cut, written and counted together.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ingest::{
+    Cut, Gone, Hooks, Item, ItemContent, Pipeline, Prepared, Progress, Source, Target, Unchanged,
+};
+use model::{Block, BlockKind, DocumentId, Passage, Pointer, ReadOutcome, Warning};
+use store::{Change, Manifest, TypedObject, Upserted};
+
+use crate::documents::OcrRepair;
+use crate::index::attributes;
+use crate::jobs::Addition;
+use crate::objects::{Collection, Document, DocumentState, chunk_id, document_of};
+use crate::{Error, Result, Service, limits};
+
+/// Characters of a text that become its title when it has none.
+const TITLE_CHARS: usize = 80;
+
+/// Documents that are extracted side by side where worker processes do it.
+const N_EXTRACTORS: usize = 2;
+
+impl Service {
+    /// Takes uploads of a collection in, and gives how many were indexed and how many could not
+    /// be read.
+    pub(crate) fn take_in(
+        &self,
+        collection: &Collection,
+        waiting: Vec<Addition>,
+        progress: &Progress,
+    ) -> Result<(usize, usize)> {
+        let namespace = collection.namespace();
+        self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
+        let uploads = waiting
+            .iter()
+            .map(|addition| {
+                let id = format!("{}{}", collection.document_prefix(), addition.document);
+                (DocumentId::new(id), addition.clone())
+            })
+            .collect();
+        let hooks = Arc::new(UploadHooks {
+            service: self.clone(),
+            collection: collection.id.clone(),
+            uploads,
+            n_written: AtomicUsize::new(0),
+            n_failed: AtomicUsize::new(0),
+        });
+        let of_pipeline: Arc<dyn Hooks> = hooks.clone();
+        let pipeline = Pipeline {
+            store: self.0.store.clone(),
+            namespace,
+            caps: extract::Caps::standard(),
+            n_extractors: if self.0.pool.is_some() { N_EXTRACTORS } else { 1 },
+            pool: self.0.pool.clone(),
+            unchanged: Unchanged::Rewrite,
+            scope: None,
+            gone: Gone::Keep,
+            hooks: of_pipeline,
+        };
+        let mut source = UploadSource {
+            service: self.clone(),
+            collection: collection.clone(),
+            n_waiting: waiting.len(),
+            waiting: waiting.into(),
+            current: None,
+            failed: None,
+        };
+        let run = pipeline.run(&mut source, progress);
+        if let Some(error) = source.failed {
+            return Err(error);
+        }
+        run?;
+        let count = |n: &AtomicUsize| n.load(Ordering::Relaxed);
+        Ok((count(&hooks.n_written), count(&hooks.n_failed)))
+    }
+
+    /// Writes a batch to the store and counts it, or leaves no trace of it.
+    fn write(&self, collection: &str, batch: &[(&Addition, &Prepared)]) -> Result<Upserted> {
+        // One batch at a time: an older content of a document can never overwrite a newer one.
+        let _writing = self.1.writing.lock();
+        let staged = || batch.iter().map(|(addition, _)| addition.staged.as_str());
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
+            self.forget_uploads(staged());
+            return Ok(Upserted::default());
+        };
+        let namespace = collection.namespace();
+        self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
+        let mut wanted = vec![];
+        for (addition, prepared) in batch {
+            let current = Document::load(&*self.0.catalogue, &addition.document)?;
+            if current.is_some_and(|(current, _)| current.version == addition.version) {
+                wanted.push((*addition, *prepared));
+            }
+        }
+        let documents: Vec<store::Document> = wanted
+            .iter()
+            .filter(|(_, prepared)| !prepared.document.passages.is_empty())
+            .map(|(_, prepared)| store::Document {
+                attributes: attributes(&collection),
+                ..prepared.document.clone()
+            })
+            .collect();
+        let upserted = match documents.is_empty() {
+            true => Upserted::default(),
+            false => self.0.store.upsert(&namespace, &documents)?,
+        };
+        let mut gone = vec![];
+        let counted = self.change_collection(&collection.id, |current| {
+            gone.clear();
+            if current.namespace() != namespace {
+                return Err(Error::Busy);
+            }
+            let mut changes = vec![];
+            for (addition, prepared) in &wanted {
+                match Document::load(&*self.0.catalogue, &addition.document)? {
+                    None => gone.push(prepared.document.id.clone()),
+                    Some((mut document, version)) => {
+                        count(current, &mut document, addition, prepared);
+                        document.updated_at = self.0.clock.now();
+                        changes.push(Change::PutIfUnchanged(document.to_object(version)?));
+                    }
+                }
+            }
+            Ok(changes)
+        });
+        if let Err(error) = counted {
+            // The collection changed or is gone: what was written must not stay behind.
+            let ids: Vec<DocumentId> = documents.into_iter().map(|document| document.id).collect();
+            self.0.store.delete(&namespace, &ids)?;
+            if matches!(error, Error::NotFound { .. }) {
+                self.forget_uploads(staged());
+                return Ok(Upserted::default());
+            }
+            return Err(error);
+        }
+        if !gone.is_empty() {
+            self.0.store.delete(&namespace, &gone)?;
+        }
+        self.forget_uploads(staged());
+        self.1.backlog.fewer(&collection.id, batch.len());
+        Ok(upserted)
+    }
+}
+
+/// Uploads that wait on disk.
+struct UploadSource {
+    service: Service,
+    collection: Collection,
+    n_waiting: usize,
+    waiting: VecDeque<Addition>,
+    current: Option<(Addition, bool)>,
+    /// Why reading ended before its end.
+    failed: Option<Error>,
+}
+
+impl UploadSource {
+    /// Gives the next upload that somebody still waits for.
+    fn advance(&mut self) -> Result<Option<Item>> {
+        while let Some(addition) = self.waiting.pop_front() {
+            let current = Document::load(&*self.service.0.catalogue, &addition.document)?;
+            let document = match current {
+                Some((document, _)) if document.version == addition.version => document,
+                _ => {
+                    // It was replaced or deleted meanwhile.
+                    self.service.forget_uploads([addition.staged.as_str()]);
+                    self.service.1.backlog.fewer(&self.collection.id, 1);
+                    continue;
+                }
+            };
+            let is_done = document.state == DocumentState::Ready;
+            if is_done && !self.service.0.uploads.join(&addition.staged).exists() {
+                self.service.1.backlog.fewer(&self.collection.id, 1);
+                continue;
+            }
+            let item = Item::new(document.store_id(), document.title.as_str());
+            self.current = Some((addition, document.file_name.is_empty()));
+            return Ok(Some(item));
+        }
+        Ok(None)
+    }
+}
+
+impl Source for UploadSource {
+    fn next_item(&mut self) -> Option<std::result::Result<Item, Warning>> {
+        if self.failed.is_some() {
+            return None;
+        }
+        match self.advance() {
+            Ok(item) => item.map(Ok),
+            Err(error) => {
+                self.failed = Some(error);
+                None
+            }
+        }
+    }
+
+    fn content(&mut self, _: &Item) -> std::result::Result<ItemContent, Warning> {
+        let Some((addition, is_text)) = self.current.take() else {
+            return Err(Warning::new("unreadable", "the upload was read already"));
+        };
+        let bytes = match fs_err::read(self.service.0.uploads.join(&addition.staged)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let lost = Warning::new("upload_lost", "the upload is not there any more");
+                return Ok(ItemContent::Nothing(ReadOutcome::Failed, lost));
+            }
+            Err(error) => {
+                // It may pass: the job is tried again, and the upload stays until then.
+                self.failed = Some(Error::Upload(error));
+                self.current = None;
+                return Ok(ItemContent::Nothing(
+                    ReadOutcome::Unreadable,
+                    Warning::new("unreadable", "not read: the job is tried again"),
+                ));
+            }
+        };
+        Ok(match is_text {
+            true => ItemContent::Blocks(paragraphs(&String::from_utf8_lossy(&bytes))),
+            false => ItemContent::Bytes { bytes, name: addition.name },
+        })
+    }
+
+    fn n_items(&self) -> Option<usize> {
+        Some(self.n_waiting)
+    }
+}
+
+/// What is special about uploads: they are counted with their collection when they are written.
+struct UploadHooks {
+    service: Service,
+    collection: String,
+    uploads: HashMap<DocumentId, Addition>,
+    n_written: AtomicUsize,
+    n_failed: AtomicUsize,
+}
+
+impl Hooks for UploadHooks {
+    fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
+        let is_repaired =
+            self.uploads.get(&item.id).is_some_and(|addition| addition.ocr == OcrRepair::On);
+        if is_repaired {
+            for block in blocks.iter_mut() {
+                block.text = text::repair_long_vowels(&block.text);
+            }
+        }
+        if item.title.is_empty() {
+            item.title = first_words(blocks);
+        }
+    }
+
+    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+        let cut =
+            Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
+        Ok(cut.passages(&item.id, blocks))
+    }
+
+    fn write(&self, _: &Target<'_>, batch: &[Prepared]) -> ingest::Result<Upserted> {
+        let batch: Vec<(&Addition, &Prepared)> = batch
+            .iter()
+            // What the disk did not give now stays on disk, and the job is tried again.
+            .filter(|prepared| prepared.outcome != ReadOutcome::Unreadable)
+            .filter_map(|prepared| Some((self.uploads.get(&prepared.document.id)?, prepared)))
+            .collect();
+        let upserted = self.service.write(&self.collection, &batch).map_err(as_ingest_error)?;
+        let n_failed =
+            batch.iter().filter(|(_, prepared)| prepared.document.passages.is_empty()).count();
+        self.n_failed.fetch_add(n_failed, Ordering::Relaxed);
+        self.n_written.fetch_add(batch.len() - n_failed, Ordering::Relaxed);
+        Ok(upserted)
+    }
+
+    fn documents_per_commit(&self) -> usize {
+        limits::DOCUMENTS_PER_COMMIT
+    }
+}
+
+/// What the write path can say about an error of the family; all of them may pass.
+#[expect(clippy::wildcard_enum_match_arm, reason = "writing gives no others")]
+fn as_ingest_error(error: Error) -> ingest::Error {
+    match error {
+        Error::Unavailable(error) => ingest::Error::Store(error),
+        Error::Queue(error) => error,
+        _ => ingest::Error::Busy,
+    }
+}
+
+/// Puts the outcome of an upload into the document and the counts of its collection.
+fn count(
+    collection: &mut Collection,
+    document: &mut Document,
+    addition: &Addition,
+    prepared: &Prepared,
+) {
+    let was_indexed = document.state.is_indexed();
+    let is_latest = document.version == addition.version;
+    if is_latest {
+        document.upload = None;
+    }
+    if !prepared.outcome.has_text() {
+        document.error.clone_from(&prepared.reason);
+        // A content that cannot be read does not take the old one away.
+        document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
+        return;
+    }
+    let n_chunks = prepared.document.passages.len();
+    if was_indexed {
+        collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
+    } else {
+        collection.n_documents += 1;
+    }
+    collection.n_chunks += n_chunks;
+    document.n_chunks = n_chunks;
+    document.title.clone_from(&prepared.document.title);
+    document.error = None;
+    // A still newer content waits for its own job.
+    if is_latest {
+        document.state = DocumentState::Ready;
+    }
+}
+
+/// Text that was given as text: blank lines end a paragraph, and each remembers its line.
+fn paragraphs(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = vec![];
+    let mut paragraph = String::new();
+    let mut first_line = 1;
+    for (line, number) in text.lines().chain([""]).zip(1_u32..) {
+        if line.trim().is_empty() {
+            if !paragraph.is_empty() {
+                let text = std::mem::take(&mut paragraph);
+                blocks.push(Block::new(text, Pointer::Line(first_line), BlockKind::Paragraph));
+            }
+            continue;
+        }
+        if paragraph.is_empty() {
+            first_line = number;
+        } else {
+            paragraph.push('\n');
+        }
+        paragraph.push_str(line);
+    }
+    blocks
+}
+
+fn first_words(blocks: &[Block]) -> String {
+    let first = blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
+    first.lines().next().unwrap_or_default().trim().chars().take(TITLE_CHARS).collect()
+}

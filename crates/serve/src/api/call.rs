@@ -1,0 +1,45 @@
+//! `POST /v1/call/{tool}`: any tool, with the same arguments, answers and guard as over MCP.
+
+use axum::Router;
+use axum::extract::{Path, Request};
+use axum::response::Response;
+use axum::routing::post;
+use serde_json::{Map, Value};
+use tools::{Code, ToolError};
+
+use super::body;
+use super::knowledge::by_tool;
+use super::rest::Rest;
+use crate::http::{Doors, coded};
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new().route("/v1/call/{tool}", post(call))
+}
+
+async fn call(rest: Rest, Path(tool): Path<String>, request: Request) -> Response {
+    if rest.app.tools.get(&tool, &rest.caller).is_none() {
+        return coded(&unknown(&rest, &tool));
+    }
+    let read = async {
+        let bytes = body::read(request, rest.app.limits.body_bytes).await?;
+        // A tool without arguments may be called without a body.
+        if bytes.is_empty() { Ok(Map::new()) } else { body::parse::<Map<String, Value>>(&bytes) }
+    };
+    match read.await {
+        Ok(arguments) => by_tool(rest, &tool, arguments).await,
+        Err(refused) => coded(&refused),
+    }
+}
+
+fn unknown(rest: &Rest, tool: &str) -> ToolError {
+    let listed = rest.app.tools.list(&rest.caller);
+    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
+    let shown: String = tool.chars().take(100).collect();
+    let mut message = format!("unknown tool `{shown}`");
+    if let Some(nearest) = text::nearest(tool, &names) {
+        message.push_str(&format!("; did you mean `{nearest}`?"));
+    }
+    ToolError::new(Code::NotFound, message)
+        .with_detail("allowed", names)
+        .with_hint("`POST /v1/call/{tool}` takes the names of `tools/list`")
+}

@@ -1,0 +1,158 @@
+//! Lists over REST: `after` and `limit` in, `next` out, every element once.
+//!
+//! Each element has a key that orders the list and does not change; the cursor is the key of
+//! the last element that was given. So elements may come and go during a walk, and what exists
+//! all the time is given exactly once.
+
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use text::Budget;
+use tools::ToolError;
+
+use super::rest::Reply;
+
+/// Elements of a page when the caller does not say.
+const DEFAULT_LIMIT: usize = 100;
+
+/// The most elements of one page.
+pub(crate) const MAX_LIMIT: usize = 500;
+
+/// Room for what is beside the list.
+const BESIDE_CHARS: usize = 600;
+
+/// Which page of a list is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageQuery {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+/// A page as axum reads it from the address.
+pub(crate) type PageOf = Result<Query<PageQuery>, QueryRejection>;
+
+/// A page that was asked for, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
+    after: Option<String>,
+    limit: usize,
+    budget: Budget,
+}
+
+impl Page {
+    /// Checks what was asked for.
+    ///
+    /// Fails when an argument is unknown, the limit is out of range, or `after` is no cursor.
+    pub(crate) fn read(asked: PageOf, budget: Budget) -> Result<Page, ToolError> {
+        let Query(asked) = asked.map_err(|wrong| {
+            ToolError::bad_request(wrong.body_text()).with_hint("a list takes `after` and `limit`")
+        })?;
+        if asked.limit == Some(0) {
+            let message = format!("`limit` must be from 1 to {MAX_LIMIT}, received `0`");
+            return Err(ToolError::bad_request(message).with_detail("argument", "limit"));
+        }
+        // More than a page holds is given in several: `next` leads to the rest.
+        let limit = asked.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
+        // An empty `after` begins at the start, as a missing one does.
+        let after = asked.after.filter(|after| !after.is_empty());
+        let after = after.map(|after| decode(&after)).transpose()?;
+        Ok(Page { after, limit, budget: budget.before_redaction() })
+    }
+
+    /// Gives the key behind which the page begins.
+    pub(crate) fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    /// Gives how many elements a family is asked for: one more tells whether there is more.
+    pub(crate) fn n_asked(&self) -> usize {
+        self.limit + 1
+    }
+
+    /// Answers with a page of elements, each with its key. The keys need not be in order, and
+    /// may begin before the page.
+    pub(crate) fn reply(&self, list: &'static str, mut keyed: Vec<(String, Value)>) -> Reply {
+        keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        keyed.retain(|(key, _)| self.after.as_ref().is_none_or(|after| key > after));
+        let texts: Vec<String> =
+            keyed.iter().take(self.limit).map(|(_, value)| value.to_string()).collect();
+        let beside = " ".repeat(BESIDE_CHARS);
+        let n_kept = self.budget.n_fitting(&beside, texts.iter().map(String::as_str));
+        let n_kept = n_kept.min(texts.len());
+        let next = (n_kept < keyed.len())
+            .then(|| keyed.get(n_kept.saturating_sub(1)).map(|(key, _)| encode(key)))
+            .flatten();
+        let items: Vec<Value> = keyed.into_iter().take(n_kept).map(|(_, value)| value).collect();
+        let n_results = items.len();
+        Reply::ok(json!({ list: items, "next": next })).with_n_results(n_results)
+    }
+}
+
+/// Orders the oldest first, and equals by id.
+pub(crate) fn oldest_first(at: model::Timestamp, id: &str) -> String {
+    format!("{:020}/{id}", at.millis())
+}
+
+/// Orders the newest first, and equals by id.
+pub(crate) fn newest_first(at: model::Timestamp, id: &str) -> String {
+    format!("{:020}/{id}", i64::MAX - at.millis())
+}
+
+fn encode(key: &str) -> String {
+    URL_SAFE_NO_PAD.encode(key)
+}
+
+fn decode(after: &str) -> Result<String, ToolError> {
+    let bad = || {
+        let shown: String = after.chars().take(100).collect();
+        ToolError::bad_request(format!("`after` is no cursor of a list: `{shown}`"))
+            .with_detail("argument", "after")
+            .with_hint("pass `next` of the page before, or leave it out to begin again")
+    };
+    // Ids were cursors before; they still go on where they went on.
+    if after.len() == 36 && after.bytes().filter(|byte| *byte == b'-').count() == 4 {
+        return Ok(after.to_owned());
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(after).map_err(|_| bad())?;
+    String::from_utf8(bytes).map_err(|_| bad())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(after: Option<String>, limit: usize, budget: Budget) -> Page {
+        let after = after.map(|after| decode(&after).unwrap());
+        Page { after, limit, budget }
+    }
+
+    /// Every element is given once at every page size and budget, also when others go meanwhile.
+    #[test]
+    fn walks_are_whole() {
+        let all: Vec<(String, Value)> = (0..57)
+            .map(|n| (format!("key {n:03}"), json!({ "n": n, "text": "x".repeat(n * 5) })))
+            .collect();
+        for limit in [1, 2, 7, 56, 57, 58, 500] {
+            for chars in [1, 900, 3_000, 1_000_000] {
+                let budget = Budget { chars, tokens: chars };
+                let (mut seen, mut after) = (Vec::new(), None);
+                loop {
+                    let reply = page(after.take(), limit, budget).reply("items", all.clone());
+                    let value = reply.into_value();
+                    let items = value["items"].as_array().unwrap();
+                    assert!(!items.is_empty() && items.len() <= limit);
+                    seen.extend(items.iter().map(|item| item["n"].as_u64().unwrap()));
+                    after = value["next"].as_str().map(str::to_owned);
+                    if after.is_none() {
+                        break;
+                    }
+                }
+                assert_eq!(seen, (0..57).collect::<Vec<u64>>(), "{limit} {chars}");
+            }
+        }
+    }
+}

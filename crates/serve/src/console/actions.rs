@@ -1,0 +1,167 @@
+//! What forms of the console change: each action is one call of REST, named in one table.
+
+use axum::extract::{Path, Request};
+use axum::response::Response;
+use http::Method;
+use serde_json::{Value, json};
+use tools::ToolError;
+
+use super::go_to;
+use super::layout::error_page;
+use super::params::{Params, encoded};
+use super::viewer::{FORM_TOKEN_HEADER, Posted, Viewer, check_token};
+
+/// One call of REST and the page that shows what came of it.
+struct Action {
+    method: Method,
+    path: String,
+    body: Option<Value>,
+    next: String,
+}
+
+/// Does what a form asks for.
+pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    let action = viewer.may_change().and_then(|()| action(&name, &params));
+    let done = match &action {
+        Ok(action) => viewer.rest(action.method.clone(), &action.path, action.body.clone()).await,
+        Err(error) => Err(error.clone()),
+    };
+    match (action, done) {
+        (Ok(action), Ok(answer)) => match answer.get("api_key").and_then(Value::as_str) {
+            // A key is shown once, on the page that answers the form, and never in an address.
+            Some(key) => super::contexts::key_page(&viewer, &answer, key),
+            None => {
+                let made = answer["id"].as_str().unwrap_or_default();
+                go_to(&viewer, &action.next.replace("{id}", &encoded(made)))
+            }
+        },
+        (Err(error), _) | (_, Err(error)) => error_page(&viewer, &error),
+    }
+}
+
+fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
+    let text = |name: &str| params.text(name).trim().to_owned();
+    let id = encoded(&text("id"));
+    let parent = encoded(&text("parent"));
+    let next = params.get("next").unwrap_or("/").to_owned();
+    let department = params.get("department").map(|name| name.trim().to_owned());
+    let delete = |path: String, next: &str| (Method::DELETE, path, None, next.to_owned());
+    let (method, path, body, next) = match name {
+        "create-base" => (
+            Method::POST,
+            "/v1/knowledge-bases".to_owned(),
+            Some(
+                json!({ "name": text("name"), "description": text("description"), "visibility": visibility(params) }),
+            ),
+            "/knowledge/{id}".to_owned(),
+        ),
+        "update-base" => (
+            Method::PATCH,
+            format!("/v1/knowledge-bases/{id}"),
+            Some(
+                json!({ "name": text("name"), "description": text("description"), "visibility": visibility(params) }),
+            ),
+            next,
+        ),
+        "delete-base" => delete(format!("/v1/knowledge-bases/{id}"), "/knowledge"),
+        "create-collection" => (
+            Method::POST,
+            format!("/v1/knowledge-bases/{parent}/collections"),
+            Some(
+                json!({ "name": text("name"), "description": text("description"), "department": department, "clearance": text("clearance") }),
+            ),
+            "/knowledge/collections/{id}".to_owned(),
+        ),
+        "update-collection" => (
+            Method::PATCH,
+            format!("/v1/collections/{id}"),
+            Some(
+                json!({ "name": text("name"), "description": text("description"), "clearance": text("clearance") }),
+            ),
+            next,
+        ),
+        "delete-collection" => delete(format!("/v1/collections/{id}"), &next),
+        "add-text" => (
+            Method::POST,
+            format!("/v1/collections/{parent}/documents"),
+            Some(json!({ "title": text("title"), "text": params.text("text") })),
+            next,
+        ),
+        "delete-document" => delete(format!("/v1/documents/{id}"), &next),
+        "create-project" => (
+            Method::POST,
+            "/v1/projects".to_owned(),
+            Some(json!({ "name": text("name") })),
+            "/contexts/{id}".to_owned(),
+        ),
+        "delete-project" => delete(format!("/v1/projects/{id}"), "/contexts"),
+        "create-table" => (
+            Method::POST,
+            format!("/v1/projects/{parent}/tables"),
+            Some(json!({ "name": text("name"), "data": json_of(params)? })),
+            next,
+        ),
+        "delete-table" => delete(format!("/v1/tables/{id}"), &next),
+        "create-tool" => (
+            Method::POST,
+            "/v1/tools".to_owned(),
+            Some(json!({
+                "type": text("type"), "table_id": text("table_id"), "json_path": text("json_path"),
+                "name": text("name"), "description": text("description"),
+            })),
+            next,
+        ),
+        "reindex-tool" => (Method::POST, format!("/v1/tools/{id}/reindex"), None, next),
+        "delete-tool" => delete(format!("/v1/tools/{id}"), &next),
+        "create-endpoint" => {
+            let tools: Vec<&str> = params.all("tool_ids").collect();
+            (
+                Method::POST,
+                "/v1/endpoints".to_owned(),
+                Some(
+                    json!({ "name": text("name"), "tool_ids": tools, "project_id": text("parent") }),
+                ),
+                next,
+            )
+        }
+        "delete-endpoint" => delete(format!("/v1/endpoints/{id}"), &next),
+        "add-key" => (Method::POST, format!("/v1/endpoints/{id}/keys"), None, next),
+        "revoke-key" => delete(format!("/v1/endpoints/{parent}/keys/{id}"), &next),
+        "delete-chart" => delete(format!("/v1/charts/{id}"), "/charts"),
+        other => return Err(ToolError::bad_request(format!("there is no action `{other}`"))),
+    };
+    Ok(Action { method, path, body, next })
+}
+
+fn visibility(params: &Params) -> &str {
+    params.get("visibility").unwrap_or("private")
+}
+
+fn json_of(params: &Params) -> Result<Value, ToolError> {
+    serde_json::from_str(params.text("data")).map_err(|error| {
+        ToolError::bad_request(format!("the document is not JSON: {error}")).with_hint(
+            "large documents go by `dowse context table add` or `POST /v1/projects/{id}/tables`",
+        )
+    })
+}
+
+/// Passes files on to a collection.
+pub(super) async fn upload(viewer: Viewer, Path(id): Path<String>, request: Request) -> Response {
+    pass_on(viewer, &format!("/v1/collections/{}/documents", encoded(&id)), request).await
+}
+
+async fn pass_on(viewer: Viewer, path: &str, mut request: Request) -> Response {
+    let token = request.headers().get(FORM_TOKEN_HEADER).and_then(|token| token.to_str().ok());
+    if let Err(refusal) = check_token(&viewer, token.unwrap_or_default()) {
+        return refusal;
+    }
+    if let Err(error) = viewer.may_change() {
+        return crate::http::coded(&error);
+    }
+    match path.parse() {
+        Ok(uri) => *request.uri_mut() = uri,
+        Err(_) => return crate::http::coded(&ToolError::bad_request("the address is not right")),
+    }
+    viewer.forward(request).await
+}

@@ -1,0 +1,209 @@
+// The console works without this file; it makes it quicker. Everything that is put into a page
+// comes from this server as HTML that it escaped.
+"use strict";
+(() => {
+  const $ = (selector, within = document) => within.querySelector(selector);
+  const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const base = document.documentElement.dataset.base || "";
+  const isTyping = target =>
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+  // Light and dark.
+  for (const button of $$("[data-theme-switch]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const root = document.documentElement;
+      const isDark = root.dataset.theme
+        ? root.dataset.theme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
+      root.dataset.theme = isDark ? "light" : "dark";
+      try { localStorage.setItem("dowse-theme", root.dataset.theme); } catch { /* for this page only */ }
+    });
+  }
+
+  // Copying. Buttons are shown only where they can do something.
+  const prepare = within => {
+    for (const button of $$("[data-copy]", within)) {
+      button.hidden = !navigator.clipboard;
+    }
+    for (const input of $$("[data-slider]", within)) {
+      const shown = $(input.dataset.slider);
+      if (shown) shown.textContent = input.value;
+    }
+  };
+  prepare(document);
+  document.addEventListener("click", async event => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const source = $(button.dataset.copy);
+    if (!source) return;
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+
+  // Searching as one types: the newest request alone counts, the one before is given up.
+  for (const form of $$("form[data-live]")) {
+    const target = $(form.dataset.live);
+    let pending = null;
+    let timer = 0;
+    const address = () => {
+      const data = new URLSearchParams();
+      for (const [name, value] of new FormData(form)) if (value !== "") data.append(name, value);
+      return data;
+    };
+    const refresh = async () => {
+      pending?.abort();
+      pending = new AbortController();
+      const query = address();
+      const shown = query.toString();
+      query.set("part", form.dataset.part || "results");
+      target.setAttribute("aria-busy", "true");
+      try {
+        const response = await fetch(`${form.action}?${query}`, { signal: pending.signal, headers: { "X-Requested-With": "console" } });
+        if (response.redirected) { location.reload(); return; }
+        target.innerHTML = await response.text();
+        prepare(target);
+        history.replaceState(null, "", shown ? `${form.action}?${shown}` : form.action);
+        document.body.classList.toggle("has-query", shown !== "");
+        target.removeAttribute("aria-busy");
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        target.removeAttribute("aria-busy");
+        target.textContent = "The server did not answer. Try again.";
+      }
+    };
+    form.addEventListener("input", event => {
+      if (event.target.closest("[data-not-live]")) return;
+      clearTimeout(timer);
+      timer = setTimeout(refresh, event.target.type === "search" || event.target.type === "text" ? 150 : 0);
+    });
+    form.addEventListener("submit", event => {
+      event.preventDefault();
+      clearTimeout(timer);
+      refresh();
+    });
+  }
+
+  // Sliders tell their value.
+  document.addEventListener("input", event => {
+    const shown = event.target.dataset?.slider && $(event.target.dataset.slider);
+    if (shown) shown.textContent = event.target.value;
+  });
+
+  // Forms that change something small stay on the page.
+  document.addEventListener("submit", async event => {
+    const form = event.target.closest("form[data-quiet]");
+    if (!form) return;
+    event.preventDefault();
+    const button = event.submitter;
+    const data = new URLSearchParams(new FormData(form, button));
+    const response = await fetch(form.action, { method: "POST", body: data, headers: { "X-Requested-With": "console" } });
+    for (const other of $$("button", form)) other.removeAttribute("aria-pressed");
+    if (button) {
+      if (response.ok) button.setAttribute("aria-pressed", "true");
+      else button.textContent = "Failed";
+    }
+  });
+
+  // What cannot be undone is asked about once.
+  document.addEventListener("submit", event => {
+    const question = event.target.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+  });
+
+  // Progress: parts of a page that the server sends anew as it goes.
+  for (const part of $$("[data-events]")) {
+    const events = new EventSource(part.dataset.events);
+    events.addEventListener("part", event => {
+      if (part.contains(document.activeElement) && isTyping(document.activeElement)) return;
+      part.innerHTML = event.data;
+      prepare(part);
+    });
+    events.addEventListener("end", () => events.close());
+    addEventListener("pagehide", () => events.close());
+  }
+
+  // Uploads: dropped or chosen, one after the other, each with its progress.
+  for (const zone of $$("[data-upload]")) {
+    const input = $("input[type=file]", zone);
+    const list = $("[data-uploads]", zone);
+    const send = file => new Promise(done => {
+      const row = document.createElement("li");
+      const name = document.createElement("span");
+      name.textContent = file.name;
+      const bar = document.createElement("progress");
+      bar.max = 1;
+      bar.setAttribute("aria-label", `Upload of ${file.name}`);
+      const state = document.createElement("span");
+      row.append(name, bar, state);
+      list.append(row);
+      const body = new FormData();
+      body.append("file", file);
+      const request = new XMLHttpRequest();
+      request.open("POST", zone.dataset.upload);
+      request.setRequestHeader("X-Dowse-Form", zone.dataset.token);
+      request.upload.addEventListener("progress", event => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
+      request.addEventListener("loadend", () => {
+        let answer = {};
+        try { answer = JSON.parse(request.responseText); } catch { /* an error that is no JSON */ }
+        const isOk = request.status >= 200 && request.status < 300;
+        bar.value = isOk ? 1 : 0;
+        state.textContent = isOk ? "taken in, being indexed" : (answer.error?.message || "failed");
+        row.className = isOk ? "ok" : "failed";
+        done();
+      });
+      request.send(body);
+    });
+    const all = async files => {
+      for (const file of files) await send(file);
+      input.value = "";
+    };
+    $("[data-plain]", zone)?.setAttribute("hidden", "");
+    input.addEventListener("change", () => all([...input.files]));
+    for (const name of ["dragenter", "dragover"]) {
+      zone.addEventListener(name, event => { event.preventDefault(); zone.classList.add("over"); });
+    }
+    for (const name of ["dragleave", "drop"]) {
+      zone.addEventListener(name, event => { event.preventDefault(); zone.classList.remove("over"); });
+    }
+    zone.addEventListener("drop", event => all([...event.dataTransfer.files]));
+  }
+
+  // Keys.
+  const dialog = $("#keys");
+  for (const button of $$("[data-keys]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => dialog.showModal());
+  }
+  let isGoing = false;
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); return; }
+    if (isTyping(event.target) || dialog?.open) return;
+    if (isGoing) {
+      isGoing = false;
+      const link = $(`nav.wide [data-go="${CSS.escape(event.key)}"]`);
+      if (link) { event.preventDefault(); location.href = link.href; }
+      return;
+    }
+    const titles = $$(".hits .title");
+    const move = step => {
+      const now = titles.indexOf(document.activeElement);
+      titles[Math.min(Math.max(now + step, 0), titles.length - 1)]?.focus();
+    };
+    switch (event.key) {
+      case "/": {
+        const field = $("#q") || $("main input[type=search]");
+        event.preventDefault();
+        if (field) { field.focus(); field.select(); } else location.href = `${base}/`;
+        break;
+      }
+      case "j": move(1); break;
+      case "k": move(-1); break;
+      case "g": isGoing = true; setTimeout(() => { isGoing = false; }, 1200); break;
+      case "?": dialog?.showModal(); break;
+    }
+  });
+})();

@@ -1,0 +1,74 @@
+//! `/charts`: the charts that agents made.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use filters::charts::render_csv;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use maud::html;
+use tools::{Code, ToolError};
+
+use super::jobs::short_time;
+use super::knowledge::{array, hidden, text};
+use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::params::encoded;
+use super::viewer::Viewer;
+use crate::pages::{html as chart_page, render_page};
+
+/// Lists the charts of the caller's tenant, newest first.
+pub(super) async fn list(viewer: Viewer) -> Response {
+    let charts = viewer.get("/v1/charts").await;
+    let body = html! {
+        h1 { "Charts" }
+        @match &charts {
+            Err(error) => (problem(error)),
+            Ok(answer) => {
+                @let charts = array(&answer["charts"]);
+                @if charts.is_empty() {
+                    (empty("No charts are kept.", &html! { p { "An agent makes one with " a href=(viewer.href("/tools/generate_chart_data")) { code { "generate_chart_data" } } "." } }))
+                } @else {
+                    div .scroll { table {
+                        thead { tr { th scope="col" { "Title" } th scope="col" { "Made by" } th scope="col" { "Made" } th scope="col" { "Kept until" } th scope="col" { "Data" } th scope="col" { span .visually-hidden { "Actions" } } } }
+                        tbody { @for chart in charts {
+                            @let id = text(chart, "id");
+                            tr {
+                                td { a href=(viewer.href(&format!("/charts/{id}"))) { (text(chart, "title")) } }
+                                td { (text(chart, "made_by")) } td .nowrap { (short_time(text(chart, "made_at"))) }
+                                td .nowrap { (short_time(text(chart, "expires_at"))) }
+                                td { a href=(viewer.href(&format!("/charts/{id}.csv"))) { "CSV" } }
+                                td { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm="Delete this chart?" {
+                                    (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } }
+                            }
+                        } }
+                    } }
+                }
+                @for warning in array(&answer["warnings"]) { p .note { (super::layout::shown(warning)) } }
+            },
+        }
+    };
+    page(&viewer, Section::Charts, "Charts", &body)
+}
+
+/// Shows a chart, or gives its numbers where the address ends in `.csv`.
+pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
+    let (id, is_csv) = match name.strip_suffix(".csv") {
+        Some(id) => (id.to_owned(), true),
+        None => (name, false),
+    };
+    // REST counts the call, checks rights and writes it down.
+    if let Err(error) = viewer.get(&format!("/v1/charts/{}", encoded(&id))).await {
+        return error_page(&viewer, &error);
+    }
+    let chart = viewer.app.charts.as_ref().and_then(|charts| charts.get(&viewer.caller, &id).ok());
+    let Some(chart) = chart else {
+        return error_page(&viewer, &ToolError::new(Code::NotFound, "this chart does not exist"));
+    };
+    if !is_csv {
+        return chart_page(render_page(&chart));
+    }
+    let headers = [
+        (CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"chart.csv\""),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, render_csv(&chart)).into_response()
+}

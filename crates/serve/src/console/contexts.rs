@@ -1,0 +1,287 @@
+//! `/contexts`: projects with their JSON documents, the search tools over them, and the endpoints
+//! with keys at which agents find those tools.
+
+use axum::extract::Path;
+use axum::response::Response;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::jobs::short_time;
+use super::json_view::text_box;
+use super::knowledge::{array, hidden, input, text};
+use super::layout::{Section, empty, error_page, form_token, page, problem, shown};
+use super::params::{Params, encoded};
+use super::start::clients;
+use super::time::{bytes, thousands};
+use super::viewer::Viewer;
+
+/// Members of a node that its tree shows.
+const SHOWN_MEMBERS: usize = 200;
+
+/// Characters of a node that are asked for.
+const NODE_CHARS: usize = 20_000;
+
+/// Lists the projects.
+pub(super) async fn list(viewer: Viewer) -> Response {
+    let projects = viewer.get("/v1/projects").await;
+    let body = html! {
+        h1 { "Contexts" }
+        p { "Search tools over large JSON, at MCP endpoints with keys of their own." }
+        @match &projects {
+            Err(error) => (problem(error)),
+            Ok(answer) => {
+                @if array(&answer["projects"]).is_empty() { (empty("There is no project that you may see.", &html! { p { "Make one, put a JSON document into it, and a search tool over that." } })) }
+                ul .cards { @for project in array(&answer["projects"]) { li { a href=(viewer.href(&format!("/contexts/{}", text(project, "id")))) {
+                    strong { (text(project, "name")) } span { "of " (text(project, "owner")) ", " (short_time(text(project, "updated_at"))) } } } } }
+            },
+        }
+        h2 { "New project" }
+        form .fields method="post" action=(viewer.href("/do/create-project")) { (form_token(&viewer)) (input("name", "Name", "", true)) button .primary type="submit" { "Create" } }
+    };
+    page(&viewer, Section::Contexts, "Contexts", &body)
+}
+
+/// One project with everything in it.
+pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response {
+    let path = format!("/v1/projects/{}", encoded(&id));
+    let project = match viewer.get(&path).await {
+        Ok(project) => project,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let paths = ["tables", "tools", "endpoints"].map(|part| format!("{path}/{part}"));
+    let (tables, tools, endpoints) =
+        tokio::join!(viewer.get(&paths[0]), viewer.get(&paths[1]), viewer.get(&paths[2]));
+    let list = |answer: &Result<Value, tools::ToolError>, name: &str| -> Vec<Value> {
+        answer.as_ref().map(|answer| array(&answer[name]).to_vec()).unwrap_or_default()
+    };
+    let (table_list, tool_list) = (list(&tables, "tables"), list(&tools, "tools"));
+    let name = text(&project, "name").to_owned();
+    let here = format!("/contexts/{id}");
+    let body = html! {
+        p .crumbs { a href=(viewer.href("/contexts")) { "Contexts" } " / " (name) }
+        h1 { (name) }
+        h2 { "Documents" }
+        @if let Err(error) = &tables { (problem(error)) }
+        (table_rows(&viewer, &table_list, &here))
+        details { summary { "Add a JSON document" } (new_table(&viewer, &id, &here)) }
+        h2 { "Tools" }
+        @if let Err(error) = &tools { (problem(error)) }
+        (tool_rows(&viewer, &tool_list, &table_list, &here))
+        @if !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
+        h2 { "Endpoints" }
+        @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &here)) }
+        @if !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
+        hr;
+        form method="post" action=(viewer.href("/do/delete-project")) data-confirm=(format!("Delete the project {name} with its documents, tools and endpoints?")) {
+            (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this project" }
+        }
+    };
+    page(&viewer, Section::Contexts, &name, &body)
+}
+
+fn table_rows(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
+    html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { "Add a JSON document: an API description, a manual, an export." } })) } @else {
+        div .scroll { table {
+            thead { tr { th scope="col" { "Document" } th scope="col" .num { "Size" } th scope="col" .num { "Nodes" } th scope="col" .num { "Texts" } th scope="col" .num { "Depth" } th scope="col" { "Changed" } th scope="col" { span .visually-hidden { "Actions" } } } }
+            tbody { @for table in tables { tr {
+                td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
+                td .num { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
+                td .num { (shown(&table["strings"])) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
+                td { form method="post" action=(viewer.href("/do/delete-table")) data-confirm=(format!("Delete the document {}?", text(table, "name"))) {
+                    (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+            } } }
+        } }
+    } }
+}
+
+fn new_table(viewer: &Viewer, project: &str, here: &str) -> Markup {
+    html! {
+        form .fields method="post" action=(viewer.href("/do/create-table")) {
+            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("name", "Name", "", true))
+            div .field { label for="data" { "JSON" } textarea #data name="data" rows="8" required spellcheck="false" {} }
+            button .primary type="submit" { "Add" }
+            p .note { "Up to about 2 MB here. Larger documents: " code { "dowse context" } " or " code { "POST /v1/projects/" (project) "/tables" } "." }
+        }
+    }
+}
+
+fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], here: &str) -> Markup {
+    let table_name = |id: &str| {
+        tables.iter().find(|table| text(table, "id") == id).map_or("", |table| text(table, "name"))
+    };
+    html! { @if tools.is_empty() { (empty("No tool yet.", &html! { p { "A tool searches a document, or a part of it." } })) } @else {
+        div .scroll { table {
+            thead { tr { th scope="col" { "Tool" } th scope="col" { "Does" } th scope="col" { "Over" } th scope="col" { "Index" } th scope="col" { "Passages" } th scope="col" { span .visually-hidden { "Actions" } } } }
+            tbody { @for tool in tools {
+                @let index = &tool["metadata"]["search_index"];
+                tr {
+                    td { a href=(viewer.href(&format!("/tools/{}?made={}", encoded(text(tool, "name")), text(tool, "id")))) { code { (text(tool, "name")) } } br; span .note { (text(tool, "description")) } }
+                    td { (text(tool, "type")) }
+                    td { (table_name(text(tool, "table_id"))) " " code { (text(tool, "json_path")) } }
+                    td { @if !index.is_null() { span class=(format!("badge {}", text(index, "status"))) { (text(index, "status")) } @if !index["last_error"].is_null() { br; span .note { (shown(&index["last_error"])) } } } }
+                    td .nowrap { @if !index.is_null() { (shown(&index["indexed_chunks_count"])) " of " (shown(&index["chunks_count"])) } }
+                    td { div .actions {
+                        @if !index.is_null() { form method="post" action=(viewer.href("/do/reindex-tool")) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small type="submit" { "Index anew" } } }
+                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm=(format!("Delete the tool {}?", text(tool, "name"))) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
+                }
+            } }
+        } }
+    } }
+}
+
+fn new_tool(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
+    html! {
+        form .fields method="post" action=(viewer.href("/do/create-tool")) {
+            (form_token(viewer)) (hidden("next", here))
+            div .field { label for="table_id" { "Document" } select #table_id name="table_id" { @for table in tables { option value=(text(table, "id")) { (text(table, "name")) } } } }
+            div .field { label for="type" { "What it does" } select #type name="type" { option value="search" { "search" } option value="get" { "read by pointer" } } }
+            (input("name", "Name for agents", "", true)) (input("description", "What an agent is told", "", false))
+            (input("json_path", "Pointer of the part (all when empty), as /chapters", "", false))
+            button .primary type="submit" { "Create" }
+        }
+    }
+}
+
+fn endpoint_cards(viewer: &Viewer, endpoints: &[Value], tools: &[Value], here: &str) -> Markup {
+    let tool_name = |id: &Value| {
+        tools.iter().find(|tool| tool["id"] == *id).map_or("", |tool| text(tool, "name")).to_owned()
+    };
+    html! {
+        @if endpoints.is_empty() { (empty("No endpoint yet.", &html! { p { "An endpoint is an MCP address with its own key." } })) }
+        @for endpoint in endpoints {
+            @let id = text(endpoint, "id");
+            section .card {
+                div .head { h3 { (text(endpoint, "name")) }
+                    form method="post" action=(viewer.href("/do/delete-endpoint")) data-confirm=(format!("Delete the endpoint {}?", text(endpoint, "name"))) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                dl .facts { dt { "Address" } dd { code { (text(endpoint, "url")) } }
+                    dt { "Tools" } dd { (array(&endpoint["tool_ids"]).iter().map(tool_name).collect::<Vec<_>>().join(", ")) } }
+                h3 { "Keys" }
+                ul { @for key in array(&endpoint["keys"]) { li .actions {
+                    code { (text(key, "begins")) "…" } span .note { "made " (short_time(text(key, "created_at")))
+                        @if let Some(used) = key["last_used_at"].as_str() { ", last used " (short_time(used)) } }
+                    form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm="Revoke this key? Agents that use it are shut out at once." { (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } }
+                } } }
+                form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } }
+                details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), Some("YOUR_KEY"))) }
+            }
+        }
+    }
+}
+
+fn plain(name: &str) -> String {
+    let plain: String = name
+        .to_lowercase()
+        .chars()
+        .map(|char| if char.is_ascii_alphanumeric() { char } else { '-' })
+        .collect();
+    let plain = plain.trim_matches('-').to_owned();
+    if plain.is_empty() { "endpoint".to_owned() } else { plain }
+}
+
+fn new_endpoint(viewer: &Viewer, project: &str, tools: &[Value], here: &str) -> Markup {
+    html! {
+        form .fields method="post" action=(viewer.href("/do/create-endpoint")) {
+            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("name", "Name", "", true))
+            fieldset { legend { "Tools" } @for tool in tools { div { label { input type="checkbox" name="tool_ids" value=(text(tool, "id")) checked; " " code { (text(tool, "name")) } } } } }
+            button .primary type="submit" { "Create with a key" }
+        }
+    }
+}
+
+/// Shows a new key, once.
+pub(super) fn key_page(viewer: &Viewer, answer: &Value, key: &str) -> Response {
+    let url = match text(answer, "url") {
+        "" => format!("{}/mcp/{}", viewer.app.server.link_base(), text(answer, "id")),
+        url => url.to_owned(),
+    };
+    let project = text(answer, "project_id");
+    let body = html! {
+        h1 { "New key" }
+        div .good { p { strong { "Copy it now. " } "It is shown this once, and kept only as a hash." } }
+        (text_box("new-key", key))
+        h2 { "Connect an agent" }
+        (clients(viewer, &url, &plain(text(answer, "name")), Some(key)))
+        p { a href=(viewer.href(&if project.is_empty() { "/contexts".to_owned() } else { format!("/contexts/{project}") })) { "Back to the project" } }
+    };
+    page(viewer, Section::Contexts, "New key", &body)
+}
+
+/// A document's nodes as a tree, one level at a time.
+pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
+    let pointer = params.text("pointer").to_owned();
+    let table_path = format!("/v1/tables/{}", encoded(&id));
+    let node_path =
+        format!("{table_path}/node?pointer={}&max_chars={NODE_CHARS}", encoded(&pointer));
+    let (table, node) = tokio::join!(viewer.get(&table_path), viewer.get(&node_path));
+    let table = match table {
+        Ok(table) => table,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let name = text(&table, "name").to_owned();
+    let at = |pointer: &str| {
+        viewer
+            .link(&format!("/contexts/documents/{id}"), &Params::default().with("pointer", pointer))
+    };
+    let mut above: Vec<(String, String)> = Vec::new();
+    let mut so_far = String::new();
+    for token in pointer.split('/').skip(1) {
+        so_far.push('/');
+        so_far.push_str(token);
+        above.push((token.replace("~1", "/").replace("~0", "~"), so_far.clone()));
+    }
+    let body = html! {
+        p .crumbs { a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { "Project" } " / "
+            a href=(at("")) { (name) } @for (token, pointer) in &above { " / " a href=(at(pointer)) { (token) } } }
+        h1 { (name) }
+        p .note { "Pointer " code { (if pointer.is_empty() { "(the whole document)" } else { &pointer }) } }
+        @match &node {
+            Err(error) => (problem(error)),
+            Ok(node) => (node_view(&viewer, &id, &pointer, node)),
+        }
+    };
+    page(&viewer, Section::Contexts, &name, &body)
+}
+
+fn node_view(viewer: &Viewer, id: &str, pointer: &str, node: &Value) -> Markup {
+    let content = text(node, "text");
+    let parsed: Option<Value> = serde_json::from_str(content).ok();
+    let link = |name: &str| {
+        let token = name.replace('~', "~0").replace('/', "~1");
+        viewer.link(
+            &format!("/contexts/documents/{id}"),
+            &Params::default().with("pointer", &format!("{pointer}/{token}")),
+        )
+    };
+    let members: Vec<(String, &Value)> = match &parsed {
+        Some(Value::Object(members)) => {
+            members.iter().map(|(name, value)| (name.clone(), value)).collect()
+        }
+        Some(Value::Array(elements)) => {
+            elements.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    html! {
+        @if members.is_empty() { pre tabindex="0" { (content) } } @else {
+            ul .tree { @for (name, value) in members.iter().take(SHOWN_MEMBERS) { li {
+                a href=(link(name)) { (name) } " " span .note { (described(value)) } } } }
+            @if members.len() > SHOWN_MEMBERS { p .note { (members.len() - SHOWN_MEMBERS) " more members" } }
+        }
+        @if node["truncated"] == true { p .note { "Only the beginning of this node is shown." } }
+    }
+}
+
+fn described(value: &Value) -> String {
+    match value {
+        Value::Object(members) => format!("{{{}}}", members.len()),
+        Value::Array(elements) => format!("[{}]", elements.len()),
+        Value::String(text) => {
+            let mut shown: String = text.chars().take(100).collect();
+            if shown.len() < text.len() {
+                shown.push('…');
+            }
+            shown
+        }
+        other => other.to_string(),
+    }
+}

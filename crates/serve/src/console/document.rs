@@ -1,0 +1,315 @@
+//! `/open/{id}` and `/files?path=`: a document as it was extracted, with the borders of its
+//! passages, the hit in its place, and what stands before and after it.
+
+use axum::extract::Path;
+use axum::response::Response;
+use maud::{Markup, html};
+use model::Passage;
+use serde_json::{Value, json};
+use tools::{Code, ToolError};
+
+use super::layout::{Section, error_page, page, problem, shown};
+use super::marked::marked;
+use super::params::{Params, encoded};
+use super::time::thousands;
+use super::viewer::Viewer;
+
+/// Passages of one page; the hit is among them.
+const SHOWN: usize = 60;
+
+/// Characters of a document without passages of its own that one page shows.
+const SHOWN_CHARS: usize = 60_000;
+
+/// Shows what a result of `search` comes from.
+pub(super) async fn open(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
+    let fetched = match viewer.tool("fetch", json!({ "id": id })).await {
+        Ok(fetched) => fetched.value,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let title = fetched["title"].as_str().unwrap_or("Document").to_owned();
+    let metadata = &fetched["metadata"];
+    let text = |name: &str| metadata[name].as_str().unwrap_or_default();
+    let body = if let Some(path) = metadata["path"].as_str() {
+        file_body(&viewer, path, &params).await
+    } else if let Some(document) = metadata["document_id"].as_str() {
+        chunks_body(&viewer, document, text("chunk_id"), &params).await
+    } else {
+        whole_body(&fetched, params.text("q"))
+    };
+    let body = html! {
+        (heading(&viewer, &title, metadata, &params))
+        (body)
+    };
+    page(&viewer, Section::Search, &title, &body)
+}
+
+/// Shows a file of the index by its path.
+pub(super) async fn file(viewer: Viewer, params: Params) -> Response {
+    let Some(path) = params.get("path").map(str::to_owned) else {
+        return error_page(&viewer, &ToolError::bad_request("`path` is missing in the address"));
+    };
+    let title = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let body = html! {
+        (heading(&viewer, &title, &json!({ "path": path, "source": "files" }), &params))
+        (file_body(&viewer, &path, &params).await)
+    };
+    page(&viewer, Section::Sources, &title, &body)
+}
+
+/// Shows a document of a knowledge base by its id.
+pub(super) async fn of_knowledge(
+    viewer: Viewer,
+    Path(id): Path<String>,
+    params: Params,
+) -> Response {
+    let record = match viewer.get(&format!("/v1/documents/{}", encoded(&id))).await {
+        Ok(record) => record,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let title = record["title"].as_str().unwrap_or("Document").to_owned();
+    let facts = json!({
+        "file": record["file_name"], "state": record["status"], "version": record["version"],
+        "changed": record["updated_at"], "problem": record["error"],
+    });
+    let body = html! {
+        (heading(&viewer, &title, &facts, &params))
+        (chunks_body(&viewer, &id, "", &params).await)
+    };
+    page(&viewer, Section::Knowledge, &title, &body)
+}
+
+fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> Markup {
+    let query = params.text("q");
+    let facts = metadata.as_object().into_iter().flatten();
+    html! {
+        p .crumbs {
+            @if query.is_empty() { a href=(viewer.href("/sources")) { "Sources" } }
+            @else { a href=(viewer.link("/", &Params::default().with("q", query))) { "Results for “" (query) "”" } }
+        }
+        h1 { (title) }
+        dl .facts { @for (name, value) in facts { dt { (name) } dd { (shown(value)) } } }
+    }
+}
+
+/// A file: its passages around the hit.
+async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Markup {
+    let Some(service) = viewer.app.files.clone() else {
+        return problem(&ToolError::new(Code::NotFound, "no folder is configured"));
+    };
+    let (caller, owned) = (viewer.caller.clone(), path.to_owned());
+    // The tool checks rights and that the file is still there; the passages come after it.
+    if let Err(error) = viewer.tool("openFile", json!({ "path": path })).await {
+        return problem(&error);
+    }
+    let passages = tokio::task::spawn_blocking(move || service.passages(&caller, &owned)).await;
+    match passages {
+        Ok(Ok(passages)) if passages.is_empty() => html! {
+            p .note { "No text of this file is in the index: it holds none, or could not be read. Its name can be found." }
+        },
+        Ok(Ok(passages)) => file_passages(viewer, path, &passages, params),
+        Ok(Err(error)) => problem(&not_shown(&error)),
+        Err(_) => problem(&ToolError::new(Code::InternalError, "the file could not be shown")),
+    }
+}
+
+/// What may be said of a file that cannot be shown.
+pub(super) fn not_shown(error: &files::Error) -> ToolError {
+    let error: &dyn std::error::Error = error;
+    tracing::debug!(error, "a file could not be shown");
+    ToolError::new(Code::NotFound, error.to_string())
+}
+
+/// One piece to show: its place, and the text that the piece before it did not show.
+struct Piece {
+    ordinal: usize,
+    pointer: String,
+    n_chars: usize,
+    n_overlap: usize,
+    text: String,
+    is_hit: bool,
+}
+
+fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Params) -> Markup {
+    let at = params.get("at");
+    let hit = at.and_then(|at| {
+        passages.iter().position(|passage| passage.pointer.to_string().eq_ignore_ascii_case(at))
+    });
+    let from = match params.get("from") {
+        Some(_) => params.number("from", 0, passages.len().saturating_sub(1)),
+        None => hit.unwrap_or_default().saturating_sub(SHOWN / 3),
+    };
+    let until = (from + SHOWN).min(passages.len());
+    let pieces = redacted_pieces(passages, from, until, hit);
+    let base = Params::default()
+        .with("path", path)
+        .with("q", params.text("q"))
+        .with("at", at.unwrap_or_default());
+    html! {
+        p .note { (thousands(passages.len())) " passages; a line at the left is one passage, as it is searched. "
+            @if hit.is_some() { a href="#hit" { "Go to the hit" } } }
+        (neighbours(viewer, &base, from, until, passages.len()))
+        div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
+        (neighbours(viewer, &base, from, until, passages.len()))
+    }
+}
+
+/// Cuts the shown passages so that each character appears once, with private pieces taken out by
+/// looking at the whole text that is shown.
+fn redacted_pieces(
+    passages: &[Passage],
+    from: usize,
+    until: usize,
+    hit: Option<usize>,
+) -> Vec<Piece> {
+    let mut whole = String::new();
+    let mut cuts: Vec<(usize, usize, usize)> = Vec::new();
+    let mut shown_until = 0;
+    for passage in &passages[from..until] {
+        let n_overlap = shown_until.min(passage.span.end).saturating_sub(passage.span.start);
+        if passage.span.start > shown_until {
+            // Passages that do not touch must not make a private piece together.
+            whole.push('\n');
+        }
+        let start = whole.len();
+        whole.extend(passage.text.chars().skip(n_overlap));
+        cuts.push((start, whole.len(), n_overlap));
+        shown_until = shown_until.max(passage.span.end);
+    }
+    let private = text::find_private(&whole);
+    (from..until)
+        .zip(cuts)
+        .map(|(ordinal, (start, end, n_overlap))| {
+            let mut text = String::new();
+            let mut done = start;
+            for piece in
+                private.iter().filter(|piece| piece.bytes.end > start && piece.bytes.start < end)
+            {
+                let (first, last) = (piece.bytes.start.max(start), piece.bytes.end.min(end));
+                text.push_str(&whole[done.min(first)..first]);
+                text.push_str("[redacted]");
+                done = last;
+            }
+            text.push_str(&whole[done..end]);
+            let passage = &passages[ordinal];
+            Piece {
+                ordinal,
+                pointer: passage.pointer.to_string(),
+                n_chars: passage.span.len(),
+                n_overlap,
+                text,
+                is_hit: hit == Some(ordinal),
+            }
+        })
+        .collect()
+}
+
+fn piece_of(piece: &Piece, query: &str) -> Markup {
+    let class = if piece.is_hit { "passage hit" } else { "passage" };
+    let id = if piece.is_hit { "hit".to_owned() } else { format!("p{}", piece.ordinal) };
+    html! {
+        div class=(class) id=(id) {
+            span .tag { "passage " (piece.ordinal + 1) " · " (piece.pointer) " · " (piece.n_chars) " characters"
+                @if piece.n_overlap > 0 { ", " (piece.n_overlap) " of them shared with the one before" } }
+            @if query.is_empty() { (piece.text) } @else { (marked(&piece.text, query)) }
+        }
+    }
+}
+
+fn neighbours(viewer: &Viewer, base: &Params, from: usize, until: usize, n: usize) -> Markup {
+    let link = |from: usize| viewer.link("/files", &base.with("from", &from.to_string()));
+    html! {
+        @if from > 0 || until < n {
+            div .pager {
+                @if from > 0 { a .button rel="prev" href=(link(from.saturating_sub(SHOWN))) { "Earlier passages" } }
+                span .note { (from + 1) "–" (until) " of " (n) }
+                @if until < n { a .button rel="next" href=(link(until)) { "Later passages" } }
+            }
+        }
+    }
+}
+
+/// A document of a knowledge base: its chunks around the hit, as REST gives them.
+async fn chunks_body(viewer: &Viewer, document: &str, hit: &str, params: &Params) -> Markup {
+    let record = match viewer.get(&format!("/v1/documents/{}", encoded(document))).await {
+        Ok(record) => record,
+        Err(error) => return problem(&error),
+    };
+    let n_chunks = record["chunk_count"].as_u64().unwrap_or_default() as usize;
+    let hit_at: Option<usize> = hit.rsplit_once(':').and_then(|(_, at)| at.parse().ok());
+    let from = hit_at.unwrap_or_default().saturating_sub(SHOWN / 3);
+    let mut pieces = Vec::new();
+    let mut shown_until = 0;
+    for ordinal in from..n_chunks.min(from + SHOWN) {
+        let path = format!("/v1/chunks/{}:{ordinal}", encoded(document));
+        let Ok(chunk) = viewer.get(&path).await else { continue };
+        let number = |name: &str| chunk["span"][name].as_u64().unwrap_or_default() as usize;
+        let (start, end) = (number("start"), number("end"));
+        let n_overlap = shown_until.min(end).saturating_sub(start);
+        let content = chunk["content"].as_str().unwrap_or_default();
+        // A redacted text no longer has the length of its span: it is shown whole.
+        let is_redacted = content.chars().count() != end.saturating_sub(start);
+        let n_cut = if is_redacted { 0 } else { n_overlap };
+        shown_until = shown_until.max(end);
+        pieces.push(Piece {
+            ordinal,
+            pointer: chunk["pointer"].as_str().unwrap_or_default().to_owned(),
+            n_chars: end.saturating_sub(start),
+            n_overlap: n_cut,
+            text: content.chars().skip(n_cut).collect(),
+            is_hit: hit_at == Some(ordinal),
+        });
+    }
+    html! {
+        p .note { (thousands(n_chunks)) " passages; a line at the left is one passage, as it is searched. "
+            @if hit_at.is_some() { a href="#hit" { "Go to the hit" } " · " }
+            a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(record["collection_id"].as_str().unwrap_or_default())))) { "Its collection" } }
+        div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
+        @if n_chunks > pieces.len() { p .note { (pieces.len()) " of " (n_chunks) " passages are shown, around the hit." } }
+    }
+}
+
+/// Anything else: the text that `fetch` gives.
+fn whole_body(fetched: &Value, query: &str) -> Markup {
+    let text = fetched["text"].as_str().unwrap_or_default();
+    let shown: String = text.chars().take(SHOWN_CHARS).collect();
+    html! {
+        div .reading { div .passage { (marked(&shown, query)) } }
+        @if shown.len() < text.len() { p .note { "Only the beginning is shown." } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{PassageId, Pointer, Span};
+
+    use super::*;
+
+    fn passage(ordinal: u32, start: usize, text: &str) -> Passage {
+        Passage {
+            id: PassageId::new(format!("p{ordinal}")),
+            ordinal,
+            text: text.to_owned(),
+            span: Span::new(start, start + text.chars().count()),
+            pointer: Pointer::Line(1),
+            headings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn overlapping_passages_show_each_character_once() {
+        let passages =
+            [passage(0, 0, "one two țhree"), passage(1, 8, "țhree four"), passage(2, 40, "far")];
+        let pieces = redacted_pieces(&passages, 0, 3, Some(1));
+        let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(texts, ["one two țhree", " four", "far"]);
+        assert!(pieces[1].is_hit && pieces[1].n_overlap == 5);
+    }
+
+    #[test]
+    fn what_is_private_is_taken_out_even_over_a_border() {
+        let passages = [passage(0, 0, "write to some"), passage(1, 9, "someone@example.org now")];
+        let pieces = redacted_pieces(&passages, 0, 2, None);
+        let all: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+        assert!(!all.contains("someone@example.org") && !all.contains("example.org"), "{all}");
+    }
+}

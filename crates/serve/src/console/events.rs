@@ -1,0 +1,43 @@
+//! Parts of a page that are sent anew while it is open, as server-sent events.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::time::Duration;
+
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures::stream;
+use maud::Markup;
+
+/// How often a part is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How long one page is told; afterwards the browser asks again.
+const MOST: usize = 600;
+
+/// Sends a part whenever it differs from what was sent last.
+pub(super) fn stream<F, Fut>(part: F) -> impl IntoResponse
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Markup> + Send,
+{
+    let state = (part, String::new(), 0_usize);
+    let events = stream::unfold(state, |(part, mut last, mut n_looked)| async move {
+        loop {
+            if n_looked == MOST {
+                return None;
+            }
+            if n_looked > 0 {
+                tokio::time::sleep(EVERY).await;
+            }
+            n_looked += 1;
+            let now = part().await.into_string();
+            if now != last {
+                let event = Event::default().event("part").data(&now);
+                last.clone_from(&now);
+                return Some((Ok::<Event, Infallible>(event), (part, last, n_looked)));
+            }
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
+}

@@ -1,0 +1,82 @@
+//! Jobs as rows: what is done, how far, with which errors.
+
+use maud::{Markup, html};
+use serde_json::Value;
+use tools::ToolError;
+
+use super::layout::{form_token, shown};
+use super::viewer::Viewer;
+
+/// The jobs that the person may see, newest first.
+pub(super) async fn list(viewer: &Viewer) -> Result<Vec<Value>, ToolError> {
+    let answer = viewer.get("/v1/jobs").await?;
+    Ok(answer["jobs"].as_array().cloned().unwrap_or_default())
+}
+
+/// Jobs as a table, those that run first.
+pub(super) fn job_rows(viewer: &Viewer, jobs: &[Value]) -> Markup {
+    if jobs.is_empty() {
+        return html! { p .note { "No job has run yet." } };
+    }
+    html! {
+        div .scroll { table {
+            thead { tr { th scope="col" { "Job" } th scope="col" { "State" } th scope="col" { "Progress" }
+                th scope="col" { "Begun" } th scope="col" { "Result" } th scope="col" { span .visually-hidden { "Actions" } } } }
+            tbody { @for job in jobs { (row(viewer, job)) } }
+        } }
+    }
+}
+
+fn row(viewer: &Viewer, job: &Value) -> Markup {
+    let text = |name: &str| job[name].as_str().unwrap_or_default();
+    let (done, total) = (&job["progress"]["done"], &job["progress"]["total"]);
+    let is_open = matches!(text("status"), "queued" | "running");
+    let n_warnings = job["n_warnings"].as_u64().unwrap_or_default();
+    html! {
+        tr {
+            td .nowrap { (text("kind")) }
+            td { span class=(format!("badge {}", text("status"))) { (text("status")) } }
+            td .nowrap {
+                (job["progress"]["stage"].as_str().unwrap_or_default()) " " (shown(done))
+                @if let (Some(done), Some(total)) = (done.as_u64(), total.as_u64()) {
+                    " of " (total) " "
+                    progress max=(total.max(1)) value=(done) aria-label="Progress of the job" {}
+                }
+            }
+            td .nowrap { (short_time(text("created_at"))) }
+            td .cell {
+                @if let Some(error) = job.get("error") { span .badge.failed { "error" } " " (shown(error)) }
+                @else { (result(&job["result"])) }
+                @if n_warnings > 0 {
+                    details { summary { (n_warnings) " warnings" }
+                        ul { @for warning in job["warnings"].as_array().into_iter().flatten() { li { (shown(warning)) } } } }
+                }
+            }
+            td { @if is_open {
+                form method="post" action=(viewer.href("/jobs/cancel")) {
+                    (form_token(viewer))
+                    input type="hidden" name="job" value=(text("id"));
+                    button .small type="submit" { "Cancel" }
+                }
+            } }
+        }
+    }
+}
+
+fn result(value: &Value) -> Markup {
+    match value {
+        Value::Null => html! {},
+        Value::Object(members) => html! {
+            @for (name, value) in members.iter().filter(|(_, value)| value.is_number()) {
+                span .note { (name) " " } (shown(value)) " "
+            }
+        },
+        other => html! { (shown(other)) },
+    }
+}
+
+/// A moment without its fractions of a second.
+pub(super) fn short_time(iso: &str) -> String {
+    let whole = iso.split('.').next().unwrap_or(iso);
+    whole.replace('T', " ").trim_end_matches('Z').to_owned()
+}

@@ -1,0 +1,332 @@
+//! `/knowledge`: knowledge bases, their collections and documents, uploads, clearance, summaries,
+//! and what a threshold lets through.
+
+use axum::extract::Path;
+use axum::response::Response;
+use maud::{Markup, html};
+use model::Clearance;
+use serde_json::{Value, json};
+use tools::ToolError;
+
+use super::jobs::short_time;
+use super::layout::{Section, empty, error_page, form_token, page, part, problem, shown};
+use super::marked::marked;
+use super::params::{Params, encoded};
+use super::stages::score_bar;
+use super::viewer::Viewer;
+
+/// Documents of one page.
+const SHOWN: usize = 50;
+
+/// The threshold that a tool has unless it is given one.
+const USUAL_THRESHOLD: f64 = 0.6;
+
+/// Lists the knowledge bases.
+pub(super) async fn list(viewer: Viewer) -> Response {
+    let bases = viewer.get("/v1/knowledge-bases").await;
+    let body = html! {
+        h1 { "Knowledge" }
+        @match &bases {
+            Err(error) => (problem(error)),
+            Ok(answer) => {
+                @let bases = array(&answer["knowledge_bases"]);
+                @if bases.is_empty() {
+                    (empty("There is no knowledge base that you may see.", &html! { p { "Make one below, then a collection in it, and drop files there." } }))
+                }
+                ul .cards { @for base in bases { li { a href=(viewer.href(&format!("/knowledge/{}", text(base, "id")))) {
+                    strong { (text(base, "name")) } span { (text(base, "description")) }
+                    span .note { (text(base, "visibility")) ", of " (text(base, "owner")) } } } } }
+            },
+        }
+        h2 { "New knowledge base" }
+        form .fields method="post" action=(viewer.href("/do/create-base")) {
+            (form_token(&viewer))
+            (input("name", "Name", "", true))
+            (input("description", "What it is about", "", false))
+            (visibility_field("private"))
+            button .primary type="submit" { "Create" }
+        }
+    };
+    page(&viewer, Section::Knowledge, "Knowledge", &body)
+}
+
+/// One knowledge base: its summary, its collections, and a search with a threshold.
+pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
+    let found = thresholds(&viewer, &id, &params).await;
+    if params.get("part") == Some("results") {
+        return part(&found);
+    }
+    let path = format!("/v1/knowledge-bases/{}", encoded(&id));
+    let base = match viewer.get(&path).await {
+        Ok(base) => base,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let (summary_path, collections_path) =
+        (format!("{path}/summary"), format!("{path}/collections"));
+    let (summary, collections) =
+        tokio::join!(viewer.get(&summary_path), viewer.get(&collections_path));
+    let name = text(&base, "name").to_owned();
+    let body = html! {
+        p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " (name) }
+        h1 { (name) }
+        p { (text(&base, "description")) }
+        section .card aria-labelledby="summary" {
+            h2 #summary { "Summary" }
+            @match &summary {
+                Err(error) => (problem(error)),
+                Ok(summary) => {
+                    p { (shown(&summary["summary"])) }
+                    p .note { "Version " (shown(&summary["version"])) ", " (short_time(text(summary, "generated_at")))
+                        ", made by " (shown(&summary["engine"])) ": "
+                        (shown(&summary["statistics"]["total_documents"])) " documents, "
+                        (shown(&summary["statistics"]["total_chunks"])) " passages" }
+                },
+            }
+        }
+        h2 { "Collections" }
+        (collection_list(&viewer, &collections))
+        details { summary { "New collection" } (new_collection(&viewer, &id)) }
+        h2 { "Threshold" }
+        p .note { "Move the slider to see what an agent would get with another threshold." }
+        form .toolbar role="search" method="get" action=(viewer.href(&format!("/knowledge/{id}"))) data-live="#results" {
+            div .field.grow { label for="q" { "Question" } input #q type="search" name="q" value=(params.text("q")) maxlength="2000"; }
+            div .field { label for="threshold" { "Threshold " output #shown-threshold { (threshold(&params)) } }
+                input #threshold type="range" name="threshold" min="0" max="1" step="0.05" value=(threshold(&params)) data-slider="#shown-threshold"; }
+            button type="submit" { "Search" }
+        }
+        div #results aria-live="polite" { (found) }
+        h2 { "Change" }
+        form .fields method="post" action=(viewer.href("/do/update-base")) {
+            (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &format!("/knowledge/{id}")))
+            (input("name", "Name", &name, true)) (input("description", "What it is about", text(&base, "description"), false))
+            (visibility_field(text(&base, "visibility")))
+            button type="submit" { "Save" }
+        }
+        form method="post" action=(viewer.href("/do/delete-base")) data-confirm=(format!("Delete the knowledge base {name} with everything in it?")) {
+            (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this knowledge base" }
+        }
+    };
+    page(&viewer, Section::Knowledge, &name, &body)
+}
+
+fn threshold(params: &Params) -> f64 {
+    params
+        .get("threshold")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(USUAL_THRESHOLD)
+        .clamp(0.0, 1.0)
+}
+
+/// What a search finds above and below the threshold.
+async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
+    let query = params.text("q").trim().to_owned();
+    if query.is_empty() {
+        return html! {};
+    }
+    let threshold = threshold(params);
+    let arguments =
+        json!({ "query": query, "knowledge_base_id": id, "threshold": 0, "max_results": 50 });
+    let answer = match viewer.tool("search_documents", arguments).await {
+        Ok(reply) => reply.value,
+        Err(error) => return problem(&error),
+    };
+    let results = array(&answer["results"]);
+    let score = |result: &Value| result["score"].as_f64().unwrap_or_default();
+    let n_above = results.iter().filter(|result| score(result) >= threshold).count();
+    html! {
+        p .summary { (n_above) " of " (results.len()) " candidates reach " (format!("{threshold:.2}")) "." }
+        div .scroll { table {
+            thead { tr { th scope="col" { "Passes" } th scope="col" { "Score" } th scope="col" { "Document" } th scope="col" { "Text" } } }
+            tbody { @for result in results {
+                @let passes = score(result) >= threshold;
+                tr {
+                    td { span class=(if passes { "badge ok" } else { "badge" }) { (if passes { "yes" } else { "no" }) } }
+                    td { (score_bar(score(result))) }
+                    td { (shown(&result["metadata"]["title"])) " " span .note { (shown(&result["metadata"]["pointer"])) } }
+                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), &query)) }
+                }
+            } }
+        } }
+        @for warning in array(&answer["warnings"]) { p .warnings { (shown(warning)) } }
+    }
+}
+
+fn beginning(text: &str) -> String {
+    let mut shown: String = text.chars().take(240).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup {
+    let collections = match answer {
+        Ok(answer) => array(&answer["collections"]),
+        Err(error) => return problem(error),
+    };
+    if collections.is_empty() {
+        return empty(
+            "No collection that you may see.",
+            &html! { p { "Documents live in collections: make the first one." } },
+        );
+    }
+    html! {
+        div .scroll { table {
+            thead { tr { th scope="col" { "Collection" } th scope="col" { "Clearance" } th scope="col" { "Department" } th scope="col" .num { "Documents" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } } }
+            tbody { @for collection in collections { tr {
+                td { a href=(viewer.href(&format!("/knowledge/collections/{}", text(collection, "id")))) { (text(collection, "name")) } }
+                td { span .badge { (text(collection, "clearance")) } } td { (shown(&collection["department"])) }
+                td .num { (shown(&collection["total_documents"])) } td .num { (shown(&collection["total_chunks"])) }
+                td .nowrap { (short_time(text(collection, "updated_at"))) }
+            } } }
+        } }
+    }
+}
+
+fn new_collection(viewer: &Viewer, base: &str) -> Markup {
+    html! {
+        form .fields method="post" action=(viewer.href("/do/create-collection")) {
+            (form_token(viewer)) (hidden("parent", base))
+            (input("name", "Name", "", true)) (input("description", "What it is about", "", false))
+            (input("department", "Department (all when empty)", "", false)) (clearance_field("internal"))
+            button .primary type="submit" { "Create" }
+        }
+    }
+}
+
+/// One collection: its documents, and a place to drop more.
+pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
+    let path = format!("/v1/collections/{}", encoded(&id));
+    let collection = match viewer.get(&path).await {
+        Ok(collection) => collection,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let after =
+        params.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
+    let (documents_path, summaries_path) =
+        (format!("{path}/documents?limit={SHOWN}{after}"), format!("{path}/summaries"));
+    let (documents, summaries) =
+        tokio::join!(viewer.get(&documents_path), viewer.get(&summaries_path));
+    let name = text(&collection, "name").to_owned();
+    let here = format!("/knowledge/collections/{id}");
+    let base = format!("/knowledge/{}", text(&collection, "knowledge_base_id"));
+    let body = html! {
+        p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " a href=(viewer.href(&base)) { "knowledge base" } " / " (name) }
+        h1 { (name) }
+        p .note { "Clearance " strong { (text(&collection, "clearance")) } ", department " (shown(&collection["department"])) ", "
+            (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
+        (upload(&viewer, &id, &here))
+        h2 { "Documents" }
+        (document_list(&viewer, &documents, &here, &params))
+        h2 { "Summaries" }
+        @match &summaries {
+            Err(error) => (problem(error)),
+            Ok(answer) => @for version in array(&answer["versions"]) {
+                details { summary { "Version " (shown(&version["version"])) ", " (short_time(text(version, "generated_at"))) ", " (shown(&version["engine"])) } p { (shown(&version["text"])) } }
+            },
+        }
+        h2 { "Change" }
+        form .fields method="post" action=(viewer.href("/do/update-collection")) {
+            (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &here))
+            (input("name", "Name", &name, true)) (input("description", "What it is about", text(&collection, "description"), false))
+            (clearance_field(text(&collection, "clearance")))
+            button type="submit" { "Save" }
+        }
+        form method="post" action=(viewer.href("/do/delete-collection")) data-confirm=(format!("Delete the collection {name} with its documents?")) {
+            (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &base)) button .danger type="submit" { "Delete this collection" }
+        }
+    };
+    page(&viewer, Section::Knowledge, &name, &body)
+}
+
+/// Files dropped or chosen; text typed in, for those without a script.
+fn upload(viewer: &Viewer, id: &str, here: &str) -> Markup {
+    html! {
+        h2 { "Add documents" }
+        div .drop data-upload=(viewer.href(&format!("/upload/{}", encoded(id)))) data-token=(viewer.form_token()) {
+            label for="files" { "Drop files here, or choose them" }
+            div { input #files type="file" multiple; }
+            ul data-uploads aria-live="polite" {}
+            p .note { "pdf, docx, pptx, xlsx, odt, html, md, eml, epub, zip and others; each is indexed by a job." }
+            noscript { p .note { "Uploading files needs a script; texts can be added below without one." } }
+        }
+        details { summary { "Add a text" }
+            form .fields method="post" action=(viewer.href("/do/add-text")) {
+                (form_token(viewer)) (hidden("parent", id)) (hidden("next", here))
+                (input("title", "Title", "", true))
+                div .field { label for="text" { "Text" } textarea #text name="text" required {} }
+                button type="submit" { "Add" }
+            }
+        }
+    }
+}
+
+fn document_list(
+    viewer: &Viewer,
+    answer: &Result<Value, ToolError>,
+    here: &str,
+    params: &Params,
+) -> Markup {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return problem(error),
+    };
+    let documents = array(&answer["documents"]);
+    if documents.is_empty() {
+        return empty("No documents yet.", &html! { p { "Drop files above." } });
+    }
+    html! {
+        div .scroll { table {
+            thead { tr { th scope="col" { "Document" } th scope="col" { "State" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } th scope="col" { "Problem" } th scope="col" { span .visually-hidden { "Actions" } } } }
+            tbody { @for document in documents {
+                @let id = text(document, "id");
+                tr {
+                    td .path { a href=(viewer.href(&format!("/knowledge/documents/{id}"))) { (text(document, "title")) }
+                        @if let Some(file) = document["file_name"].as_str() { br; span .note { (file) } } }
+                    td { span class=(format!("badge {}", text(document, "status"))) { (text(document, "status")) } }
+                    td .num { (shown(&document["chunk_count"])) }
+                    td .nowrap { (short_time(text(document, "updated_at"))) }
+                    td .cell { @if !document["error"].is_null() { (shown(&document["error"])) } }
+                    td { form method="post" action=(viewer.href("/do/delete-document")) data-confirm=(format!("Delete {}?", text(document, "title"))) {
+                        (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                }
+            } }
+        } }
+        div .pager {
+            @if params.get("after").is_some() { a .button href=(viewer.href(here)) { "First page" } }
+            @if let Some(next) = answer["next"].as_str() { a .button rel="next" href=(viewer.link(here, &Params::default().with("after", next))) { "Next page" } }
+        }
+    }
+}
+
+/// Options for how far readers must be trusted.
+fn clearance_field(chosen: &str) -> Markup {
+    html! { div .field { label for="clearance" { "Clearance of readers" }
+    select #clearance name="clearance" { @for level in Clearance::ALL { option value=(level) selected[level.as_str() == chosen] { (level) } } } } }
+}
+
+fn visibility_field(chosen: &str) -> Markup {
+    html! { div .field { label for="visibility" { "Who may read it" }
+    select #visibility name="visibility" { @for (value, label) in [("private", "Its owner and administrators"), ("public", "Everyone of the tenant")] {
+        option value=(value) selected[value == chosen] { (label) } } } } }
+}
+
+/// A labelled line of text.
+pub(super) fn input(name: &str, label: &str, value: &str, is_required: bool) -> Markup {
+    let id = format!("in-{name}");
+    html! { div .field { label for=(id) { (label) } input id=(id) name=(name) value=(value) required[is_required]; } }
+}
+
+pub(super) fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}
+
+/// A member of an object as text.
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// A list, or an empty one.
+pub(super) fn array(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,373 @@
+//! What every page has in common: the head, the sections, who is looking, and how errors look.
+
+use axum::response::{Html, IntoResponse, Response};
+use http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, StatusCode};
+use maud::{DOCTYPE, Markup, html};
+use serde_json::Value;
+use tools::{Code, ToolError};
+
+use super::assets;
+use super::viewer::Viewer;
+
+/// Everything comes from this server, no script is inline, and no other page may frame it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-opener-policy");
+
+/// A part of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Search,
+    Tables,
+    Names,
+    Charts,
+    Sources,
+    Knowledge,
+    Contexts,
+    Tools,
+    Activity,
+    Operations,
+}
+
+impl Section {
+    /// In the order of the menu, in its three groups.
+    pub(crate) const GROUPS: [(&'static str, &'static [Section]); 3] = [
+        ("Find", &[Section::Search, Section::Tables, Section::Names, Section::Charts]),
+        ("Content", &[Section::Sources, Section::Knowledge, Section::Contexts]),
+        ("Agents", &[Section::Tools, Section::Activity, Section::Operations]),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Section::Search => "Search",
+            Section::Tables => "Tables",
+            Section::Names => "Names",
+            Section::Charts => "Charts",
+            Section::Sources => "Sources",
+            Section::Knowledge => "Knowledge",
+            Section::Contexts => "Contexts",
+            Section::Tools => "Tools",
+            Section::Activity => "Activity",
+            Section::Operations => "Operations",
+        }
+    }
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Section::Search => "/",
+            Section::Tables => "/tables",
+            Section::Names => "/names",
+            Section::Charts => "/charts",
+            Section::Sources => "/sources",
+            Section::Knowledge => "/knowledge",
+            Section::Contexts => "/contexts",
+            Section::Tools => "/tools",
+            Section::Activity => "/activity",
+            Section::Operations => "/operations",
+        }
+    }
+
+    /// What a person finds there, for the start page.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Section::Search => "One question over everything, as an agent asks it",
+            Section::Tables => "Rows with facets, filters and export",
+            Section::Names => "Names and codes to filter values, with reasons",
+            Section::Charts => "Charts that agents made",
+            Section::Sources => "Folders and files: what was indexed, what failed and why",
+            Section::Knowledge => "Knowledge bases, collections, uploads and clearance",
+            Section::Contexts => "Projects over large JSON, their tools, endpoints and keys",
+            Section::Tools => "Every tool as a form: request, response, errors, cost",
+            Section::Activity => "Who called what, what they got, and what found nothing",
+            Section::Operations => "Health, jobs, latency, store, models and settings",
+        }
+    }
+
+    /// The key after `g` that leads there.
+    fn key(self) -> char {
+        match self {
+            Section::Search => 's',
+            Section::Tables => 't',
+            Section::Names => 'n',
+            Section::Charts => 'c',
+            Section::Sources => 'f',
+            Section::Knowledge => 'k',
+            Section::Contexts => 'x',
+            Section::Tools => 'p',
+            Section::Activity => 'a',
+            Section::Operations => 'o',
+        }
+    }
+}
+
+/// A page with its heading.
+pub(crate) fn page(viewer: &Viewer, section: Section, title: &str, body: &Markup) -> Response {
+    respond(StatusCode::OK, &document(viewer, Some(section), title, body))
+}
+
+/// A page that says what went wrong, with the status of the error.
+pub(crate) fn error_page(viewer: &Viewer, error: &ToolError) -> Response {
+    let title = match error.code {
+        Code::NotFound => "Not found",
+        Code::Forbidden | Code::Unauthorized => "Not allowed",
+        Code::RateLimited => "Too many requests",
+        Code::BadRequest | Code::Conflict | Code::TooLarge => "That did not work",
+        Code::InternalError | Code::LlmUpstream | Code::Unavailable | Code::DeadlineExceeded => {
+            "Something failed"
+        }
+    };
+    let body = html! {
+        h1 { (title) }
+        (problem(error))
+        p { a href=(viewer.href("/")) { "Back to the start" } }
+    };
+    let status =
+        StatusCode::from_u16(error.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    respond(status, &document(viewer, None, title, &body))
+}
+
+/// A page without anybody, for what fails before it is known who looks.
+pub(crate) fn failed(base: &str, message: &str) -> Response {
+    let body = html! { main #main .alone { h1 { "Something failed" } p { (message) } } };
+    respond(StatusCode::INTERNAL_SERVER_ERROR, &bare(base, "Something failed", &body))
+}
+
+/// Tells whether whoever asks reads pages: a browser says so, programs do not.
+pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
+    headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/html")))
+}
+
+/// A page for an address that does not exist.
+pub(crate) fn not_found(base: &str) -> Response {
+    let body = html! {
+        main #main .alone {
+            h1 { "Not found" }
+            p { "There is no page at this address." }
+            p { a href=(format!("{base}/")) { "Go to the start" } }
+        }
+    };
+    respond(StatusCode::NOT_FOUND, &bare(base, "Not found", &body))
+}
+
+/// Part of a page, for a script that replaces it.
+pub(crate) fn part(body: &Markup) -> Response {
+    respond(StatusCode::OK, body)
+}
+
+/// Shows an error where its part of the page would be.
+pub(crate) fn problem(error: &ToolError) -> Markup {
+    let hint = error.details.get("hint").and_then(Value::as_str);
+    let others: Vec<(&String, &Value)> =
+        error.details.iter().filter(|(name, _)| *name != "hint").collect();
+    html! {
+        div .problem role="alert" {
+            p { strong { (error.code.as_str()) } " " (error.message) }
+            @if let Some(hint) = hint { p .hint { (hint) } }
+            @if !others.is_empty() {
+                dl .facts {
+                    @for (name, value) in others { dt { (name) } dd { (shown(value)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Says what a place is for while nothing is in it.
+pub(crate) fn empty(what: &str, next: &Markup) -> Markup {
+    html! { div .empty { p .what { (what) } div .next { (next) } } }
+}
+
+/// The hidden field that every form carries.
+pub(crate) fn form_token(viewer: &Viewer) -> Markup {
+    html! { input type="hidden" name="form_token" value=(viewer.form_token()); }
+}
+
+/// A sign-in page and others without the sections.
+pub(crate) fn bare(base: &str, title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" data-base=(base) {
+            (head(base, title))
+            body .bare { (body) }
+        }
+    }
+}
+
+fn document(viewer: &Viewer, section: Option<Section>, title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" data-base=(viewer.base) {
+            (head(&viewer.base, title))
+            body {
+                a .skip href="#main" { "Skip to the content" }
+                header .side {
+                    div .brand {
+                        a .name href=(viewer.href("/")) { (mark()) "Dowse" }
+                        button .theme type="button" data-theme-switch hidden
+                            aria-label="Change between light and dark" { (theme_icon()) }
+                    }
+                    details .menu {
+                        summary { "Menu" }
+                        (menu(viewer, section))
+                    }
+                    nav .wide aria-label="Sections" { (menu(viewer, section)) }
+                    (person(viewer))
+                }
+                div .page {
+                    @if viewer.is_viewing_as() { (viewing_as(viewer)) }
+                    main #main tabindex="-1" { (body) }
+                }
+                (keys())
+            }
+        }
+    }
+}
+
+fn head(base: &str, title: &str) -> Markup {
+    let asset = |name: &str| format!("{base}{}", assets::address(name));
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " · Dowse" }
+            link rel="icon" href=(ICON);
+            link rel="stylesheet" href=(asset("console.css"));
+            script src=(asset("theme.js")) {}
+            script src=(asset("console.js")) defer {}
+        }
+    }
+}
+
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'%3E%3Cpath d='M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9' fill='none' stroke='%230d7377' stroke-width='2.4' stroke-linecap='round'/%3E%3C/svg%3E";
+
+/// The forked branch of a dowser.
+fn mark() -> Markup {
+    html! {
+        svg .mark viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" {
+            path d="M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9" {}
+        }
+    }
+}
+
+fn theme_icon() -> Markup {
+    html! {
+        svg viewBox="0 0 20 20" width="16" height="16" aria-hidden="true" {
+            circle cx="10" cy="10" r="7" .ring {}
+            path d="M10 3a7 7 0 0 1 0 14z" .half {}
+        }
+    }
+}
+
+fn menu(viewer: &Viewer, current: Option<Section>) -> Markup {
+    html! {
+        @for (group, sections) in Section::GROUPS {
+            p .group { (group) }
+            ul {
+                @for section in sections {
+                    li {
+                        a href=(viewer.href(section.path())) data-go=(section.key())
+                            aria-current=[(current == Some(*section)).then_some("page")]
+                        { (section.name()) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn person(viewer: &Viewer) -> Markup {
+    let caller = &viewer.signed_in;
+    let is_required = viewer.app.authenticator.is_required();
+    html! {
+        div .person {
+            @if is_required {
+                p .who { (caller.subject) span .tenant { (caller.tenant) } }
+                form method="post" action=(viewer.href("/sign-out")) {
+                    (form_token(viewer))
+                    button .link type="submit" { "Sign out" }
+                }
+            } @else {
+                p .who { "Local administrator" span .tenant { "authentication is off" } }
+            }
+            @if caller.is_admin() {
+                a .link href=(viewer.href("/view-as")) { "View as…" }
+            }
+            button .link type="button" data-keys hidden { "Keyboard" }
+        }
+    }
+}
+
+fn viewing_as(viewer: &Viewer) -> Markup {
+    let caller = &viewer.caller;
+    let roles: Vec<&str> = caller.roles.iter().map(String::as_str).collect();
+    html! {
+        div .viewing role="status" {
+            p {
+                "Viewing as " strong { (caller.subject) } " of " strong { (caller.tenant) }
+                @if let Some(department) = &caller.department { ", department " strong { (department) } }
+                ", clearance " strong { (caller.clearance) }
+                @if !roles.is_empty() { ", roles " strong { (roles.join(", ")) } }
+                ". Nothing can be changed."
+            }
+            form method="post" action=(viewer.href("/view-as/stop")) {
+                (form_token(viewer))
+                button type="submit" { "Stop" }
+            }
+        }
+    }
+}
+
+/// The keys that the script knows, as a dialog.
+fn keys() -> Markup {
+    let rows = [
+        ("/", "search"),
+        ("j k", "next and previous result"),
+        ("Enter", "open the result"),
+        ("g s", "go to Search; g t Tables, g n Names, g c Charts, g f Sources, g k Knowledge"),
+        ("g p", "go to Tools; g x Contexts, g a Activity, g o Operations"),
+        ("Esc", "leave a field or this list"),
+        ("?", "this list"),
+    ];
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keyboard" }
+            dl {
+                @for (key, meaning) in rows { dt { kbd { (key) } } dd { (meaning) } }
+            }
+            form method="dialog" { button { "Close" } }
+        }
+    }
+}
+
+/// Writes a value as a person reads it.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "—".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(elements) => elements.iter().map(shown).collect::<Vec<_>>().join(", "),
+        Value::Object(_) => value.to_string(),
+    }
+}
+
+/// Gives HTML with the headers that keep it what it is.
+pub(crate) fn respond(status: StatusCode, page: &Markup) -> Response {
+    let mut response = (status, Html(page.0.clone())).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CROSS_ORIGIN_OPENER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}

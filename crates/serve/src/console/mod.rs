@@ -1,0 +1,106 @@
+//! The console: pages for people over the same calls of tools and REST that agents and programs
+//! make, behind the same guard. Rendered here, held in the binary; scripts only make it quicker.
+
+mod assets;
+mod layout;
+mod params;
+mod seal;
+mod session;
+mod settings;
+mod viewer;
+
+mod bars;
+mod cost;
+mod events;
+mod jobs;
+mod json_view;
+mod marked;
+mod stages;
+mod time;
+
+mod missing;
+mod search;
+mod start;
+
+mod actions;
+mod activity;
+mod charts;
+mod contexts;
+mod difference;
+mod document;
+mod judged;
+mod knowledge;
+mod names;
+mod operations;
+mod schema_form;
+mod sources;
+mod tables;
+mod tools;
+
+mod sign_in;
+mod view_as;
+
+use axum::extract::Extension;
+use axum::routing::{get, post};
+use axum::{Router, response::Response};
+
+use crate::http::Doors;
+
+pub(crate) use layout::{not_found, wants_html};
+pub use settings::{ConsoleConfig, ConsoleSettings};
+pub(crate) use viewer::Api;
+
+/// The addresses of the console; `api` is REST, which its pages call.
+pub(crate) fn routes(api: Router) -> Router<Doors> {
+    Router::new()
+        .route("/", get(search::show))
+        .route("/open/{id}", get(document::open))
+        .route("/files", get(document::file))
+        .route("/sources", get(sources::show))
+        .route("/sources/index", post(sources::index))
+        .route("/jobs/cancel", post(sources::cancel))
+        .route("/events/jobs", get(sources::watch))
+        .route("/tables", get(tables::list))
+        .route("/tables/{name}", get(tables::one))
+        .route("/tables/{name}/export", get(tables::export))
+        .route("/names", get(names::show).post(names::batch))
+        .route("/charts", get(charts::list))
+        .route("/charts/{id}", get(charts::one))
+        .route("/knowledge", get(knowledge::list))
+        .route("/knowledge/{id}", get(knowledge::base))
+        .route("/knowledge/collections/{id}", get(knowledge::collection))
+        .route("/knowledge/documents/{id}", get(document::of_knowledge))
+        .route("/contexts", get(contexts::list))
+        .route("/contexts/{id}", get(contexts::project))
+        .route("/contexts/documents/{id}", get(contexts::document))
+        .route("/do/{name}", post(actions::act))
+        .route("/activity", get(activity::show))
+        .route("/activity/export", get(activity::export))
+        .route("/activity/judge", post(judged::judge))
+        .route("/activity/{request}", get(activity::one))
+        .route("/operations", get(operations::show))
+        .merge(uploads())
+        .route("/tools", get(tools::list))
+        .route("/tools/{name}", get(tools::one).post(tools::post))
+        .route("/sign-in", get(sign_in::show).post(sign_in::enter))
+        .route("/sign-out", post(sign_in::leave))
+        .route("/view-as", get(view_as::show).post(view_as::begin))
+        .route("/view-as/stop", post(view_as::stop))
+        .route("/assets/{version}/{name}", get(assets::asset))
+        .layer(Extension(Api(api)))
+}
+
+/// Addresses that take files, within the limit that REST has for them.
+fn uploads() -> Router<Doors> {
+    Router::new()
+        .route("/upload/{id}", post(actions::upload))
+        .layer(axum::extract::DefaultBodyLimit::disable())
+}
+
+/// Sends a browser on to another page, as an answer to a form.
+fn go_to(viewer: &viewer::Viewer, path: &str) -> Response {
+    use axum::response::{IntoResponse, Redirect};
+    // Only paths of this server: never an address that a form was given.
+    let is_local = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+    Redirect::to(&viewer.href(if is_local { path } else { "/" })).into_response()
+}

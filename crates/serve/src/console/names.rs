@@ -1,0 +1,213 @@
+//! `/names`: a name or code becomes filter values, with the reasons; and whole lists at once.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use tools::{Code, ToolError};
+
+use super::json_view::json_box;
+use super::layout::{Section, empty, form_token, page, part, problem, shown};
+use super::marked::marked;
+use super::params::Params;
+use super::stages::score_bar;
+use super::viewer::{Posted, Viewer};
+
+/// Names of one pasted list.
+const MAX_LINES: usize = 1_000;
+
+/// Names of one call.
+const BATCH: usize = 100;
+
+/// One name, as one types.
+pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
+    let categories = categories(&viewer);
+    let found = lookup(&viewer, &params, &categories).await;
+    if params.get("part") == Some("results") {
+        return part(&found);
+    }
+    page(&viewer, Section::Names, "Names", &body(&viewer, &params, &categories, &found, &html! {}))
+}
+
+/// A list of names, one on each line.
+pub(super) async fn batch(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    let categories = categories(&viewer);
+    let answers = look_up_lines(&viewer, &params, &categories).await;
+    page(
+        &viewer,
+        Section::Names,
+        "Names",
+        &body(&viewer, &params, &categories, &html! {}, &answers),
+    )
+}
+
+/// The dimensions that the caller may use, out of the tool's own schema.
+fn categories(viewer: &Viewer) -> Vec<String> {
+    let tool = viewer.app.tools.get("search_filters", &viewer.caller);
+    let names = tool.as_ref().and_then(|tool| {
+        tool.spec.input.get("properties")?.get("category")?.get("enum")?.as_array()
+    });
+    names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn body(
+    viewer: &Viewer,
+    params: &Params,
+    categories: &[String],
+    found: &Markup,
+    answers: &Markup,
+) -> Markup {
+    if categories.is_empty() {
+        let next = html! { p { "Add a list of names to " code { "dowse.toml" } " with " code { "[[dimensions]]" } "." } };
+        return html! { h1 { "Names" } (empty("No dimension is configured.", &next)) };
+    }
+    let category = chosen(params, categories);
+    html! {
+        h1 { "Names" }
+        p { "What a name or a code means as a filter value, as " a href=(viewer.href("/tools/search_filters")) { code { "search_filters" } } " answers it." }
+        form .toolbar role="search" method="get" action=(viewer.href("/names")) data-live="#results" {
+            div .field { label for="category" { "Dimension" } (select("category", categories, &category)) }
+            div .field.grow { label for="q" { "Name or code" }
+                input #q type="search" name="q" value=(params.text("q")) autocomplete="off" maxlength="500"; }
+            div .field { label for="hint" { "Kind to prefer" } input #hint type="text" name="hint" value=(params.text("hint")) placeholder="county"; }
+            div .field { label for="locale" { "Language" } input #locale type="text" name="locale" value=(params.text("locale")) size="4" placeholder="ro"; }
+            button .primary type="submit" { "Look up" }
+        }
+        div #results aria-live="polite" { (found) }
+        h2 { "A whole list" }
+        form method="post" action=(viewer.href("/names")) {
+            (form_token(viewer))
+            div .field { label for="list-category" { "Dimension" } (select("list-category", categories, &category)) }
+            div .field { label for="lines" { "Names, one on each line" }
+                textarea #lines name="lines" placeholder="Cluj\nTg. Ocna\n20.30" { (params.text("lines")) } }
+            button type="submit" { "Look up all" }
+            span .note { " At most " (MAX_LINES) " lines. Programs such as OpenRefine do the same at "
+                code { (viewer.app.server.link_base()) "/reconcile" } "." }
+        }
+        (answers)
+    }
+}
+
+fn select(id: &str, categories: &[String], chosen: &str) -> Markup {
+    html! { select id=(id) name="category" {
+        @for category in categories { option value=(category) selected[category == chosen] { (category) } }
+    } }
+}
+
+fn chosen(params: &Params, categories: &[String]) -> String {
+    let given =
+        params.get("category").filter(|given| categories.iter().any(|known| known == given));
+    given.map(str::to_owned).or_else(|| categories.first().cloned()).unwrap_or_default()
+}
+
+async fn lookup(viewer: &Viewer, params: &Params, categories: &[String]) -> Markup {
+    let query = params.text("q").trim();
+    if query.is_empty() || categories.is_empty() {
+        return html! {};
+    }
+    let mut arguments =
+        json!({ "category": chosen(params, categories), "query": query, "explain": true });
+    for name in ["hint", "locale"] {
+        if let Some(value) = params.get(name) {
+            arguments[name] = json!(value);
+        }
+    }
+    match viewer.tool("search_filters", arguments).await {
+        Err(error) => problem(&error),
+        Ok(reply) => html! {
+            (best(&reply.value))
+            (candidates(&reply.value, query))
+            details { summary { "What the agent gets" } (json_box("names-json", &reply.value)) }
+        },
+    }
+}
+
+/// The best match, or why there is none.
+fn best(answer: &Value) -> Markup {
+    let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let score = |position: usize| results.get(position).and_then(|result| result["score"].as_f64());
+    html! {
+        @if let Some(best) = answer.get("bestMatch").filter(|best| !best.is_null()) {
+            div .good { strong { (shown(&best["name"])) } " is sure enough to take: "
+                code { (shown(&best["filterKey"])) " = " (shown(&best["filterValue"])) } }
+        } @else {
+            @match (score(0), score(1)) {
+                (None, _) => div .empty { p .what { "Nothing has this name." } div .next { p { "Junk finds nothing on purpose. Try fewer letters, another language, or another dimension." } } },
+                (Some(first), Some(second)) if first - second < 0.05 => p .warnings {
+                    "There is no best match: the first two are too close (" (format!("{first:.2}")) " and " (format!("{second:.2}")) "). "
+                    "The margin is " code { "filters.best_match_margin" } ". A kind to prefer may help." },
+                (Some(first), _) => p .warnings { "There is no best match: " (format!("{first:.2}"))
+                    " does not reach " code { "filters.best_match_threshold" } ", or does not lead by enough." },
+            }
+        }
+        @for warning in answer["warnings"].as_array().into_iter().flatten() { p .warnings { (shown(warning)) } }
+    }
+}
+
+fn candidates(answer: &Value, query: &str) -> Markup {
+    let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+    html! {
+        @if !results.is_empty() {
+            div .scroll { table {
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Score" } th scope="col" { "Filter" } th scope="col" { "Why" } th scope="col" { "About it" } } }
+                tbody { @for result in results {
+                    @let why = &result["explanation"];
+                    tr {
+                        td { (marked(result["name"].as_str().unwrap_or_default(), query)) }
+                        td { (score_bar(result["score"].as_f64().unwrap_or_default())) }
+                        td { code { (shown(&result["filterKey"])) " = " (shown(&result["filterValue"])) } }
+                        td .note { @for (name, value) in why.as_object().into_iter().flatten() { (name) " " (shown(value)) br; } }
+                        td .note { (result["context"].as_str().unwrap_or_default()) }
+                    }
+                } }
+            } }
+        }
+    }
+}
+
+async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) -> Markup {
+    let category = chosen(params, categories);
+    let lines: Vec<&str> =
+        params.text("lines").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.len() > MAX_LINES {
+        let message =
+            format!("the list has {} lines: at most {MAX_LINES} are allowed", lines.len());
+        return problem(&ToolError::new(Code::TooLarge, message).with_hint("paste it in parts"));
+    }
+    let mut rows = Vec::new();
+    for some in lines.chunks(BATCH) {
+        let queries: Vec<Value> = some
+            .iter()
+            .map(|line| json!({ "category": category, "query": line, "limit": 3 }))
+            .collect();
+        match viewer.tool("search_filters_batch", json!({ "queries": queries })).await {
+            Ok(reply) => {
+                let answers = reply.value["responses"].as_array().cloned().unwrap_or_default();
+                rows.extend(some.iter().map(|line| (*line).to_owned()).zip(answers));
+            }
+            Err(error) => return problem(&error),
+        }
+    }
+    let n_sure = rows
+        .iter()
+        .filter(|(_, answer)| answer.get("bestMatch").is_some_and(|best| !best.is_null()))
+        .count();
+    html! {
+        @if !rows.is_empty() {
+            p .summary { (n_sure) " of " (rows.len()) " names have a best match." }
+            div .scroll { table {
+                thead { tr { th scope="col" { "Given" } th scope="col" { "Best match" } th scope="col" { "Value" } th scope="col" { "Score" } th scope="col" { "Otherwise" } } }
+                tbody { @for (line, answer) in &rows {
+                    @let best = &answer["bestMatch"];
+                    @let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+                    tr {
+                        td { (line) }
+                        @if best.is_null() { td { span .badge.warning { (if results.is_empty() { "nothing" } else { "not sure" }) } } td {} td {} }
+                        @else { td { (shown(&best["name"])) } td { code { (shown(&best["filterValue"])) } } td { (score_bar(best["score"].as_f64().unwrap_or_default())) } }
+                        td .note { @for (position, result) in results.iter().skip(usize::from(!best.is_null())).enumerate() { @if position > 0 { ", " } (shown(&result["name"])) } }
+                    }
+                } }
+            } }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `/sign-in`: a key or a token becomes a session.
+
+use axum::Form;
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::{AUTHORIZATION, HeaderValue, SET_COOKIE};
+use http::{HeaderMap, StatusCode};
+use maud::{Markup, html};
+
+use super::go_to;
+use super::layout::{bare, respond};
+use super::params::Params;
+use super::seal::Seal;
+use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
+use super::viewer::Posted;
+use crate::App;
+use crate::http::{Doors, identify};
+
+/// The longest key or token that is looked at.
+const MAX_CREDENTIAL_CHARS: usize = 8_192;
+
+/// What the token of the sign-in form is bound to, since there is no session yet.
+const BEFORE_SESSION: &str = "sign-in";
+
+/// Asks for a key or token.
+pub(super) async fn show(State(doors): State<Doors>, params: Params) -> Response {
+    let app = doors.shared.load();
+    if !app.authenticator.is_required() {
+        return Redirect::to(&format!("{}/", app.server.base_path())).into_response();
+    }
+    respond(StatusCode::OK, &form(&app, params.get("next").unwrap_or("/"), None))
+}
+
+/// Begins a session, or says why not.
+pub(super) async fn enter(
+    State(doors): State<Doors>,
+    headers: HeaderMap,
+    Form(pairs): Form<Vec<(String, String)>>,
+) -> Response {
+    let app = doors.shared.load();
+    let seal = Seal::new(&app.console.secret);
+    let params = Params::new(pairs);
+    let next = params.get("next").unwrap_or("/").to_owned();
+    let refuse = |status, message: &str| respond(status, &form(&app, &next, Some(message)));
+    if !seal.is_form_token(BEFORE_SESSION, params.text("form_token")) {
+        return refuse(StatusCode::FORBIDDEN, "The page was too old. Try again.");
+    }
+    let credential = params.text("credential").trim().to_owned();
+    let header = HeaderValue::from_str(&format!("Bearer {credential}"))
+        .ok()
+        .filter(|_| !credential.is_empty() && credential.len() <= MAX_CREDENTIAL_CHARS);
+    let Some(header) = header else {
+        return refuse(StatusCode::BAD_REQUEST, "Enter a key or a token.");
+    };
+    let mut proof = HeaderMap::new();
+    proof.insert(AUTHORIZATION, header);
+    if identify(&app, &proof).await.is_err() {
+        tracing::info!("a sign-in to the console was refused");
+        return refuse(StatusCode::UNAUTHORIZED, "This key or token is not known, or has expired.");
+    }
+    let expires_at = app.clock.now().0.saturating_add(app.console.session.as_millis() as i64);
+    let Some(sealed) = (Session { credential, expires_at }).sealed(&seal) else {
+        return refuse(StatusCode::BAD_REQUEST, "This token is too large for a browser to keep.");
+    };
+    let base = app.server.base_path();
+    let scope = scope(&app, &base);
+    let seconds = app.console.session.as_secs();
+    let is_local = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
+    let next = if is_local { next.as_str() } else { "/" };
+    let mut response = Redirect::to(&format!("{base}{next}")).into_response();
+    let old_view = session::cookie(&headers, VIEW_AS).map(|_| set_cookie(&scope, VIEW_AS, None, 0));
+    let session = set_cookie(&scope, SESSION, Some(&sealed), seconds);
+    for cookie in [session, old_view.flatten()].into_iter().flatten() {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Ends the session in this browser.
+pub(super) async fn leave(posted: Posted) -> Response {
+    let viewer = posted.viewer;
+    let mut response = go_to(&viewer, "/sign-in");
+    let scope = scope(&viewer.app, &viewer.base);
+    for name in [SESSION, VIEW_AS] {
+        if let Some(cookie) = set_cookie(&scope, name, None, 0) {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+    }
+    response
+}
+
+/// Cookies go to the console's own path, and over HTTPS alone where people come over HTTPS.
+pub(super) fn scope<'a>(app: &App, base: &'a str) -> CookieScope<'a> {
+    CookieScope { base, is_https: app.server.link_base().starts_with("https:") }
+}
+
+fn form(app: &App, next: &str, problem: Option<&str>) -> Markup {
+    let base = app.server.base_path();
+    let token = Seal::new(&app.console.secret).form_token(BEFORE_SESSION);
+    let body = html! {
+        main #main .alone {
+            h1 { "Dowse" }
+            p { "Sign in with an API key or a token of this server. You see what an agent with the same key sees." }
+            @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
+            form method="post" action=(format!("{base}/sign-in")) {
+                input type="hidden" name="form_token" value=(token);
+                input type="hidden" name="next" value=(next);
+                label for="credential" { "Key or token" }
+                input #credential type="password" name="credential" autocomplete="current-password" required autofocus;
+                button .primary type="submit" { "Sign in" }
+            }
+        }
+    };
+    bare(&base, "Sign in", &body)
+}

@@ -1,0 +1,242 @@
+//! `/sources`: the folders, what is indexed of them, what failed and why, and how far jobs are.
+
+use axum::response::{IntoResponse, Response};
+use http::Method;
+use maud::{Markup, html};
+use model::Timestamp;
+use serde_json::{Value, json};
+use tools::{Code, ToolError};
+
+use super::events;
+use super::go_to;
+use super::jobs::{self, job_rows};
+use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::params::{Params, encoded};
+use super::time::{ago, bytes, thousands};
+use super::viewer::{Posted, Viewer};
+
+/// Files of one page.
+const SHOWN: usize = 100;
+
+/// Problems that the first page names.
+const SHOWN_PROBLEMS: usize = 50;
+
+/// The folders and their state; a folder's files where one is named.
+pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
+    let roots = viewer.tool("listRoots", json!({})).await;
+    let roots: Vec<String> = match &roots {
+        Ok(reply) => names(&reply.value["roots"]),
+        Err(error) if error.code == Code::NotFound => Vec::new(),
+        Err(error) => return error_page(&viewer, error),
+    };
+    let jobs = jobs::list(&viewer).await;
+    let body = html! {
+        div .head { h1 { "Sources" } }
+        @if roots.is_empty() {
+            (empty("No folder is configured.", &html! {
+                p { "Start with folders: " code { "dowse serve FOLDER" } }
+                p { "Or name them in " code { "dowse.toml" } ": " code { "[files] roots = [\"./documents\"]" } }
+            }))
+        } @else {
+            (counts(&viewer))
+            (failed(&viewer, &jobs))
+            h2 { "Folders" }
+            ul .grid {
+                @for root in &roots { li .card { (root_card(&viewer, &params, root)) } }
+            }
+            (files(&viewer, &params, &roots).await)
+        }
+        h2 { "Jobs" }
+        div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
+    };
+    page(&viewer, Section::Sources, "Sources", &body)
+}
+
+fn names(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// What is in the index, and what still waits for its vector.
+fn counts(viewer: &Viewer) -> Markup {
+    let Some(Ok(counts)) = viewer.app.files.as_ref().map(files::Service::counts) else {
+        return html! {};
+    };
+    let debt = counts.n_passages.saturating_sub(counts.n_vectors);
+    html! {
+        p { strong { (thousands(counts.n_documents)) } " files with "
+            strong { (thousands(counts.n_passages)) } " passages are searchable by words; "
+            strong { (thousands(counts.n_vectors)) } " of them by vector too"
+            @if debt > 0 { ", " (thousands(debt)) " wait for theirs" }
+            ". " progress max="1" value=(counts.vector_coverage()) aria-label="Passages with vectors" {} }
+    }
+}
+
+/// Warnings and errors of the newest run over each folder.
+fn failed(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) -> Markup {
+    let Ok(jobs) = jobs else { return html! {} };
+    let newest = jobs.iter().find(|job| {
+        job["kind"] == "files.index" && job["result"]["n_warnings"].as_u64().unwrap_or_default() > 0
+    });
+    let Some(job) = newest else {
+        return html! { p .note { "The newest runs named no file that failed or was skipped." } };
+    };
+    let warnings = job["result"]["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let n_warnings = job["result"]["n_warnings"].as_u64().unwrap_or_default();
+    html! {
+        section .card aria-labelledby="failed" {
+            div .head {
+                h2 #failed { "Files with problems" }
+                span .note { (n_warnings) " in the run of " (job["created_at"].as_str().unwrap_or_default()) }
+            }
+            div .scroll { table {
+                thead { tr { th scope="col" { "Reason" } th scope="col" { "What was said" } } }
+                tbody { @for warning in warnings.iter().take(SHOWN_PROBLEMS) { tr {
+                    td .nowrap { span .badge.warning { (warning["code"].as_str().unwrap_or("warning")) } }
+                    td .path { (warning["message"].as_str().or(warning.as_str()).unwrap_or_default()) }
+                } } }
+            } }
+            @if n_warnings as usize > warnings.len().min(SHOWN_PROBLEMS) {
+                p .note { "Only the first are shown." }
+            }
+            p { a href=(viewer.href("/sources#jobs")) { "See the jobs" } }
+        }
+    }
+}
+
+fn root_card(viewer: &Viewer, params: &Params, root: &str) -> Markup {
+    let open = Params::default().with("root", root);
+    html! {
+        h3 { a href=(viewer.link("/sources", &open))
+            aria-current=[params.has("root", root).then_some("true")] { (root) } }
+        div .actions {
+            form .bare method="post" action=(viewer.href("/sources/index")) {
+                (form_token(viewer))
+                input type="hidden" name="root" value=(root);
+                button .small name="full" value="false" { "Look for changes" }
+                " "
+                button .small name="full" value="true" { "Index anew" }
+            }
+        }
+    }
+}
+
+/// The files of one folder, by path.
+async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
+    let Some(service) = viewer.app.files.clone() else { return html! {} };
+    let Some(root) = params.get("root").map(str::to_owned).or_else(|| roots.first().cloned())
+    else {
+        return html! {};
+    };
+    let (word, after) =
+        (params.get("q").map(str::to_owned), params.get("after").map(str::to_owned));
+    let caller = viewer.caller.clone();
+    let listed = {
+        let (root, word) = (root.clone(), word.clone());
+        tokio::task::spawn_blocking(move || {
+            service.list_files(&caller, &root, word.as_deref(), after.as_deref(), SHOWN)
+        })
+        .await
+    };
+    let listed = match listed {
+        Ok(Ok(listed)) => listed,
+        Ok(Err(error)) => return problem(&super::document::not_shown(&error)),
+        Err(_) => {
+            return problem(&ToolError::new(Code::InternalError, "the files could not be listed"));
+        }
+    };
+    let now = viewer.app.clock.now();
+    html! {
+        h2 #files { "Files in " code { (root) } }
+        form .toolbar method="get" action=(viewer.href("/sources")) role="search" {
+            input type="hidden" name="root" value=(root);
+            div .field { label for="file-q" { "Path contains" }
+                input #file-q type="search" name="q" value=(word.as_deref().unwrap_or_default()); }
+            button type="submit" { "Show" }
+        }
+        @if listed.files.is_empty() {
+            (empty("No file is here.", &html! { p { "Nothing was indexed yet, or no path has these letters." } }))
+        } @else {
+            div .scroll { table {
+                thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" .num { "Passages" }
+                    th scope="col" .num { "Size" } th scope="col" { "Indexed" } } }
+                tbody { @for file in &listed.files {
+                    @let shown = file.path.strip_prefix(&root).unwrap_or(&file.path).trim_start_matches('/');
+                    tr {
+                        td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (shown) } }
+                        td { @if file.n_passages > 0 { span .badge.indexed { "indexed" } }
+                            @else { span .badge.skipped title="Only its name can be found: it holds no text that could be read" { "name only" } } }
+                        td .num { (thousands(file.n_passages)) }
+                        td .num { (file.bytes.map(bytes).unwrap_or_default()) }
+                        td .nowrap { (ago(Timestamp(file.indexed_at), now)) }
+                    }
+                } }
+            } }
+            (pager(viewer, params, listed.next.as_deref()))
+        }
+    }
+}
+
+fn pager(viewer: &Viewer, params: &Params, next: Option<&str>) -> Markup {
+    html! {
+        div .pager {
+            @if params.get("after").is_some() {
+                a .button href=(viewer.link("/sources", &params.without("after"))) { "First page" }
+            }
+            @if let Some(next) = next {
+                a .button rel="next" href=(format!("{}#files", viewer.link("/sources", &params.with("after", next)))) { "Next page" }
+            }
+        }
+    }
+}
+
+/// Jobs as they are now, also sent as they go on.
+pub(super) fn progress(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) -> Markup {
+    match jobs {
+        Err(error) => problem(error),
+        Ok(jobs) => html! { div #jobs { (job_rows(viewer, &jobs[..jobs.len().min(12)])) } },
+    }
+}
+
+/// Starts to index a folder.
+pub(super) async fn index(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    if let Err(error) = viewer.may_change() {
+        return error_page(&viewer, &error);
+    }
+    let (root, full) = (params.text("root").to_owned(), params.text("full") == "true");
+    let arguments = json!({ "root": root, "full": full, "priority": "high" });
+    // It may take long; the page shows how far it is.
+    let call = {
+        let viewer = viewer.clone();
+        tokio::spawn(async move { viewer.tool("indexFolder", arguments).await.map(|_| ()) })
+    };
+    match tokio::time::timeout(std::time::Duration::from_millis(700), call).await {
+        Ok(Ok(Err(error))) => error_page(&viewer, &error),
+        _ => go_to(&viewer, "/sources#jobs"),
+    }
+}
+
+/// Cancels a job.
+pub(super) async fn cancel(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    if let Err(error) = viewer.may_change() {
+        return error_page(&viewer, &error);
+    }
+    let path = format!("/v1/jobs/{}", encoded(params.text("job")));
+    match viewer.rest(Method::DELETE, &path, None).await {
+        Ok(_) => go_to(&viewer, params.get("next").unwrap_or("/sources")),
+        Err(error) => error_page(&viewer, &error),
+    }
+}
+
+/// Sends the jobs as they go on.
+pub(super) async fn watch(viewer: Viewer) -> Response {
+    events::stream(move || {
+        let viewer = viewer.clone();
+        async move {
+            let jobs = jobs::list(&viewer).await;
+            progress(&viewer, &jobs)
+        }
+    })
+    .into_response()
+}

@@ -1,0 +1,228 @@
+//! `/tools`: every tool as an agent sees it, with its cost, and a place to try it.
+
+use std::collections::BTreeMap;
+
+use axum::extract::Path;
+use axum::response::Response;
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use tools::{Code, Effect, Listed, ToolError};
+
+use super::cost;
+use super::json_view::{json_box, text_box};
+use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::params::{Params, encoded};
+use super::schema_form;
+use super::search::millis;
+use super::start::clients;
+use super::viewer::{Posted, ToolReply, Viewer};
+use crate::mcp::list_cost;
+
+/// Lists the tools of `/mcp`, and those of endpoints.
+pub(super) async fn list(viewer: Viewer) -> Response {
+    let listed = viewer.app.tools.list(&viewer.caller);
+    let costs: BTreeMap<String, usize> =
+        list_cost(&viewer.app.tools, &viewer.caller).into_iter().collect();
+    let total: usize = costs.values().sum();
+    let most = costs.values().copied().max().unwrap_or(1).max(1);
+    let body = html! {
+        h1 { "Tools" }
+        p { "What an agent at " code { (viewer.app.server.link_base()) "/mcp" } " can call. "
+            code { "tools/list" } " costs it " strong { (total) " tokens" } " before it has asked anything." }
+        div .scroll {
+            table {
+                thead { tr { th scope="col" { "Tool" } th scope="col" { "When an agent uses it" }
+                    th scope="col" { "Effect" } th scope="col" .num { "Tokens in the list" } } }
+                tbody {
+                    @for tool in &listed {
+                        @let n_tokens = costs.get(&tool.spec.name).copied().unwrap_or_default();
+                        tr {
+                            td .nowrap { a href=(viewer.href(&format!("/tools/{}", encoded(&tool.spec.name)))) {
+                                code { (tool.spec.name) } } }
+                            td { (tool.spec.description) }
+                            td .nowrap { (effect(tool.spec.effect)) }
+                            td .num { (cost::bar(n_tokens as f64 / most as f64)) " " (n_tokens) }
+                        }
+                    }
+                }
+            }
+        }
+        h2 { "Tools of endpoints" }
+        (endpoint_tools(&viewer).await)
+        h2 { "Connect an agent" }
+        (clients(&viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", None))
+    };
+    page(&viewer, Section::Tools, "Tools", &body)
+}
+
+fn effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::ReadOnly => "reads",
+        Effect::Additive => "adds or refreshes",
+        Effect::Creates => "creates",
+    }
+}
+
+/// The tools that people made over their JSON documents.
+async fn endpoint_tools(viewer: &Viewer) -> Markup {
+    let tools = made_tools(viewer).await;
+    let Ok(tools) = tools.map_err(|error| problem(&error)) else {
+        return html! { p .note { "Endpoints could not be listed." } };
+    };
+    if tools.is_empty() {
+        let next = html! { p { a href=(viewer.href("/contexts")) { "Make a search tool over a JSON document" } } };
+        return empty("No endpoint has tools of its own.", &next);
+    }
+    html! {
+        ul .chips {
+            @for tool in tools {
+                li { a .chip href=(viewer.href(&format!("/tools/{}?made={}", encoded(&tool.1), encoded(&tool.0)))) {
+                    code { (tool.1) } } }
+            }
+        }
+    }
+}
+
+/// Gives id and name of each tool of the caller's projects.
+async fn made_tools(viewer: &Viewer) -> Result<Vec<(String, String)>, ToolError> {
+    let projects = viewer.get("/v1/projects").await?;
+    let mut made = Vec::new();
+    for project in projects["projects"].as_array().into_iter().flatten() {
+        let id = project["id"].as_str().unwrap_or_default();
+        let tools = viewer.get(&format!("/v1/projects/{id}/tools")).await?;
+        for tool in tools["tools"].as_array().into_iter().flatten() {
+            let text = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
+            made.push((text("id"), text("name")));
+        }
+    }
+    Ok(made)
+}
+
+/// A form for a tool; a read-only tool runs by its address, which can be shared.
+pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params) -> Response {
+    let tool = match find(&viewer, &name, &params) {
+        Ok(tool) => tool,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let is_run = params.get("run").is_some() && tool.spec.effect == Effect::ReadOnly;
+    let outcome = if is_run { Some(run(&viewer, &tool, &params).await) } else { None };
+    page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, outcome))
+}
+
+/// Runs a tool that changes something.
+pub(super) async fn post(Path(name): Path<String>, posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    let tool = match find(&viewer, &name, &params).and_then(|tool| {
+        viewer.may_change()?;
+        Ok(tool)
+    }) {
+        Ok(tool) => tool,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let outcome = run(&viewer, &tool, &params).await;
+    page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, Some(outcome)))
+}
+
+fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolError> {
+    let missing = || {
+        ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
+            .with_hint("the page Tools lists those that are")
+    };
+    let Some(id) = params.get("made") else {
+        return viewer.app.tools.get(name, &viewer.caller).ok_or_else(missing);
+    };
+    let service = viewer.app.contexts.as_ref().ok_or_else(missing)?;
+    let tool = service.get_tool(&viewer.caller, id).map_err(tools::contexts::error)?;
+    let tool = tools::contexts::tool(service, &tool);
+    let spec = tool.spec(&viewer.caller).ok_or_else(missing)?;
+    Ok(Listed { spec, tool })
+}
+
+/// What a call was given and how it ended.
+struct Ran {
+    arguments: Value,
+    result: Result<ToolReply, ToolError>,
+}
+
+async fn run(viewer: &Viewer, tool: &Listed, params: &Params) -> Ran {
+    match schema_form::arguments(&tool.spec.input, params) {
+        Ok(arguments) => {
+            let result = viewer.call(tool.clone(), arguments.clone()).await;
+            Ran { arguments, result }
+        }
+        Err(error) => Ran { arguments: json!({}), result: Err(error) },
+    }
+}
+
+fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>) -> Markup {
+    let spec = &tool.spec;
+    let address = viewer.href(&format!("/tools/{}", encoded(&spec.name)));
+    let is_reading = spec.effect == Effect::ReadOnly;
+    let arguments = match &ran {
+        Some(ran) => ran.arguments.clone(),
+        None => schema_form::arguments(&spec.input, params).unwrap_or(json!({})),
+    };
+    html! {
+        p .crumbs { a href=(viewer.href("/tools")) { "Tools" } " / " (spec.title) }
+        h1 { code { (spec.name) } }
+        p { (spec.description) }
+        div .halves {
+            section aria-labelledby="arguments" {
+                h2 #arguments { "Arguments" }
+                form .tool method=(if is_reading { "get" } else { "post" }) action=(address) {
+                    @if !is_reading { (form_token(viewer)) }
+                    @if let Some(made) = params.get("made") { input type="hidden" name="made" value=(made); }
+                    input type="hidden" name="run" value="1";
+                    (schema_form::fields(&spec.input, params))
+                    div .actions { button .primary type="submit" { "Call" }
+                        a .button href=(address) { "Clear" }
+                        @if !is_reading { span .note { "This tool " (effect(spec.effect)) "." } } }
+                }
+                details { summary { "Schemas" }
+                    h3 { "Input" } (json_box("input-schema", &Value::Object((*spec.input).clone())))
+                    h3 { "Output" } (json_box("output-schema", &Value::Object((*spec.output).clone())))
+                }
+            }
+            section aria-labelledby="answer" {
+                h2 #answer { "Answer" }
+                @match &ran {
+                    None => p .note { "Nothing was called yet." },
+                    Some(Ran { result: Ok(reply), .. }) => {
+                        p .cost { strong { (cost::tokens(&reply.text)) } " tokens, "
+                            (reply.text.chars().count()) " characters, " (millis(reply.took)) " ms" }
+                        (json_box("answer-json", &reply.value))
+                    },
+                    Some(Ran { result: Err(error), .. }) => {
+                        (problem(error))
+                        (json_box("answer-json", &error.to_json(spec.errors)))
+                    },
+                }
+                h2 { "The same call from elsewhere" }
+                (elsewhere(viewer, tool, params, &arguments))
+            }
+        }
+    }
+}
+
+fn elsewhere(viewer: &Viewer, tool: &Listed, params: &Params, arguments: &Value) -> Markup {
+    let request = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": { "name": tool.spec.name, "arguments": arguments },
+    });
+    let is_made = params.get("made").is_some();
+    let path = if is_made { "/mcp/ENDPOINT_ID" } else { "/mcp" };
+    let url = format!("{}{path}", viewer.app.server.link_base());
+    let needs_key = is_made || viewer.app.authenticator.is_required();
+    let key = if needs_key { " \\\n  -H 'Authorization: Bearer YOUR_KEY'" } else { "" };
+    // A quote ends the shell's string, so it is closed, escaped and opened again.
+    let body = request.to_string().replace('\'', "'\\''");
+    let curl =
+        format!("curl -s {url} \\\n  -H 'Content-Type: application/json'{key} \\\n  -d '{body}'");
+    html! {
+        h3 { "Request" } (json_box("request-json", &request))
+        h3 { "curl" } (text_box("request-curl", &curl))
+        details { summary { "Lines for clients" } (clients(viewer, &url, "dowse", needs_key.then_some("YOUR_KEY"))) }
+    }
+}

@@ -1,0 +1,100 @@
+//! `/view-as`: an administrator looks at the console through another caller's eyes.
+
+use axum::response::Response;
+use http::header::SET_COOKIE;
+use maud::html;
+use model::{Clearance, Identity};
+use tools::{Code, ToolError};
+
+use super::go_to;
+use super::layout::{Section, error_page, form_token, page};
+use super::seal::Seal;
+use super::session::{VIEW_AS, ViewAs, set_cookie};
+use super::sign_in::scope;
+use super::viewer::{Posted, Viewer};
+
+/// How long it lasts; longer than anybody looks, shorter than anybody remembers.
+const SECONDS: u64 = 3_600;
+
+/// Asks as whom.
+pub(super) async fn show(viewer: Viewer) -> Response {
+    if !viewer.signed_in.is_admin() {
+        return error_page(&viewer, &refused());
+    }
+    let is_local = viewer.signed_in.identity == Identity::Local;
+    let levels = Clearance::ALL.iter().filter(|level| **level <= viewer.signed_in.clearance);
+    let body = html! {
+        h1 { "View as" }
+        p { "See the console as another caller: what is not theirs is not there, in search, lists, counts and tools. "
+            "Nothing can be changed while you do." }
+        form .fields method="post" action=(viewer.href("/view-as")) {
+            (form_token(&viewer))
+            div .field {
+                label for="subject" { "Name" }
+                input #subject name="subject" placeholder="somebody";
+            }
+            div .field {
+                label for="tenant" { "Tenant" }
+                @if is_local {
+                    input #tenant name="tenant" value=(viewer.signed_in.tenant);
+                } @else {
+                    input #tenant name="tenant" value=(viewer.signed_in.tenant) disabled;
+                    p .note { "Administrators see their own tenant alone." }
+                }
+            }
+            div .field { label for="department" { "Department" } input #department name="department"; }
+            div .field {
+                label for="clearance" { "Clearance" }
+                select #clearance name="clearance" {
+                    @for level in levels {
+                        option value=(level) selected[*level == Clearance::Internal] { (level) }
+                    }
+                }
+            }
+            div .field {
+                label for="roles" { "Roles" }
+                input #roles name="roles" placeholder="reader, finance";
+                @if !is_local { p .note { "Roles that you do not have yourself are left out." } }
+            }
+            button .primary type="submit" { "View as this caller" }
+        }
+    };
+    page(&viewer, Section::Operations, "View as", &body)
+}
+
+/// Begins.
+pub(super) async fn begin(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    if !viewer.signed_in.is_admin() {
+        return error_page(&viewer, &refused());
+    }
+    let roles = params.text("roles").split([',', ' ']).map(str::trim);
+    let view = ViewAs {
+        chosen_by: viewer.signed_in.client_key(),
+        subject: params.text("subject").trim().to_owned(),
+        tenant: params.text("tenant").trim().to_owned(),
+        department: params.get("department").map(|name| name.trim().to_owned()),
+        clearance: params.text("clearance").to_owned(),
+        roles: roles.filter(|role| !role.is_empty()).map(str::to_owned).collect(),
+    };
+    let sealed = view.sealed(&Seal::new(&viewer.app.console.secret));
+    with_cookie(&viewer, sealed.as_deref())
+}
+
+/// Ends.
+pub(super) async fn stop(posted: Posted) -> Response {
+    with_cookie(&posted.viewer, None)
+}
+
+fn with_cookie(viewer: &Viewer, sealed: Option<&str>) -> Response {
+    let mut response = go_to(viewer, "/");
+    let scope = scope(&viewer.app, &viewer.base);
+    if let Some(cookie) = set_cookie(&scope, VIEW_AS, sealed, SECONDS) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn refused() -> ToolError {
+    ToolError::new(Code::Forbidden, "only administrators view as somebody else")
+}

@@ -1,0 +1,284 @@
+//! Who looks at a page, and how the page asks for what it shows: by the same calls of tools and
+//! REST that an agent makes, behind the same guard.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Extension, FromRequest, FromRequestParts, Request};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::{Form, Router};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use model::Caller;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tools::{Code, ToolError};
+use tower::ServiceExt;
+
+use super::layout;
+use super::params::{Params, encoded};
+use super::seal::Seal;
+use super::session::{self, Session, ViewAs};
+use crate::App;
+use crate::api::FromConsole;
+use crate::call;
+use crate::guarded::Via;
+use crate::http::{Doors, RequestId, identify};
+
+/// The most bytes of an answer of REST that a page reads.
+const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+
+/// The header in which a script sends the token of forms.
+pub(super) const FORM_TOKEN_HEADER: &str = "x-dowse-form";
+
+/// The REST addresses, called inside the process.
+#[derive(Clone)]
+pub(crate) struct Api(pub(crate) Router);
+
+/// A person at a page.
+#[derive(Clone)]
+pub(crate) struct Viewer {
+    pub(crate) app: Arc<App>,
+    /// As whom everything is asked.
+    pub(crate) caller: Arc<Caller>,
+    /// Who signed in; differs from `caller` while an administrator views as somebody else.
+    pub(crate) signed_in: Arc<Caller>,
+    /// The path before every link: empty, or as `/dowse`.
+    pub(crate) base: String,
+    /// This page's path and query below the base.
+    pub(crate) here: String,
+    session: String,
+    id: String,
+    api: Api,
+}
+
+/// What a tool answered.
+pub(crate) struct ToolReply {
+    /// The answer as an agent gets it, redacted and cut.
+    pub(crate) value: Value,
+    /// The same as the text that an agent reads.
+    pub(crate) text: String,
+    pub(crate) took: Duration,
+}
+
+impl Viewer {
+    /// Gives the address of a page.
+    pub(crate) fn href(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// Gives the address of a page with a query.
+    pub(crate) fn link(&self, path: &str, params: &Params) -> String {
+        format!("{}{path}{}", self.base, params.to_query())
+    }
+
+    /// Tells whether an administrator looks through somebody else's eyes.
+    pub(crate) fn is_viewing_as(&self) -> bool {
+        self.caller != self.signed_in
+    }
+
+    /// The same person with their own eyes.
+    pub(crate) fn as_signed_in(&self) -> Self {
+        Viewer { caller: Arc::clone(&self.signed_in), ..self.clone() }
+    }
+
+    /// Gives the token that every form of this session carries.
+    pub(crate) fn form_token(&self) -> String {
+        self.seal().form_token(&self.session)
+    }
+
+    fn seal(&self) -> Seal {
+        Seal::new(&self.app.console.secret)
+    }
+
+    /// Calls a tool of `/mcp`.
+    pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Result<ToolReply, ToolError> {
+        let tool = self.app.tools.get(name, &self.caller).ok_or_else(|| {
+            ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
+                .with_hint("configure a source of its family")
+        })?;
+        self.call(tool, arguments).await
+    }
+
+    /// Calls a tool, whoever serves it.
+    pub(crate) async fn call(
+        &self,
+        tool: tools::Listed,
+        arguments: Value,
+    ) -> Result<ToolReply, ToolError> {
+        let begun = Instant::now();
+        let cancelled = CancellationToken::new();
+        // A browser that goes away, or asks anew, drops this and with it the call.
+        let _gone = cancelled.clone().drop_guard();
+        let arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        let request = call::Request {
+            caller: Arc::clone(&self.caller),
+            tool,
+            arguments,
+            id: self.id.clone(),
+            cancelled,
+            progress: Arc::new(|_| {}),
+        };
+        match call::call_via(&self.app, request, Via::Console).await {
+            Ok(done) => Ok(ToolReply {
+                value: done.outgoing.value,
+                text: done.outgoing.text,
+                took: begun.elapsed(),
+            }),
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    /// Asks REST for something.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, ToolError> {
+        self.rest(Method::GET, path, None).await
+    }
+
+    /// Asks REST to do something.
+    pub(crate) async fn rest(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Value, ToolError> {
+        let mut request = Request::builder().method(method).uri(path);
+        let body = match body {
+            Some(body) => {
+                request = request.header(CONTENT_TYPE, "application/json");
+                Body::from(body.to_string())
+            }
+            None => Body::empty(),
+        };
+        let request = request
+            .body(body)
+            .map_err(|_| ToolError::bad_request(format!("`{path}` is not an address")))?;
+        read_answer(self.forward(request).await).await
+    }
+
+    /// Sends a request to REST as it is, for this person.
+    pub(crate) async fn forward(&self, mut request: Request) -> Response {
+        request.extensions_mut().insert(FromConsole(Arc::clone(&self.caller)));
+        request.extensions_mut().insert(RequestId(self.id.clone()));
+        match self.api.0.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Refuses to change anything while looking through somebody else's eyes.
+    pub(crate) fn may_change(&self) -> Result<(), ToolError> {
+        if self.is_viewing_as() {
+            let message = "nothing can be changed while viewing as somebody else";
+            return Err(ToolError::new(Code::Forbidden, message)
+                .with_hint("press `Stop` in the bar at the top first"));
+        }
+        Ok(())
+    }
+}
+
+/// Reads an answer of REST, or its error.
+pub(crate) async fn read_answer(response: Response) -> Result<Value, ToolError> {
+    let is_ok = response.status().is_success();
+    let bytes = axum::body::to_bytes(response.into_body(), MAX_ANSWER_BYTES)
+        .await
+        .map_err(|_| ToolError::new(Code::TooLarge, "the answer is too large for a page"))?;
+    let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!({}));
+    if is_ok {
+        return Ok(value);
+    }
+    let error = &value["error"];
+    let code = error["code"].as_str().unwrap_or_default();
+    let code = Code::ALL.iter().find(|known| known.as_str() == code);
+    let message = error["message"].as_str().unwrap_or("the call failed");
+    let mut failed = ToolError::new(code.copied().unwrap_or(Code::InternalError), message);
+    if let Some(details) = error["details"].as_object() {
+        failed.details = details.clone();
+    }
+    Err(failed)
+}
+
+impl FromRequestParts<Doors> for Viewer {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Response> {
+        let app = doors.shared.load();
+        let seal = Seal::new(&app.console.secret);
+        let base = app.server.base_path();
+        let now = app.clock.now();
+        let session = session::cookie(&parts.headers, session::SESSION).unwrap_or_default();
+        let mut headers = HeaderMap::new();
+        if let Some(given) = parts.headers.get(AUTHORIZATION) {
+            headers.insert(AUTHORIZATION, given.clone());
+        } else if let Some(opened) = Session::open(&seal, &session, now)
+            && let Ok(value) = HeaderValue::from_str(&format!("Bearer {}", opened.credential))
+        {
+            headers.insert(AUTHORIZATION, value);
+        }
+        let here = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let signed_in = identify(&app, &headers).await;
+        if !layout::wants_html(&parts.headers)
+            && let Err(refusal) = signed_in
+        {
+            return Err(refusal);
+        }
+        let Ok(signed_in) = signed_in else {
+            // Other methods come from forms of a session that has ended.
+            let next = if parts.method == Method::GET { here.as_str() } else { "/" };
+            let address = format!("{base}/sign-in?next={}", encoded(next));
+            return Err(Redirect::to(&address).into_response());
+        };
+        let caller = session::cookie(&parts.headers, session::VIEW_AS)
+            .filter(|_| signed_in.is_admin())
+            .and_then(|sealed| ViewAs::open(&seal, &sealed, &signed_in))
+            .map_or_else(|| Arc::clone(&signed_in), |view| Arc::new(view.caller(&signed_in)));
+        let Extension(api) = Extension::<Api>::from_request_parts(parts, doors)
+            .await
+            .map_err(|_| layout::failed(&base, "the console is not served here"))?;
+        let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+        Ok(Viewer { app, caller, signed_in, base, here, session, id, api })
+    }
+}
+
+/// A form that was sent, from one of this server's own pages.
+pub(crate) struct Posted {
+    pub(crate) viewer: Viewer,
+    pub(crate) params: Params,
+}
+
+impl FromRequest<Doors> for Posted {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, doors: &Doors) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let viewer = Viewer::from_request_parts(&mut parts, doors).await?;
+        let form =
+            Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts, body), doors);
+        let Ok(Form(pairs)) = form.await else {
+            let error = ToolError::bad_request("the form could not be read");
+            return Err(layout::error_page(&viewer, &error));
+        };
+        let params = Params::new(pairs);
+        check_token(&viewer, params.text("form_token"))?;
+        Ok(Posted { viewer, params })
+    }
+}
+
+/// Refuses what does not come from a page of this server.
+pub(crate) fn check_token(viewer: &Viewer, token: &str) -> Result<(), Response> {
+    if viewer.seal().is_form_token(&viewer.session, token) {
+        return Ok(());
+    }
+    let error = ToolError::new(Code::Forbidden, "this form does not come from this console")
+        .with_hint("load the page again and send the form from there");
+    Err(layout::error_page(viewer, &error))
+}
+
+/// Gives the cookies of a request, for those who read their own.
+pub(super) fn cookie_header(headers: &HeaderMap) -> &str {
+    headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}

@@ -1,0 +1,194 @@
+//! What language models send without harm is taken: null and empty text for an optional
+//! argument, numbers and booleans written as text, numbers where text is expected, one value
+//! where a list is expected, lists and objects written as JSON text.
+//!
+//! Nothing is guessed: a value changes only when it does not have a type that the schema
+//! allows, and only when nothing of it is lost. What cannot be converted stays as it was, for
+//! the validator to refuse.
+
+use serde_json::{Map, Number, Value};
+
+/// The largest whole number up to which a float counts exactly.
+const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
+
+/// Makes the members of an object plain.
+pub(super) fn object(
+    schema: &Map<String, Value>,
+    members: Map<String, Value>,
+    place: &str,
+    notes: &mut Vec<String>,
+) -> Map<String, Value> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = super::sentences::strings(schema.get("required"));
+    let mut plain = Map::new();
+    for (name, value) in members {
+        let inner = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+        let property = properties.and_then(|properties| properties.get(&name));
+        let property = property
+            .or_else(|| schema.get("additionalProperties").filter(|schema| schema.is_object()));
+        let Some(property) = property else {
+            plain.insert(name, value);
+            continue;
+        };
+        if !required.contains(&name.as_str()) && means_absent(property, &value) {
+            continue;
+        }
+        plain.insert(name, settled(property, value, &inner, notes));
+    }
+    plain
+}
+
+/// Tells whether an optional argument was left out in other words. A schema that says
+/// `minLength: 0` has a use for empty text.
+fn means_absent(schema: &Value, value: &Value) -> bool {
+    match value {
+        Value::Null => !kinds(schema).contains(&"null"),
+        Value::String(text) => {
+            text.trim().is_empty() && schema.get("minLength") != Some(&Value::from(0))
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -> Value {
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(branches)) = schema.get(keyword) {
+            let branch = branches
+                .iter()
+                .find(|branch| fits(&kinds(branch), &value))
+                .or_else(|| branches.iter().find(|branch| converts(branch, &value)));
+            return match branch {
+                Some(branch) => settled(branch, value, place, notes),
+                None => value,
+            };
+        }
+    }
+    let kinds = kinds(schema);
+    if !kinds.is_empty() && !fits(&kinds, &value) {
+        return converted(schema, &kinds, value, place, notes);
+    }
+    match value {
+        Value::Object(members) => match schema {
+            Value::Object(schema) => Value::Object(object(schema, members, place, notes)),
+            _ => Value::Object(members),
+        },
+        Value::Array(elements) => match schema.get("items") {
+            Some(items) => Value::Array(
+                elements
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, element)| settled(items, element, &format!("{place}[{at}]"), notes))
+                    .collect(),
+            ),
+            None => Value::Array(elements),
+        },
+        // Some clients know only floats, and JSON Schema takes 3.0 for an integer.
+        Value::Number(number) if kinds.contains(&"integer") => Value::Number(whole(number)),
+        // Text of nothing but spaces is as empty as empty text.
+        Value::String(text) if text.trim().is_empty() && wants_text(schema) => {
+            Value::String(String::new())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+fn wants_text(schema: &Value) -> bool {
+    schema.get("minLength").and_then(Value::as_u64).is_some_and(|least| least > 0)
+}
+
+fn converts(schema: &Value, value: &Value) -> bool {
+    let kinds = kinds(schema);
+    let after = converted(schema, &kinds, value.clone(), "", &mut Vec::new());
+    fits(&kinds, &after)
+}
+
+fn converted(
+    schema: &Value,
+    kinds: &[&str],
+    value: Value,
+    place: &str,
+    notes: &mut Vec<String>,
+) -> Value {
+    if let Value::String(text) = &value
+        && let Some(inner) = from_json_text(kinds, text)
+    {
+        notes.push(format!("`{place}` was text that holds JSON and was read as such"));
+        return settled(schema, inner, place, notes);
+    }
+    let scalar = match &value {
+        Value::String(text) => from_text(kinds, text.trim()),
+        Value::Number(number) if kinds.contains(&"string") => {
+            Some(Value::String(number.to_string()))
+        }
+        Value::Bool(is_so) if kinds.contains(&"string") => Some(Value::String(is_so.to_string())),
+        _ => None,
+    };
+    if let Some(scalar) = scalar {
+        return scalar;
+    }
+    if kinds.contains(&"array") && !value.is_null() {
+        let element = match schema.get("items") {
+            Some(items) => settled(items, value, place, notes),
+            None => value,
+        };
+        return Value::Array(vec![element]);
+    }
+    value
+}
+
+fn from_json_text(kinds: &[&str], text: &str) -> Option<Value> {
+    let is_list = kinds.contains(&"array") && text.trim_start().starts_with('[');
+    let is_object = kinds.contains(&"object") && text.trim_start().starts_with('{');
+    if !is_list && !is_object {
+        return None;
+    }
+    let value: Value = serde_json::from_str(text).ok()?;
+    fits(kinds, &value).then_some(value)
+}
+
+fn from_text(kinds: &[&str], text: &str) -> Option<Value> {
+    if kinds.contains(&"boolean") {
+        match text {
+            "true" | "True" | "TRUE" => return Some(Value::Bool(true)),
+            "false" | "False" | "FALSE" => return Some(Value::Bool(false)),
+            _ => {}
+        }
+    }
+    if !kinds.contains(&"integer") && !kinds.contains(&"number") {
+        return None;
+    }
+    let number: Number = serde_json::from_str(text).ok()?;
+    let number = whole(number);
+    let fits = kinds.contains(&"number") || number.is_i64() || number.is_u64();
+    fits.then_some(Value::Number(number))
+}
+
+/// Writes `3.0` as `3`.
+fn whole(number: Number) -> Number {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT_UP_TO => {
+            Number::from(float as i64)
+        }
+        _ => number,
+    }
+}
+
+fn kinds(schema: &Value) -> Vec<&str> {
+    super::sentences::strings(schema.get("type"))
+}
+
+/// Tells whether a value has one of these types of JSON Schema.
+pub(super) fn fits(kinds: &[&str], value: &Value) -> bool {
+    kinds.iter().any(|kind| match *kind {
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => {
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|n| n.fract() == 0.0)
+        }
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    })
+}

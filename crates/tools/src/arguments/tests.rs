@@ -1,0 +1,122 @@
+//! Refusals as one page, and what is taken although it is written differently.
+
+use serde_json::{Value, json};
+
+use super::accept;
+use crate::Spec;
+
+fn spec() -> Spec {
+    let mut spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1, "maxLength": 10 },
+            "k": { "type": "integer", "minimum": 1, "maximum": 100 },
+            "threshold": { "type": "number", "minimum": 0.0, "maximum": 1.0 },
+            "format": { "type": "string", "enum": ["json", "stats", "markdown", "csv"] },
+            "exts": { "type": "array", "items": { "type": "string" }, "maxItems": 2 },
+            "id": { "type": "string", "format": "uuid" },
+            "nested": {
+                "type": "object",
+                "properties": { "depth": { "type": "boolean" } },
+                "additionalProperties": false,
+            },
+        },
+        "required": ["query"],
+    }));
+    spec.sentences = vec![
+        ("threshold.minimum", "threshold out of range (0.0-1.0)"),
+        ("threshold.maximum", "threshold out of range (0.0-1.0)"),
+    ];
+    spec
+}
+
+fn message(arguments: &Value) -> String {
+    match accept(&spec(), arguments.as_object().unwrap().clone()) {
+        Ok(accepted) => {
+            format!("takes {} {:?}", Value::Object(accepted.arguments), accepted.notes)
+        }
+        Err(error) => serde_json::to_string(&error.to_json(crate::ErrorShape::Coded)).unwrap(),
+    }
+}
+
+#[test]
+fn every_refusal_says_what_to_do() {
+    let cases = [
+        json!({ "query": "x", "k": 3.0, "nested": { "depth": true }, "exts": [".a"] }),
+        json!({}),
+        json!({ "query": 5 }),
+        json!({ "query": "" }),
+        json!({ "query": "12345678901" }),
+        json!({ "query": "x", "kk": 5 }),
+        json!({ "query": "x", "k": 500 }),
+        json!({ "query": "x", "k": 1.5 }),
+        json!({ "query": "x", "threshold": 1.5 }),
+        json!({ "query": "x", "format": "jsn" }),
+        json!({ "query": "x", "exts": ["a", 5] }),
+        json!({ "query": "x", "exts": ["a", "b", "c"] }),
+        json!({ "query": "x", "id": "no" }),
+        json!({ "query": "x", "nested": { "deep": true } }),
+        json!({ "query": "x", "nested": [] }),
+        json!({ "query": "x", "id": "123e4567-e89b-12d3-a456-426614174000" }),
+        json!({ "query": " \t " }),
+        json!({ "query": "x", "k": null, "threshold": "", "exts": null, "nested": null, "id": " " }),
+        json!({ "query": "x", "k": "2", "threshold": "0.5", "nested": { "depth": "true" } }),
+        json!({ "query": "x", "k": "2.0" }),
+        json!({ "query": "x", "k": "2.5" }),
+        json!({ "query": "x", "k": "two" }),
+        json!({ "query": "x", "exts": "md" }),
+        json!({ "query": "x", "exts": 2021 }),
+        json!({ "query": "x", "exts": "[\"md\", 5]", "nested": "{\"depth\": false}" }),
+        json!({ "query": "x", "exts": "[md" }),
+        json!({ "query": null }),
+        json!({ "query": ["x"] }),
+    ];
+    let lines: Vec<String> =
+        cases.iter().map(|case| format!("{case}\n    {}", message(case))).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// What is right stays as it is: forgiving changes nothing that the schema already takes.
+#[test]
+fn right_arguments_are_not_touched() {
+    let right = json!({
+        "query": "x", "k": 2, "threshold": 0.25, "format": "csv", "exts": ["5", "true", "[a]"],
+        "nested": { "depth": false },
+    });
+    let accepted = accept(&spec(), right.as_object().unwrap().clone());
+    // Three elements are one too many; two of them are taken as they are.
+    assert!(accepted.is_err());
+    let mut right = right;
+    right["exts"].as_array_mut().unwrap().pop();
+    let accepted = accept(&spec(), right.as_object().unwrap().clone()).unwrap();
+    assert_eq!(Value::Object(accepted.arguments), right);
+    assert!(accepted.notes.is_empty());
+}
+
+/// A value of one of several forms is read as the form it has, or else as the first it can have.
+#[test]
+fn forms_are_chosen_by_the_type_of_the_value() {
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "latency": { "anyOf": [
+                { "type": "array", "items": { "type": "number" } },
+                { "type": "object", "properties": { "min": { "type": "number" } }, "additionalProperties": false },
+            ] },
+            "exact": { "type": "string", "minLength": 0 },
+        },
+    }));
+    let take = |arguments: Value| {
+        accept(&spec, arguments.as_object().unwrap().clone())
+            .map(|accepted| Value::Object(accepted.arguments))
+            .map_err(|error| error.message)
+    };
+    assert_eq!(take(json!({ "latency": "5" })), Ok(json!({ "latency": [5] })));
+    assert_eq!(take(json!({ "latency": [1, "2.5"] })), Ok(json!({ "latency": [1, 2.5] })));
+    assert_eq!(take(json!({ "latency": { "min": "3" } })), Ok(json!({ "latency": { "min": 3 } })));
+    assert_eq!(take(json!({ "exact": "" })), Ok(json!({ "exact": "" })));
+    let error = take(json!({ "latency": { "mni": 3 } })).unwrap_err();
+    assert!(error.contains("did you mean `min`"), "{error}");
+    let error = take(json!({ "latency": true })).unwrap_err();
+    assert!(error.contains("`latency"), "{error}");
+}
