@@ -13,7 +13,7 @@ use crate::queries::Kind;
 use crate::rows::Row;
 
 /// What the level weighs against the order.
-const LEVEL_WEIGHT: f64 = 0.7;
+const LEVEL_WEIGHT: f64 = 0.1;
 /// Candidates of a query, beside the relevant ones, whose level counts.
 const N_FIRST: usize = 5;
 /// Keeps coefficients small where the data says nothing.
@@ -47,6 +47,8 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
     let used: Vec<&Row> = rows
         .iter()
         .filter(|row| !row.is_held_out && left_out != Some(collection(&row.set)))
+        // Words say nothing of a pair in two languages.
+        .filter(|row| kind != EvidenceKind::Words || !row.set.contains('@'))
         .collect();
     let mut n_of: BTreeMap<(&str, Kind), f64> = BTreeMap::new();
     for row in &used {

@@ -78,7 +78,7 @@ impl EvidenceKind {
 const WORD_NAMES: [&str; 14] = [
     "one",
     "coverage",
-    "coverage²",
+    "half covered",
     "bm25_share",
     "proximity",
     "title",
@@ -121,7 +121,7 @@ impl Evidence {
         let mut figures = vec![
             1.0,
             words.coverage,
-            words.coverage * words.coverage,
+            (words.coverage - 0.5).max(0.0),
             words.bm25_share,
             words.proximity,
             words.title,
