@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use model::{Deadline, Report};
 
 use crate::query::{Direction, Filter, Query, Range, Sort, Table, Test};
-use crate::{ColumnSpec, Dataset, Kind, LiveTable, Result, TableSpec, Value};
+use crate::{
+    Aggregate, Calendar, ColumnSpec, Dataset, GroupBy, Grouping, Kind, LiveTable, Measure, Op,
+    Result, TableSpec, Value, Zone,
+};
 
 /// The environment variable that names a Python with `duckdb` and `polars`.
 pub const PYTHON: &str = "DOWSE_BENCH_PYTHON";
@@ -27,6 +30,8 @@ pub fn run(folder: &Path) -> Result<Report> {
         if path.exists() {
             measure(&mut report, &subject, &path)?;
             compare(&mut report, &subject, &path)?;
+            measure_aggregates(&mut report, &subject, &path)?;
+            compare_aggregates(&mut report, &subject, &path)?;
         } else {
             report.add_noted(format!("{} skipped", subject.name), 0.0, "", "the file is not there");
         }
@@ -126,7 +131,7 @@ fn stats_query(
     let range = Range { low: Value::Integer(low), high: Value::Integer(high) };
     Query {
         filters: vec![Filter::new(filtered, Test::Within(vec![range]))],
-        sort: Some(Sort { column: sorted.to_owned(), direction: Direction::Descending }),
+        sort: vec![Sort { column: sorted.to_owned(), direction: Direction::Descending }],
         facets: facets.iter().map(|name| (*name).to_owned()).collect(),
         ..Query::first(50, columns.iter().map(|column| column.name.clone()).collect())
     }
@@ -183,14 +188,98 @@ fn measure(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The aggregates that are measured: a name, what is grouped, what is measured.
+fn aggregates(subject: &Subject) -> Vec<(&'static str, Aggregate)> {
+    let has = |name: &str| subject.columns.iter().any(|column| column.name == name);
+    let (delay, destination, time) = if has("delay") {
+        ("delay", "destination", "date")
+    } else {
+        ("arr_delay", "dest", "time_hour")
+    };
+    let value = |name: &str| Grouping { column: name.to_owned(), by: GroupBy::Value };
+    let month = Grouping {
+        column: time.to_owned(),
+        by: GroupBy::Calendar(Calendar::Month, Zone::default()),
+    };
+    let measure = |op: Op, name: &str| Measure { op, column: Some(name.to_owned()) };
+    let count = Measure { op: Op::Count, column: None };
+    let asked = |group_by: Vec<Grouping>, measures: Vec<Measure>| Aggregate {
+        group_by,
+        measures,
+        limit: 500,
+        ..Aggregate::default()
+    };
+    vec![
+        (
+            "count and mean by origin",
+            asked(vec![value("origin")], vec![count.clone(), measure(Op::Avg, delay)]),
+        ),
+        (
+            "count and sum by month",
+            asked(vec![month.clone()], vec![count.clone(), measure(Op::Sum, "distance")]),
+        ),
+        (
+            "median and p95 by origin",
+            asked(
+                vec![value("origin")],
+                vec![measure(Op::Percentile(50), delay), measure(Op::Percentile(95), delay)],
+            ),
+        ),
+        (
+            "distinct destinations by origin",
+            asked(vec![value("origin")], vec![measure(Op::CountDistinct, destination)]),
+        ),
+        (
+            "count and mean by origin and destination",
+            asked(vec![value("origin"), value(destination)], vec![count, measure(Op::Avg, delay)]),
+        ),
+    ]
+}
+
+fn measure_aggregates(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
+    let dataset = Dataset::read(path, &TableSpec::of(subject.columns.clone()))?;
+    for (name, wanted) in aggregates(subject) {
+        let mut times = Vec::new();
+        let mut n_groups = 0;
+        for _ in 0..N_RUNS {
+            let start = Instant::now();
+            let answer = dataset.aggregate(&wanted, &Deadline::after(Duration::from_secs(60)))?;
+            times.push(start.elapsed());
+            n_groups = answer.total_groups;
+        }
+        let best = times.iter().copied().min().unwrap_or_default();
+        report.add_noted(
+            format!("{} {name}", subject.name),
+            millis(median(times)),
+            "ms p50",
+            format!("{n_groups} groups; the quickest run {:.2} ms", millis(best)),
+        );
+    }
+    Ok(())
+}
+
+/// Runs the same aggregates in DuckDB and polars, over the file read into memory.
+fn compare_aggregates(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
+    compare_with(report, subject, path, include_str!("bench_aggregates.py"), "")
+}
+
 /// Runs the same query in Python and adds its figures, or says why not.
 fn compare(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
+    compare_with(report, subject, path, subject.script, &subject.query.facets.join(","))
+}
+
+fn compare_with(
+    report: &mut Report,
+    subject: &Subject,
+    path: &Path,
+    script: &str,
+    facets: &str,
+) -> Result<()> {
     let name = subject.name;
     let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".to_owned());
-    let facets = subject.query.facets.join(",");
     let output = Command::new(&python)
         .arg("-c")
-        .arg(subject.script)
+        .arg(script)
         .arg(path)
         .arg(facets)
         .arg(N_RUNS.to_string())

@@ -23,7 +23,7 @@ use crate::load::{self, LoadReport};
 use crate::{Column, Dataset, Error, Result, TableSpec, mapped};
 
 /// Changes with the layout of the files, so that old ones are not taken for new ones.
-const LAYOUT: &str = "columns-1";
+const LAYOUT: &str = "columns-2";
 /// The key of the report in a file's metadata.
 const REPORT_KEY: &str = "dowse.load_report";
 
@@ -37,7 +37,16 @@ pub(crate) struct Stamp {
 impl Stamp {
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let metadata = fs_err::metadata(path)?;
-        Ok(Stamp { modified: metadata.modified().ok(), size: metadata.len() })
+        if !metadata.is_dir() {
+            return Ok(Stamp { modified: metadata.modified().ok(), size: metadata.len() });
+        }
+        let mut stamp = Stamp { modified: metadata.modified().ok(), size: 0 };
+        for file in load::files_of(path)? {
+            let metadata = fs_err::metadata(file)?;
+            stamp.modified = stamp.modified.max(metadata.modified().ok());
+            stamp.size += metadata.len();
+        }
+        Ok(stamp)
     }
 }
 

@@ -14,7 +14,8 @@ use arrow_array::{
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use crate::{Kind, Value, scan};
+use crate::scan::{self, Selected};
+use crate::{Kind, Value};
 
 /// The code of "nothing is there".
 pub(crate) const NULL_CODE: u32 = 0;
@@ -198,6 +199,15 @@ impl Codes {
         }
     }
 
+    /// Calls `visit` with the place among the selected rows and the code of each.
+    pub(crate) fn for_each(&self, selected: Selected<'_>, visit: impl FnMut(usize, u32)) {
+        match self {
+            Codes::Narrow(codes) => each(codes, selected, visit),
+            Codes::Medium(codes) => each(codes, selected, visit),
+            Codes::Wide(codes) => each(codes, selected, visit),
+        }
+    }
+
     fn n_bytes(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
@@ -211,6 +221,25 @@ impl Codes {
             Codes::Narrow(codes) => codes.len(),
             Codes::Medium(codes) => codes.len(),
             Codes::Wide(codes) => codes.len(),
+        }
+    }
+}
+
+fn each<C: Copy + Into<u32>>(
+    codes: &[C],
+    selected: Selected<'_>,
+    mut visit: impl FnMut(usize, u32),
+) {
+    match selected {
+        Selected::All(start, end) => {
+            for (at, code) in codes[start..end].iter().enumerate() {
+                visit(at, (*code).into());
+            }
+        }
+        Selected::Some(rows) => {
+            for (at, row) in rows.iter().enumerate() {
+                visit(at, codes[*row as usize].into());
+            }
         }
     }
 }

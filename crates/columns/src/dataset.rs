@@ -7,7 +7,7 @@ use model::Deadline;
 
 use crate::load::{self, LoadReport};
 use crate::query::{Answer, ColumnInfo, Query, Table};
-use crate::{Column, Error, Result, TableSpec, Value, scan, suggest};
+use crate::{Aggregate, AggregateAnswer, Column, Error, Result, TableSpec, Value, scan, suggest};
 
 /// A loaded table. Queries take `&self` and run side by side.
 ///
@@ -128,6 +128,11 @@ impl Table for Dataset {
 
     fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
         scan::run(self, query, deadline)
+    }
+
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer> {
+        aggregate.check(&self.columns())?;
+        scan::aggregate(self, aggregate, deadline)
     }
 
     fn nearest_values(

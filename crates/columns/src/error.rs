@@ -37,6 +37,42 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
+    /// More groups than are formed.
+    #[error(
+        "the groups are more than {limit}: group by fewer or wider fields, or filter more narrowly"
+    )]
+    TooManyGroups {
+        /// The limit.
+        limit: usize,
+    },
+    /// A time zone that does not exist.
+    #[error(
+        "unknown time zone `{received}`: expected an IANA name such as `UTC`, `Europe/Bucharest` or `America/New_York`"
+    )]
+    UnknownZone {
+        /// The name that was given.
+        received: String,
+    },
+    /// A width that makes no ranges.
+    #[error("`{received}` is no width: expected a number above 0")]
+    BadWidth {
+        /// The width that was given.
+        received: f64,
+    },
+    /// A measure without the column that it needs.
+    #[error("`{op}` needs a field to measure; only `count` goes without one")]
+    NoMeasuredColumn {
+        /// The measure.
+        op: String,
+    },
+    /// More columns to sort by than are compared.
+    #[error("rows are sorted by at most {limit} fields, received {received}")]
+    TooManySorts {
+        /// How many were given.
+        received: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The deadline passed before the scan ended.
     #[error("the query did not finish in time")]
     TimedOut,
@@ -44,7 +80,7 @@ pub enum Error {
     // The operator's to fix.
     /// The source's name says no format that is read.
     #[error(
-        "cannot tell the format of `{source_name}`: expected .csv, .tsv, .json, .jsonl, .ndjson, .parquet, `sqlite:PATH#TABLE` or `postgres://…#TABLE`"
+        "cannot tell the format of `{source_name}`: expected .csv, .tsv, .json, .jsonl, .ndjson, .parquet, .xlsx, .xls, .ods, a folder of such files, `sqlite:PATH#TABLE` or `postgres://…#TABLE`"
     )]
     UnknownFormat {
         /// The source as configured, without a password.
@@ -164,6 +200,14 @@ pub enum Error {
         #[source]
         cause: net::PostgresError,
     },
+    /// A source that could not be opened and is tried again later.
+    #[error("`{source_name}` is unavailable: {reason}")]
+    Unavailable {
+        /// The source, without a password.
+        source_name: String,
+        /// Why it could not be opened.
+        reason: String,
+    },
     /// PostgreSQL has no connection to give.
     #[error("no connection to `{source_name}` within the time limit")]
     Unreachable {
@@ -178,8 +222,49 @@ impl Error {
     pub fn is_callers(&self) -> bool {
         matches!(
             self,
-            Error::UnknownColumn { .. } | Error::WrongTest { .. } | Error::TooManyPoints { .. }
+            Error::UnknownColumn { .. }
+                | Error::WrongTest { .. }
+                | Error::TooManyPoints { .. }
+                | Error::TooManyGroups { .. }
+                | Error::UnknownZone { .. }
+                | Error::BadWidth { .. }
+                | Error::NoMeasuredColumn { .. }
+                | Error::TooManySorts { .. }
         )
+    }
+}
+
+impl Error {
+    /// Tells whether the source is away and may come back by itself, so that waiting helps.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Error::Io(_) | Error::Unavailable { .. } | Error::Unreachable { .. } => true,
+            // The server's own answers are not about being away, except when it shuts down or
+            // has no connection left.
+            Error::Postgres { cause, .. } => cause
+                .code()
+                .is_none_or(|code| code.code().starts_with("57P") || code.code() == "53300"),
+            Error::Sqlite { cause, .. } => {
+                cause.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
+            }
+            Error::Unsettled { .. } | Error::Malformed { .. } | Error::TooLarge { .. } => true,
+            Error::Parquet { .. } | Error::Arrow { .. } => true,
+            Error::UnknownColumn { .. }
+            | Error::WrongTest { .. }
+            | Error::TooManyPoints { .. }
+            | Error::TooManyGroups { .. }
+            | Error::UnknownZone { .. }
+            | Error::BadWidth { .. }
+            | Error::NoMeasuredColumn { .. }
+            | Error::TooManySorts { .. }
+            | Error::TimedOut
+            | Error::UnknownFormat { .. }
+            | Error::NoTableName { .. }
+            | Error::MissingColumn { .. }
+            | Error::UnfitColumn { .. }
+            | Error::Unsupported { .. }
+            | Error::BadAddress { .. } => false,
+        }
     }
 }
 

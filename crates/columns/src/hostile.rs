@@ -50,7 +50,6 @@ fn odd_files_are_read_and_reported() {
 fn what_cannot_be_read_is_an_error_that_says_why() {
     let error = |name: &str, content: &[u8]| read(name, content, &numbers()).unwrap_err();
     assert!(matches!(error("a.csv", b""), Error::MissingColumn { .. }));
-    assert!(matches!(error("a.csv", b"\xff\xfen\0"), Error::Malformed { .. }));
     assert!(matches!(error("a.json", b"{\"n\": 1}"), Error::Malformed { .. }));
     assert!(matches!(error("a.json", b"[{\"n\": 1}"), Error::Malformed { .. }));
     assert!(matches!(error("a.parquet", b"PAR1 is not enough"), Error::Parquet { .. }));
@@ -82,9 +81,27 @@ fn a_quote_that_never_closes_costs_one_line() {
 #[test]
 fn bytes_that_are_no_text_are_counted() {
     let spec = TableSpec::of(vec![ColumnSpec::new("t", Kind::Text)]);
-    let dataset = read("a.csv", b"t\ncaf\xe9\nfine\n", &spec).unwrap();
+    let content = "t\nșase\nțară\ncaf\u{e9}\n".replace('\u{e9}', "?").into_bytes();
+    let content: Vec<u8> =
+        content.into_iter().map(|byte| if byte == b'?' { 0xe9 } else { byte }).collect();
+    let dataset = read("a.csv", &content, &spec).unwrap();
     assert_eq!(dataset.report().n_not_utf8, 1);
-    assert_eq!(dataset.column("t").unwrap().text(0), Some("caf\u{fffd}"));
+    assert_eq!(dataset.report().encoding, None);
+    assert_eq!(dataset.column("t").unwrap().text(2), Some("caf\u{fffd}"));
+}
+
+#[test]
+fn other_encodings_are_read_and_said() {
+    let spec = TableSpec::of(vec![ColumnSpec::new("t", Kind::Text)]);
+    let check = |content: &[u8], encoding: &str, expected: &str| {
+        let dataset = read("a.csv", content, &spec).unwrap();
+        assert_eq!(dataset.report().encoding.as_deref(), Some(encoding));
+        assert_eq!(dataset.column("t").unwrap().text(0), Some(expected));
+        assert_eq!(dataset.report().n_not_utf8, 0);
+    };
+    check(b"t\ncaf\xe9\nfa\xe7ade\n", "windows-1252", "café");
+    let utf16: Vec<u8> = "\u{feff}t\nșase\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    check(&utf16, "UTF-16LE", "șase");
 }
 
 proptest! {

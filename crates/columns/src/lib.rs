@@ -39,10 +39,12 @@
 //! ```
 #![doc(test(attr(deny(warnings))))]
 
+mod aggregate;
 mod moment;
 mod query;
 mod spec;
 mod value;
+mod zone;
 
 mod column;
 mod dataset;
@@ -54,12 +56,19 @@ mod cache;
 mod live;
 mod mapped;
 
+mod away;
+mod parquet_out;
 mod source;
 mod sql;
 
 pub mod bench;
 mod error;
 
+pub use aggregate::{
+    Aggregate, AggregateAnswer, GroupBy, Grouping, Having, MAX_AGGREGATE_GROUPS,
+    MAX_DATABASE_GROUPS, Measure, Op, Output, OutputSort,
+};
+pub use away::ReopeningTable;
 pub use column::Column;
 pub use dataset::Dataset;
 pub use error::{Error, Result};
@@ -68,10 +77,14 @@ pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
     NAMED_MISFITS,
 };
-pub use moment::{Bucket, DAY_MILLIS, Epoch, parse as parse_moment, to_iso};
+pub use moment::{
+    Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,
+};
+pub use parquet_out::ParquetWriter;
 pub use query::{
-    Answer, Case, ColumnInfo, Direction, Facet, FacetRow, Filter, Position, Query, Range, RowMark,
-    SeriesAnswer, SeriesPoint, Sort, Table, Test, TimeSeries, Unmatched,
+    Answer, AnyGroup, Bars, Case, ColumnInfo, Direction, Distribution, Facet, FacetRow, Filter,
+    MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint, Sort,
+    Table, Test, TimeSeries, Unmatched,
 };
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 pub use source::open;
@@ -79,6 +92,7 @@ pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
 pub use sql::{PostgresTable, SqliteTable};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;
+pub use zone::{Calendar, Zone};
 
 #[cfg(test)]
 mod contract;

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use crate::cache::{self, Stamp};
 use crate::load::LoadReport;
 use crate::query::{Answer, ColumnInfo, Query, Table};
-use crate::{Dataset, Error, Result, TableSpec, Value};
+use crate::{Aggregate, AggregateAnswer, Dataset, Error, Result, TableSpec, Value};
 
 /// A file up to this size is read again by the query that finds it changed; a larger one in
 /// the background, while queries see the old state.
@@ -150,6 +150,11 @@ impl Table for LiveTable {
     fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
         self.follow();
         self.snapshot().query(query, deadline)
+    }
+
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer> {
+        self.follow();
+        self.snapshot().aggregate(aggregate, deadline)
     }
 
     fn nearest_values(

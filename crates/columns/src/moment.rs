@@ -41,6 +41,16 @@ impl Epoch {
     }
 }
 
+/// What comes first in a date of three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DateOrder {
+    /// `31/12/2024`.
+    Dmy,
+    /// `12/31/2024`.
+    Mdy,
+}
+
 /// The width of one bar of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -105,7 +115,85 @@ impl Bucket {
     }
 }
 
-/// Reads a moment as people write it: RFC 3339, a date with or without a time, `T` or a space
+/// Reads a moment like [`parse`], and dates of three numbers in the given order.
+pub(crate) fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) -> Option<i64> {
+    let numbered = order.and_then(|order| {
+        let (first, second, year, rest) = three_numbers(text)?;
+        let (day, month) = match order {
+            DateOrder::Dmy => (first, second),
+            DateOrder::Mdy => (second, first),
+        };
+        from_parts(year, month, day, rest)
+    });
+    numbered.or_else(|| parse(text, epoch))
+}
+
+/// Splits `03/04/2024 12:30` into its numbers and the time behind; the year comes last and has
+/// four digits.
+pub fn three_numbers(text: &str) -> Option<(i8, i8, i16, &str)> {
+    let text = text.trim();
+    let (date, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+    let mut parts = date.split(['/', '.', '-']);
+    let first: i8 = parts.next()?.parse().ok()?;
+    let second: i8 = parts.next()?.parse().ok()?;
+    let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
+    let is_over = parts.next().is_none() && first > 0 && second > 0;
+    is_over.then_some((first, second, year, rest.trim()))
+}
+
+/// Reads dates with the name of a month: `Jun 12 1998`, `12 June 1998`, `June 12, 1998 08:30`.
+fn with_month_name(text: &str) -> Option<i64> {
+    let mut words = text.split([' ', ',', '-', '/']).filter(|word| !word.is_empty());
+    let (first, second, third) = (words.next()?, words.next()?, words.next()?);
+    let rest: Vec<&str> = words.collect();
+    let rest = rest.join(" ");
+    let (month, day) = match (month_named(first), month_named(second)) {
+        (Some(month), _) => (month, second),
+        (None, Some(month)) => (month, first),
+        (None, None) => return None,
+    };
+    let day = day.trim_end_matches(|char: char| char.is_ascii_alphabetic()).parse().ok()?;
+    let year = (third.len() == 4).then(|| third.parse().ok()).flatten()?;
+    from_parts(year, month, day, &rest)
+}
+
+fn month_named(word: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let word = word.trim_end_matches('.').to_ascii_lowercase();
+    let is_named = |month: &&str| {
+        word == **month || (word.len() >= 3 && word.len() <= 4 && month.starts_with(&word))
+    };
+    MONTHS.iter().position(|month| is_named(&month)).map(|at| at as i8 + 1)
+}
+
+fn from_parts(year: i16, month: i8, day: i8, time: &str) -> Option<i64> {
+    let date = civil::Date::new(year, month, day).ok()?;
+    let time = match time {
+        "" => civil::Time::midnight(),
+        time => {
+            let padded =
+                if time.find(':') == Some(1) { format!("0{time}") } else { time.to_owned() };
+            padded.trim_end_matches('Z').parse().ok()?
+        }
+    };
+    let moment = date.to_datetime(time).to_zoned(TimeZone::UTC).ok()?;
+    in_range(moment.timestamp().as_millisecond() as f64)
+}
+
+/// Reads a moment as people write it: RFC 3339, a date with the name of its month, a date with or without a time, `T` or a space
 /// between them, `/` or `-` in the date, or a bare number in the given unit.
 pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     let text = text.trim();
@@ -127,7 +215,7 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return in_range(moment.as_millisecond() as f64);
     }
-    let local: civil::DateTime = text.parse().ok()?;
+    let Ok(local) = text.parse::<civil::DateTime>() else { return with_month_name(text) };
     let moment = local.to_zoned(TimeZone::UTC).ok()?;
     in_range(moment.timestamp().as_millisecond() as f64)
 }
@@ -193,11 +281,30 @@ mod tests {
         check("0", Some("1970-01-01T00:00:00.000Z"));
         check("1700000000000", Some("2023-11-14T22:13:20.000Z"));
         check("-1", Some("1969-12-31T23:59:59.999Z"));
+        check("Jun 12 1998", Some("1998-06-12T00:00:00.000Z"));
+        check("12 June 1998", Some("1998-06-12T00:00:00.000Z"));
+        check("Sept. 1, 2020 8:30", Some("2020-09-01T08:30:00.000Z"));
+        check("Jun 31 1998", None);
+        check("03/04/2024", None);
         check("", None);
         check("yesterday", None);
         check("2013-13-01", None);
         check("1e300", None);
         check("NaN", None);
+    }
+
+    #[test]
+    fn dates_of_three_numbers_follow_their_order() {
+        let read = |text, order| parse_ordered(text, Epoch::Ms, order).map(to_iso);
+        let dmy = read("03/04/2024", Some(DateOrder::Dmy));
+        assert_eq!(dmy.as_deref(), Some("2024-04-03T00:00:00.000Z"));
+        let mdy = read("03/04/2024 9:05", Some(DateOrder::Mdy));
+        assert_eq!(mdy.as_deref(), Some("2024-03-04T09:05:00.000Z"));
+        assert_eq!(read("13/13/2024", Some(DateOrder::Mdy)), None);
+        assert_eq!(
+            read("2024-02-29", Some(DateOrder::Dmy)).as_deref(),
+            Some("2024-02-29T00:00:00.000Z")
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::Deadline;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bucket, Kind, LoadReport, Result, Value};
+use crate::{Aggregate, AggregateAnswer, Bucket, Kind, LoadReport, Result, Value};
 
 /// A table that can be asked.
 ///
@@ -17,6 +17,10 @@ pub trait Table: Send + Sync {
     /// Answers a query over one state of the data. Fails with [`crate::Error::TimedOut`] when
     /// the deadline passes first; a partial answer is never given.
     fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer>;
+
+    /// Measures groups of the rows that pass, over one state of the data. Exact; fails with
+    /// [`crate::Error::TooManyGroups`] rather than leave groups out.
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer>;
 
     /// Gives the values of a column that look most like a text (or are nearest to a number),
     /// best first, at most `limit`. May give nothing when the column is too large to compare.
@@ -50,13 +54,21 @@ pub struct ColumnInfo {
     pub has_lists: bool,
 }
 
+/// The most columns that rows are sorted by.
+pub const MAX_SORTS: usize = 4;
+/// A continuous column with more values than this has a distribution for its facet.
+pub const MAX_SINGLE_VALUES: u64 = 25;
+
 /// What is asked of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// All of these must hold.
     pub filters: Vec<Filter>,
-    /// The order of rows; the source's own without one.
-    pub sort: Option<Sort>,
+    /// And one alternative of each of these.
+    pub any: Vec<AnyGroup>,
+    /// The order of rows, most significant first, at most [`MAX_SORTS`]; the source's own
+    /// without one, and among equals.
+    pub sort: Vec<Sort>,
     /// Rows to leave out before the page. Counted after `after`.
     pub offset: u64,
     /// The most rows of the page.
@@ -67,6 +79,9 @@ pub struct Query {
     pub facets: Vec<String>,
     /// The most values of one facet.
     pub facet_rows: usize,
+    /// Facets of numbers or timestamps that are given as a distribution, without single values,
+    /// once they have more than [`MAX_SINGLE_VALUES`].
+    pub continuous: Vec<String>,
     /// The columns of a row, in this order.
     pub columns: Vec<String>,
     /// A picture of the rows that pass, over time.
@@ -78,12 +93,14 @@ impl Query {
     pub fn first(limit: usize, columns: Vec<String>) -> Self {
         Query {
             filters: Vec::new(),
-            sort: None,
+            any: Vec::new(),
+            sort: Vec::new(),
             offset: 0,
             limit,
             after: None,
             facets: Vec::new(),
             facet_rows: 100,
+            continuous: Vec::new(),
             columns,
             series: None,
         }
@@ -104,6 +121,13 @@ impl Filter {
     pub fn new(column: impl Into<String>, test: Test) -> Self {
         Filter { column: column.into(), test }
     }
+}
+
+/// Alternatives, of which a row must pass one: each is a list of filters that must all hold.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AnyGroup {
+    /// The alternatives; none at all lets nothing pass.
+    pub alternatives: Vec<Vec<Filter>>,
 }
 
 /// A condition on a cell. In a cell with several values, one that fulfils it is enough.
@@ -211,6 +235,38 @@ pub struct Facet {
     pub min: Option<Value>,
     /// The highest value, for numbers and timestamps.
     pub max: Option<Value>,
+    /// How a continuous column's values are spread; `rows` is empty then.
+    pub distribution: Option<Distribution>,
+}
+
+/// How the values of a continuous column are spread, null left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// Percent, and the value at or below which so many lie.
+    pub quantiles: Vec<(u8, Value)>,
+    /// The width of the bars of the histogram.
+    pub bars: Bars,
+    /// Values in each bar, from the lowest, without gaps.
+    pub totals: Vec<u64>,
+}
+
+/// The bars of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bars {
+    /// Of numbers: the first bar starts here, each is so wide.
+    Numbers {
+        /// Where the first bar starts.
+        start: f64,
+        /// The width of each.
+        width: f64,
+    },
+    /// Of time, in UTC.
+    Time {
+        /// The first millisecond of the first bar.
+        start: i64,
+        /// What each bar is.
+        bucket: Bucket,
+    },
 }
 
 /// A value and how often it occurs.
@@ -256,8 +312,8 @@ pub struct Unmatched {
 pub struct Position {
     /// The state of the data it was taken from.
     pub version: u64,
-    /// The value of the sorted column in the last row.
-    pub key: Value,
+    /// The values of the sorted columns in the last row.
+    pub keys: Vec<Value>,
     /// The last row itself.
     pub row: RowMark,
 }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use crate::query::Table;
 use crate::sql::{PostgresTable, SqliteTable};
-use crate::{Error, LiveTable, Result, TableSpec};
+use crate::{Error, Format, LiveTable, Result, TableSpec};
 
 /// What a configured source names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     File(PathBuf),
+    Sheet { path: PathBuf, sheet: String },
     Sqlite { path: PathBuf, table: String },
     Postgres { url: String, table: String },
 }
 
-/// Opens a source: a file, `sqlite:PATH#TABLE` or `postgres://…#TABLE`. Paths are relative to
+/// Opens a source: a file, a folder of files, a sheet of a workbook (`book.xlsx#SHEET`), `sqlite:PATH#TABLE` or `postgres://…#TABLE`. Paths are relative to
 /// the base folder. A file is read now (or mapped, when it was read before); a SQLite table is
 /// checked now; PostgreSQL is reached when it is first asked.
 pub fn open(
@@ -25,7 +26,15 @@ pub fn open(
     cache_folder: &Path,
 ) -> Result<Arc<dyn Table>> {
     Ok(match parse(source, base_folder)? {
+        // A name that says no format is a mistake, whether the file is there or not.
+        Source::File(path) if !path.is_dir() && Format::of(&path).is_none() => {
+            return Err(Error::UnknownFormat { source_name: without_password(source) });
+        }
         Source::File(path) => Arc::new(LiveTable::open(&path, spec, cache_folder)?),
+        Source::Sheet { path, sheet } => {
+            let spec = TableSpec { sheet: Some(sheet), ..spec };
+            Arc::new(LiveTable::open(&path, spec, cache_folder)?)
+        }
         Source::Sqlite { path, table } => Arc::new(SqliteTable::open(&path, &table, &spec)?),
         Source::Postgres { url, table } => Arc::new(PostgresTable::open(&url, &table, &spec)?),
     })
@@ -46,6 +55,12 @@ fn parse(source: &str, base_folder: &Path) -> Result<Source> {
             return Err(no_table());
         }
         return Ok(Source::Postgres { url: url.to_owned(), table: table.to_owned() });
+    }
+    if let Some((path, sheet)) = source.rsplit_once('#')
+        && Format::of(Path::new(path)) == Some(Format::Workbook)
+        && !sheet.is_empty()
+    {
+        return Ok(Source::Sheet { path: base_folder.join(path), sheet: sheet.to_owned() });
     }
     Ok(Source::File(base_folder.join(source)))
 }
@@ -80,6 +95,7 @@ mod tests {
     #[test]
     fn sources_say_what_they_are() {
         check("a.csv", "File(\"/base/a.csv\")");
+        check("b.xlsx#Q2", "Sheet { path: \"/base/b.xlsx\", sheet: \"Q2\" }");
         check("sqlite:x.db#t", "Sqlite { path: \"/base/x.db\", table: \"t\" }");
         check("sqlite:x.db", "source `sqlite:x.db` names no table: expected `…#TABLE`");
         check(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Epoch;
+use crate::{DateOrder, Epoch};
 
 /// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct ColumnSpec {
     pub cells: Cells,
     /// What a bare number means in a timestamp column.
     pub epoch: Epoch,
+    /// What comes first in dates like `03/04/2024`; such dates do not fit without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
 }
 
 impl ColumnSpec {
@@ -68,6 +71,7 @@ impl ColumnSpec {
             kind,
             cells: Cells::One,
             epoch: Epoch::default(),
+            date_order: None,
         }
     }
 }
@@ -83,12 +87,15 @@ pub struct TableSpec {
     pub null_values: Vec<String>,
     /// What separates the cells of a CSV file; found in the first line when absent.
     pub delimiter: Option<char>,
+    /// The sheet of a workbook; its first one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
 }
 
 impl TableSpec {
     /// Reads the given columns.
     pub fn of(columns: Vec<ColumnSpec>) -> Self {
-        TableSpec { columns, null_values: Vec::new(), delimiter: None }
+        TableSpec { columns, ..TableSpec::default() }
     }
 
     /// Reads every column as text: right for reference tables, whose codes must keep their

@@ -218,7 +218,7 @@ fn a_long_table_gives_the_same_answer_in_parts() {
     let mut query = Query::first(5, vec!["n".into(), "k".into()]);
     query.filters.push(Filter::new("k", Test::AnyOf(vec!["1".into()])));
     query.facets.push("n".into());
-    query.sort = Some(Sort { column: "n".into(), direction: Direction::Descending });
+    query.sort = vec![Sort { column: "n".into(), direction: Direction::Descending }];
     query.offset = 98;
     let answer = table.query(&query, &deadline()).unwrap();
     assert_eq!(answer.total, 100_000);

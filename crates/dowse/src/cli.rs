@@ -104,6 +104,8 @@ pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
+    pub(crate) data: DataArgs,
+    #[command(flatten)]
     pub(crate) model: ModelChoiceArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
@@ -203,6 +205,15 @@ pub(crate) struct ConfigArgs {
     pub(crate) config: Option<PathBuf>,
 }
 
+/// Where the data is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataArgs {
+    /// The folder for the data, instead of what the configuration says or, without one, a folder
+    /// of the user's data directory
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
 /// Flags of `dowse check`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CheckArgs {
@@ -227,9 +238,29 @@ pub(crate) struct BackupArgs {
 pub(crate) enum TablesCommand {
     /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
     Infer {
-        /// The file
+        /// The file, or a folder of files
         file: PathBuf,
     },
+    /// Write all rows of a configured table, or those that pass filters, into a file
+    Export(TableExportArgs),
+}
+
+/// Flags of `dowse tables export`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TableExportArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The table; may be left out where one is configured
+    #[arg(long)]
+    pub(crate) table: Option<String>,
+    /// Filters as `query_table` takes them, in JSON
+    #[arg(long, value_name = "JSON")]
+    pub(crate) filters: Option<String>,
+    /// The fields to write, in this order; all without it
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+    /// The file to write: .csv, .jsonl or .parquet
+    pub(crate) output: PathBuf,
 }
 
 /// Flags of `dowse demo`.
@@ -251,6 +282,8 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
     /// Where to listen, an address or a port on loopback, instead of what the configuration says;
@@ -266,6 +299,8 @@ pub(crate) struct ServeArgs {
 pub(crate) struct FilesArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// A folder, beside those of the configuration; may be given more than once
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Vec<PathBuf>,
@@ -280,7 +315,7 @@ pub(crate) struct IndexArgs {
     pub(crate) files: FilesArgs,
     /// Folders to index, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
-    /// Drop what is indexed and build it again
+    /// Read everything again, also what has not changed; what is indexed answers meanwhile
     #[arg(long)]
     pub(crate) full: bool,
     /// Leave the vectors to the server, and end as soon as words can be searched

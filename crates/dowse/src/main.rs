@@ -29,7 +29,9 @@ fn main() -> ExitCode {
     }
     let cli = cli::Cli::parse();
     logs::start(&cli.log);
-    match commands::run(cli.command) {
+    let ended = commands::run(cli.command);
+    wiring::close_stores();
+    match ended {
         Ok(code) => code,
         Err(error) => {
             print::error(&error);

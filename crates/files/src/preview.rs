@@ -75,6 +75,17 @@ impl Window {
     }
 }
 
+/// A stretch of a file's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    /// The text.
+    pub text: String,
+    /// Which characters of the file's text it is.
+    pub window: Window,
+    /// The place of the character that was asked for.
+    pub pointer: String,
+}
+
 /// Opens a preview.
 pub(crate) fn preview(
     indexer: &Indexer,
@@ -130,7 +141,7 @@ pub(crate) fn stretch(
     from: Option<usize>,
     at: usize,
     max_chars: usize,
-) -> Result<(String, Window)> {
+) -> Result<FileText> {
     let (_, passages) = opened(indexer, caller, path)?;
     let text = whole_text(&passages);
     let total = text.chars.len();
@@ -138,7 +149,12 @@ pub(crate) fn stretch(
     let around = if total <= max_chars { 0 } else { at.saturating_sub(max_chars / 2) };
     let start = from.unwrap_or(around).min(total);
     let end = (start + max_chars).min(total);
-    Ok((text.chars[start..end].iter().collect(), Window { start, end, total }))
+    let place = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
+    Ok(FileText {
+        text: text.chars[start..end].iter().collect(),
+        window: Window { start, end, total },
+        pointer: place.map(|passage| passage.pointer.to_string()).unwrap_or_default(),
+    })
 }
 
 /// Finds a file that the caller may read, and its passages.

@@ -1,6 +1,6 @@
 //! What a hierarchical code says of itself: its level, its chapter, its subchapter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lookup::canonical_code;
 use serde_json::{Map, Value};
@@ -11,6 +11,8 @@ pub(crate) struct Classification {
     level_names: Vec<String>,
     /// Canonical code to row.
     rows: HashMap<String, usize>,
+    /// Canonical codes that others stand under.
+    parents: HashSet<String>,
 }
 
 /// The place of one code.
@@ -26,6 +28,42 @@ pub(crate) struct CodePlace {
     pub(crate) subchapter: Option<CodeAbove>,
 }
 
+/// The two forms in which a code with others under it can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeForm {
+    /// `65.`: the code and all under it.
+    Prefix,
+    /// `65`: the code itself.
+    Exact,
+}
+
+impl CodeForm {
+    /// Writes a code in this form.
+    pub(crate) fn write(self, code: &str) -> String {
+        match self {
+            CodeForm::Prefix => format!("{}.", canonical_code(code)),
+            CodeForm::Exact => code.trim_end_matches('.').to_owned(),
+        }
+    }
+
+    /// Tells which form a query means first: a chapter, or a code written with a dot or `.00` at
+    /// its end, is meant with all under it, any other full code as it is. Names mean everything
+    /// that they cover.
+    pub(crate) fn first_for(query: &str, is_code: bool, level: usize) -> Self {
+        let query = query.trim();
+        let is_open = query.ends_with('.') || query.ends_with(".00") || level <= 1;
+        if !is_code || is_open { CodeForm::Prefix } else { CodeForm::Exact }
+    }
+
+    /// Gives the other form.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            CodeForm::Prefix => CodeForm::Exact,
+            CodeForm::Exact => CodeForm::Prefix,
+        }
+    }
+}
+
 /// A code on the way to another, and its row where the dimension has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeAbove {
@@ -39,10 +77,22 @@ impl Classification {
         codes: impl Iterator<Item = (usize, &'a str)>,
     ) -> Self {
         let mut rows = HashMap::new();
+        let mut parents = HashSet::new();
         for (row, code) in codes {
-            rows.entry(canonical_code(code)).or_insert(row);
+            let canonical = canonical_code(code);
+            let mut above = canonical.as_str();
+            while let Some((parent, _)) = above.rsplit_once('.') {
+                parents.insert(parent.to_owned());
+                above = parent;
+            }
+            rows.entry(canonical).or_insert(row);
         }
-        Classification { level_names, rows }
+        Classification { level_names, rows, parents }
+    }
+
+    /// Tells whether a code can be meant with all that lies under it.
+    pub(crate) fn has_children(&self, code: &str) -> bool {
+        code.ends_with('.') || self.parents.contains(&canonical_code(code))
     }
 
     /// Gives the place of a code.
@@ -67,6 +117,13 @@ impl Classification {
 }
 
 impl CodePlace {
+    /// Gives the same place in one of the two forms of its code.
+    pub(crate) fn in_form(mut self, form: CodeForm) -> Self {
+        self.code = form.write(&self.code);
+        self.is_prefix = form == CodeForm::Prefix;
+        self
+    }
+
     /// Adds the fields of this place to a result's metadata.
     pub(crate) fn add_to(
         &self,

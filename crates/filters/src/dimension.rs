@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lookup::{Answer, Entry, EntryIdx, Index, Meaning, Name, Request};
+use lookup::{
+    Answer, Entry, EntryIdx, Index, Meaning, Name, Request, canonical_code, is_same_language,
+};
 use model::Warning;
 use serde_json::{Map, Value};
 
-use crate::classification::{CODE_PLACES, Classification, CodePlace};
+use crate::classification::{CODE_PLACES, Classification, CodeForm, CodePlace};
 use crate::config::{DimensionConfig, FilterKeyConfig, PerLocale};
 use crate::response::SearchResult;
 use crate::source::Table;
@@ -128,11 +130,50 @@ impl Dimension {
         }
     }
 
+    /// Gives the forms in which an entry's code can be used, the one that a query means first;
+    /// none where it has one form only.
+    pub(crate) fn forms(
+        &self,
+        entry: EntryIdx,
+        query: &str,
+        is_code: bool,
+    ) -> Option<[CodeForm; 2]> {
+        let has_both_keys = matches!(self.config.filter_key, FilterKeyConfig::ByKind { .. });
+        let code = self.index.entry(entry).code.as_deref()?;
+        let classification = self.classification.as_ref().filter(|_| has_both_keys)?;
+        let level = canonical_code(code).split('.').count();
+        let first = CodeForm::first_for(query, is_code, level);
+        classification.has_children(code).then(|| [first, first.other()])
+    }
+
+    /// Finds the entry of a value, in either form of a code.
+    pub(crate) fn find_value(&self, value: &str) -> Option<EntryIdx> {
+        self.index.find_value(value).or_else(|| {
+            self.config.code.as_ref()?;
+            let bare = value.trim_end_matches('.');
+            self.index.find_value(bare).or_else(|| self.index.find_value(&format!("{bare}.")))
+        })
+    }
+
     /// Shows an entry as a result, without a score.
     pub(crate) fn show(&self, entry: EntryIdx, locale: Option<&str>) -> SearchResult {
+        self.show_form(entry, locale, None)
+    }
+
+    /// Shows an entry in one of the forms of its code.
+    pub(crate) fn show_form(
+        &self,
+        entry: EntryIdx,
+        locale: Option<&str>,
+        form: Option<CodeForm>,
+    ) -> SearchResult {
         let row = self.rows[entry.0 as usize];
-        let place = self.place(row);
-        let value = self.index.entry(entry).value.clone();
+        let place = self.place(row).map(|place| match form {
+            Some(form) => place.in_form(form),
+            None => place,
+        });
+        let value = &self.index.entry(entry).value;
+        let value = form.map_or_else(|| value.clone(), |form| form.write(value));
         SearchResult {
             name: self.name_of_row(row, locale),
             category: self.config.category.clone(),
@@ -199,8 +240,10 @@ impl Dimension {
 
     fn name_of_row(&self, row: usize, locale: Option<&str>) -> String {
         let cells = &self.table.rows[row];
-        let wanted =
-            self.columns.names.iter().find(|(of, _)| of.is_some() && of.as_deref() == locale);
+        let wanted = self.columns.names.iter().find(|(of, _)| {
+            let pair = of.as_deref().zip(locale);
+            pair.is_some_and(|(of, locale)| is_same_language(of, locale))
+        });
         let filled = |at: &usize| !cells[*at].is_empty();
         wanted
             .map(|(_, at)| at)
@@ -269,6 +312,7 @@ impl Dimension {
             .context(row, place.as_ref(), None)
             .into_iter()
             .chain(place.and_then(|place| place.level_name))
+            .chain(self.columns.metadata.iter().map(|(_, at)| cells[*at].clone()))
             .collect();
         let code = self.columns.code.map(|at| cells[at].clone()).filter(|code| !code.is_empty());
         Some(Entry { value, code, names, aliases, traits })

@@ -198,6 +198,16 @@ pub enum Error {
         #[source]
         source: crate::postgres::Failure,
     },
+    /// A source was away when the server started, and has not come back yet.
+    #[error(
+        "UNAVAILABLE: category `{category}` cannot be searched now, since its source is away; it is tried again by itself, call again in a moment"
+    )]
+    Away {
+        /// The dimension.
+        category: String,
+        /// What was said when it was tried; for the log.
+        reason: String,
+    },
     /// A source is larger than this server takes.
     #[error("`{origin}` holds more than {most} {unit}")]
     TooLarge {
@@ -239,13 +249,25 @@ impl Error {
             | Error::Columns { .. }
             | Error::Data { .. }
             | Error::Database { .. }
+            | Error::Away { .. }
             | Error::TooLarge { .. } => false,
         }
     }
 
+    /// Tells whether a source is away and may come back by itself.
+    pub fn is_away(&self) -> bool {
+        if let Error::Columns { source, .. } = self {
+            return source.is_away();
+        }
+        if let Error::Database { source, .. } = self {
+            return source.is_away();
+        }
+        matches!(self, Error::Away { .. } | Error::Read { .. })
+    }
+
     /// Gives the error in the shape of this family; what the caller cannot fix is only named.
     pub fn to_json(&self) -> Value {
-        if self.is_callers() {
+        if self.is_callers() || matches!(self, Error::Away { .. }) {
             json!({ "ok": false, "error": self.to_string() })
         } else {
             json!({ "ok": false, "error": "internal_error" })

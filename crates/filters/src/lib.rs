@@ -63,7 +63,7 @@ mod tests;
 
 pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLocale};
 pub use error::{Error, Result};
-pub use lookup::{EmbedderMeaning, Meaning, MeaningError};
+pub use lookup::{EmbedderMeaning, Meaning, MeaningError, SavedMeaning};
 pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};

@@ -71,7 +71,8 @@ impl Service {
     /// Loads every dimension. Letters can be searched at once; vectors for meaning follow in
     /// the background.
     ///
-    /// Fails when one cannot be read or its configuration does not fit it.
+    /// Fails when a configuration does not fit its source. A source that is away stops nothing:
+    /// its lookups fail until it is back.
     pub fn open(settings: Settings) -> Result<Self> {
         let mut loaded: Vec<Loaded> = Vec::with_capacity(settings.dimensions.len());
         for config in settings.dimensions {
@@ -80,7 +81,16 @@ impl Service {
                 return Err(Error::DuplicateCategory { category: config.category });
             }
             let source = Source::parse(&settings.folder, &config.source);
-            let mut snapshot = Snapshot::load(&config, &source, None)?;
+            let mut snapshot = match Snapshot::load(&config, &source, None) {
+                Ok(snapshot) => snapshot,
+                // A source that is away stops nothing: it is tried again when it is asked.
+                Err(error) if error.is_away() => {
+                    let category = &config.category;
+                    tracing::warn!(category, %error, "the source of a dimension is away");
+                    Snapshot::away(&config, &error)?
+                }
+                Err(error) => return Err(error),
+            };
             if settings.meaning.is_some() {
                 snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
             }
@@ -122,6 +132,21 @@ impl Service {
         snapshot.search(request, self.shared.filters)
     }
 
+    /// Finds the value that `is_it` knows by its category and itself, among those that the caller
+    /// may use; looks at all that are in memory.
+    pub fn find_value(
+        &self,
+        caller: &Caller,
+        is_it: &dyn Fn(&str, &str) -> bool,
+    ) -> Option<(String, String)> {
+        self.visible(caller).find_map(|snapshot| {
+            let category = snapshot.dimension.config.category.as_str();
+            let entries = snapshot.dimension.index.entries();
+            let entry = entries.iter().find(|entry| is_it(category, &entry.value))?;
+            Some((category.to_owned(), entry.value.clone()))
+        })
+    }
+
     /// Looks many texts up; each answer is at the place of its request, and one that fails
     /// fails alone.
     ///
@@ -145,7 +170,8 @@ impl Service {
         for loaded in &self.shared.loaded {
             let before = loaded.snapshot.load_full();
             let version = loaded.source.version();
-            if before.candidates.is_some() || version == before.version {
+            let is_current = before.candidates.is_some() || version == before.version;
+            if is_current && before.away.is_none() {
                 continue;
             }
             let config = before.dimension.config.clone();
@@ -163,6 +189,7 @@ impl Service {
                     loaded.snapshot.store(Arc::new(snapshot));
                     reloaded.push(category);
                 }
+                Err(_) if before.away.is_some() => {}
                 Err(error) => {
                     tracing::warn!(category, %error, "a changed dimension cannot be read");
                     loaded.snapshot.store(Arc::new(before.failed(version)));
@@ -178,7 +205,7 @@ impl Service {
             .filter(|snapshot| snapshot.dimension.config.filter_key.holds(filter_key))
             .find_map(|snapshot| {
                 let dimension = snapshot.dimension_for(value).ok()?;
-                let entry = dimension.index.find_value(value)?;
+                let entry = dimension.find_value(value)?;
                 Some(dimension.name(entry, None))
             })
     }
@@ -231,7 +258,8 @@ impl Service {
         }
         let has_changed = self.shared.loaded.iter().any(|loaded| {
             let snapshot = loaded.snapshot.load();
-            snapshot.candidates.is_none() && loaded.source.version() != snapshot.version
+            snapshot.away.is_some()
+                || (snapshot.candidates.is_none() && loaded.source.version() != snapshot.version)
         });
         if has_changed {
             let reloading = self.clone();
@@ -275,7 +303,10 @@ impl Service {
     pub(crate) fn embed(&self, meaning: &Arc<dyn Meaning>) {
         // A dimension is read again for its vectors, which is not worth it without an embedder.
         let is_there = meaning.embed_names(&["name"]).map(drop);
-        for loaded in &self.shared.loaded {
+        // Small dimensions do not wait for large ones.
+        let mut by_size: Vec<&Loaded> = self.shared.loaded.iter().collect();
+        by_size.sort_by_key(|loaded| loaded.snapshot.load().dimension.index.n_names());
+        for loaded in by_size {
             let before = loaded.snapshot.load_full();
             if before.waits_for_meaning.is_none() {
                 continue;

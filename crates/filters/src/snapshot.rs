@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use lookup::{Meaning, Request};
-use model::Warning;
+use lookup::{How, Match, Meaning, Request, is_same_language};
+use model::{Score, Warning};
 use serde::Serialize;
 
-use crate::Result;
+use crate::classification::CodeForm;
 use crate::config::{DimensionConfig, Engine, FiltersConfig};
 use crate::dimension::Dimension;
 use crate::postgres::Candidates;
@@ -14,6 +14,10 @@ use crate::request::SearchRequest;
 use crate::response::{ResultExplanation, SearchResponse};
 use crate::service::MAX_MEANING_NAMES;
 use crate::source::{Source, Table, Version};
+use crate::{Error, Result};
+
+/// How far the second form of a code stands behind the first.
+const SECOND_FORM: f64 = 0.01;
 
 /// What a caller may know of a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -48,6 +52,8 @@ pub(crate) struct Snapshot {
     pub(crate) is_stale: bool,
     /// Why its names have no vectors yet, where they are to have some.
     pub(crate) waits_for_meaning: Option<String>,
+    /// Why the source could not be read when the server started; nothing is known of it.
+    pub(crate) away: Option<String>,
 }
 
 impl Snapshot {
@@ -64,6 +70,7 @@ impl Snapshot {
                 version: None,
                 is_stale: false,
                 waits_for_meaning: None,
+                away: None,
             });
         }
         // The version is taken first: a change while reading is then seen as one more change.
@@ -76,6 +83,20 @@ impl Snapshot {
             version,
             is_stale: false,
             waits_for_meaning: None,
+            away: None,
+        })
+    }
+
+    /// Stands for a source that is away.
+    pub(crate) fn away(config: &DimensionConfig, error: &Error) -> Result<Self> {
+        let table = Table { columns: config.columns(), rows: Vec::new() };
+        Ok(Snapshot {
+            dimension: Arc::new(Dimension::build(config.clone(), table, None)?),
+            candidates: None,
+            version: None,
+            is_stale: false,
+            waits_for_meaning: None,
+            away: Some(error.to_string()),
         })
     }
 
@@ -92,6 +113,7 @@ impl Snapshot {
             version: self.version.clone(),
             is_stale: self.is_stale,
             waits_for_meaning: is_to_have_it.then(|| reason.to_owned()),
+            away: self.away.clone(),
         }
     }
 
@@ -103,6 +125,7 @@ impl Snapshot {
             version,
             is_stale: false,
             waits_for_meaning: self.waits_for_meaning.clone(),
+            away: None,
         }
     }
 
@@ -114,10 +137,15 @@ impl Snapshot {
             version,
             is_stale: true,
             waits_for_meaning: self.waits_for_meaning.clone(),
+            away: None,
         }
     }
 
     pub(crate) fn dimension_for(&self, query: &str) -> Result<Arc<Dimension>> {
+        if let Some(reason) = &self.away {
+            let category = self.dimension.config.category.clone();
+            return Err(Error::Away { category, reason: reason.clone() });
+        }
         match &self.candidates {
             Some(candidates) => Ok(Arc::new(candidates.find(query)?)),
             None => Ok(Arc::clone(&self.dimension)),
@@ -159,30 +187,42 @@ impl Snapshot {
         });
         let includes_metadata = request.include_metadata.unwrap_or(true);
         let explains = request.explain.unwrap_or(false);
-        let mut results: Vec<_> = answer
-            .matches
-            .iter()
-            .map(|found| {
-                let mut result = dimension.show(found.entry, request.locale.as_deref());
-                result.score = found.score;
-                result.metadata = result.metadata.filter(|_| includes_metadata);
-                result.explanation = explains.then(|| ResultExplanation {
-                    matched: found.matched.clone(),
-                    how: found.how,
-                    trigram_similarity: (found.trigram_similarity * 1e4).round() / 1e4,
-                });
-                result
-            })
-            .collect();
-        let top = results.first().map_or(0.0, |result| result.score.rounded());
-        let second = results.get(1).map_or(0.0, |result| result.score.rounded());
-        let is_sure = filters.is_sure(top, second);
+        let locale = request.locale.as_deref();
+        let shown = |found: &Match, form: Option<CodeForm>, score: Score| {
+            let mut result = dimension.show_form(found.entry, locale, form);
+            result.score = score;
+            result.metadata = result.metadata.filter(|_| includes_metadata);
+            result.explanation = explains.then(|| ResultExplanation {
+                matched: found.matched.clone(),
+                how: found.how,
+                trigram_similarity: (found.trigram_similarity * 1e4).round() / 1e4,
+            });
+            result
+        };
+        let mut results = Vec::new();
+        let mut n_second_forms = 0;
+        for found in &answer.matches {
+            let is_code = matches!(found.how, How::Code | How::Value);
+            match dimension.forms(found.entry, &request.query, is_code) {
+                None => results.push(shown(found, None, found.score)),
+                Some([first, second]) => {
+                    results.push(shown(found, Some(first), found.score));
+                    let behind = Score::new(found.score.get() - SECOND_FORM);
+                    results.push(shown(found, Some(second), behind));
+                    n_second_forms += 1;
+                }
+            }
+        }
+        // Two forms of one code are one answer: only another entry can make it ambiguous.
+        let score_of =
+            |place: usize| answer.matches.get(place).map_or(0.0, |found| found.score.rounded());
+        let is_sure = filters.is_sure(score_of(0), score_of(1));
         let best_match = results.first().filter(|_| is_sure).cloned();
         results.truncate(limit);
         Ok(SearchResponse {
             ok: true,
             best_match,
-            total_matches: (!results.is_empty()).then_some(answer.n_total),
+            total_matches: (!results.is_empty()).then_some(answer.n_total + n_second_forms),
             results,
             warnings: self.warnings(request, &answer),
         })
@@ -193,7 +233,7 @@ impl Snapshot {
         let locales = self.dimension.locales();
         if let Some(locale) = &request.locale
             && !locales.is_empty()
-            && !locales.contains(&locale.as_str())
+            && !locales.iter().any(|known| is_same_language(known, locale))
         {
             let message = format!(
                 "category `{}` has no names in locale `{locale}`: it has {}",

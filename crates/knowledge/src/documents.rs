@@ -183,6 +183,7 @@ impl Service {
         let upload = self.stage(new).inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
         let mut earlier = None;
         let now = self.0.clock.now();
+        let adding = self.1.adding.lock();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             document.title.clone_from(&title);
             document.file_name.clone_from(&file_name);
@@ -197,6 +198,7 @@ impl Service {
             earlier = document.upload.replace(upload.clone());
             Ok::<_, Error>(vec![])
         });
+        drop(adding);
         let document =
             match changed.and_then(|found| found.ok_or(Error::NotFound { what: "Document" })) {
                 Ok(document) => document,

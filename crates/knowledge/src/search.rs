@@ -186,7 +186,8 @@ impl Service {
         warnings.extend(response.warnings.iter().cloned());
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
-        warnings.extend(self.0.vectors.warning(n_passages, n_vectors));
+        let hits = response.hits.iter().map(|ranked| &ranked.hit);
+        warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
         let best_below = response.best_below;
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {

@@ -30,7 +30,14 @@ pub(crate) struct Candidates {
 pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
     let mut by_weight: Vec<&QueryWord> = reading.words.iter().collect();
     by_weight.sort_by(|left, right| left.weight.total_cmp(&right.weight));
-    let least = LEAST_QUERY_COVERAGE * reading.weight;
+    // A name that answers the weightiest word may be meant, whatever the other words are: the
+    // context may answer them, or nothing at all.
+    let known = |word: &&&QueryWord| !word.expansions.is_empty() && word.evidence.is_empty();
+    let heaviest = by_weight
+        .iter()
+        .rfind(known)
+        .or_else(|| by_weight.iter().rfind(|word| !word.expansions.is_empty()));
+    let least = LEAST_QUERY_COVERAGE * heaviest.map_or(reading.weight, |word| word.weight);
     let mut light_weight = 0.0;
     let n_light = by_weight
         .iter()
@@ -64,7 +71,7 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
             }
         }
     }
-    coverage.into_candidates(least, is_complete)
+    coverage.into_candidates(least, LEAST_QUERY_COVERAGE * reading.weight, is_complete)
 }
 
 /// How much of the query each touched name covers.
@@ -108,11 +115,12 @@ impl Coverage {
         }
     }
 
-    fn into_candidates(self, least: f32, is_complete: bool) -> Candidates {
+    fn into_candidates(self, least: f32, least_counted: f32, is_complete: bool) -> Candidates {
         let mut names = self.touched;
         // Abbreviations inside names are seen only in full scoring, hence the slack.
         names.retain(|name| self.covered[*name as usize] >= least * 0.9);
-        let n_covering = names.len();
+        let is_counted = |name: &&NameIdx| self.covered[**name as usize] >= least_counted * 0.9;
+        let n_covering = names.iter().filter(is_counted).count().max(names.len().min(MAX_SCORED));
         let order = |left: &NameIdx, right: &NameIdx| {
             let (left_covered, right_covered) =
                 (self.covered[*left as usize], self.covered[*right as usize]);

@@ -120,7 +120,7 @@ fn code_in(query: &str) -> Option<&str> {
     (announced && looks_like_code(last)).then_some(last)
 }
 
-const ANNOUNCING: [&str; 16] = [
+const ANNOUNCING: [&str; 18] = [
     "art",
     "articol",
     "articolul",
@@ -128,6 +128,8 @@ const ANNOUNCING: [&str; 16] = [
     "capitol",
     "capitolul",
     "chapter",
+    "clasificatia",
+    "classification",
     "cod",
     "code",
     "codul",

@@ -35,6 +35,11 @@ impl fmt::Debug for EmbedderMeaning {
 }
 
 impl Meaning for EmbedderMeaning {
+    fn id(&self) -> Option<String> {
+        let embedder = self.slot.get(&Deadline::after(QUERY_LIMIT)).ok()?;
+        Some(embedder.id().to_string())
+    }
+
     fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, MeaningError> {
         let deadline = Deadline::after(NAMES_LIMIT);
         let embedder = self.slot.get(&deadline).map_err(|state| not_ready(&state))?;

@@ -9,6 +9,7 @@ use ahash::AHashMap;
 
 use crate::code::Codes;
 use crate::entry::{Entry, EntryIdx};
+use crate::evidence::Evidence;
 use crate::meaning::{Meaning, MeaningError, NameVectors};
 use crate::token::{Token, folded_name, spelled_name, tokens};
 use crate::vocabulary::{Vocabulary, WordIdx};
@@ -27,6 +28,7 @@ pub struct Index {
     pub(crate) by_folded_name: AHashMap<String, Vec<NameIdx>>,
     pub(crate) by_value: AHashMap<String, Vec<EntryIdx>>,
     pub(crate) codes: Codes,
+    pub(crate) evidence: Evidence,
     pub(crate) vectors: Option<NameVectors>,
 }
 
@@ -87,6 +89,7 @@ impl Index {
             index.add_name(draft, &weights);
         }
         index.vocabulary.finish();
+        index.evidence = Evidence::of(&index.entries);
         index.add_values();
         index
     }

@@ -42,11 +42,13 @@ mod typo;
 mod words;
 
 mod code;
+mod evidence;
 mod vocabulary;
 
 mod embedder;
 mod index;
 mod meaning;
+mod saved;
 
 mod candidates;
 mod query;
@@ -65,6 +67,7 @@ pub use entry::{Answer, Entry, EntryIdx, How, Match, Name, Request};
 pub use error::{Error, Result};
 pub use index::Index;
 pub use meaning::{Meaning, MeaningError};
-pub use search::MAX_MATCHES;
+pub use saved::SavedMeaning;
+pub use search::{MAX_MATCHES, is_same_language};
 pub use trigram::similarity;
 pub use weights::LEAST_SCORE;

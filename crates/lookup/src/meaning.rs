@@ -10,6 +10,11 @@ use crate::entry::{Entry, EntryIdx};
 /// the same vector. Calls block; an implementation applies its own time-out and answers with
 /// the reason when it cannot give vectors, upon which the lookup goes on by letters alone.
 pub trait Meaning: Send + Sync + std::fmt::Debug {
+    /// Names the model and its version, once it is known; vectors are kept under it.
+    fn id(&self) -> Option<String> {
+        None
+    }
+
     /// Gives one vector for each name, in order.
     fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, MeaningError>;
 
@@ -33,14 +38,57 @@ pub(crate) struct NameVectors {
     pub(crate) vectors: Vec<f32>,
     pub(crate) names: Vec<(EntryIdx, String)>,
     pub(crate) n_dimensions: usize,
+    /// The mean cosine of each name with background queries.
+    centres: Vec<f32>,
+    /// How far the cosines of background queries are from those means.
+    deviation: f32,
 }
 
-/// How far above what chance alone lifts the luckiest of the names, in standard deviations, a name
-/// must stand to be near in meaning.
-const LEAST_OVER_CHANCE: f32 = 1.2;
+/// How far above its own centre a name's cosine must stand to be near in meaning, in standard
+/// deviations of background queries. Fitted on English names of Romanian classifications against
+/// a hundred queries about something else, in nine languages.
+const LEAST_DEVIATIONS: f32 = 2.65;
 
 /// How many deviations above that give full trust.
 const TRUST_DEVIATIONS: f32 = 3.0;
+
+/// Queries about nothing that a dimension holds. A name that is near to all of them is near to
+/// everything, which says nothing about a query; so each cosine is taken from that name's mean
+/// with these.
+const BACKGROUND: [&str; 32] = [
+    "what is this",
+    "how does it work",
+    "general information",
+    "the weather today",
+    "football results",
+    "a recipe for soup",
+    "music and film",
+    "holiday by the sea",
+    "buy a new phone",
+    "history of the world",
+    "cats and dogs",
+    "red, green and blue",
+    "yesterday evening",
+    "informații",
+    "vremea de azi",
+    "rezultate la fotbal",
+    "rețete de supă",
+    "istoria lumii",
+    "qué es esto",
+    "el tiempo hoy",
+    "Wie geht das",
+    "das Wetter heute",
+    "quoi de neuf",
+    "la météo",
+    "что это",
+    "погода сегодня",
+    "天气",
+    "音乐",
+    "今日の天気",
+    "映画",
+    "날씨",
+    "hava durumu",
+];
 
 /// The range of scores that meaning alone can give: never enough to be taken without asking.
 const LEAST_MEANING_SCORE: f32 = 0.55;
@@ -77,13 +125,32 @@ impl NameVectors {
             }
             embedded.iter().for_each(|vector| vectors.extend_from_slice(vector));
         }
-        Ok((!names.is_empty()).then_some(NameVectors { meaning, vectors, names, n_dimensions }))
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let background = BACKGROUND
+            .iter()
+            .map(|query| meaning.embed_query(query))
+            .collect::<Result<Vec<_>, _>>()?;
+        if background.iter().any(|query| query.len() != n_dimensions) {
+            let reason = "queries and names have vectors of different lengths".to_owned();
+            return Err(MeaningError { reason });
+        }
+        let mut centres = Vec::with_capacity(names.len());
+        let mut squares = 0.0_f64;
+        for name in vectors.chunks_exact(n_dimensions) {
+            let cosines: Vec<f32> = background.iter().map(|query| dot(name, query)).collect();
+            let centre = cosines.iter().sum::<f32>() / cosines.len() as f32;
+            squares += cosines.iter().map(|cosine| f64::from(cosine - centre).powi(2)).sum::<f64>();
+            centres.push(centre);
+        }
+        let n_cosines = (names.len() * BACKGROUND.len()) as f64;
+        let deviation = ((squares / n_cosines).sqrt() as f32).max(f32::EPSILON);
+        Ok(Some(NameVectors { meaning, vectors, names, n_dimensions, centres, deviation }))
     }
 
-    /// Gives the entries whose names stand out as near to the query, with their scores.
-    ///
-    /// Cosines of one model cannot be compared with another's, so a name counts by how far it
-    /// stands above the mass of all names for this query.
+    /// Gives the entries whose names are nearer to the query than to queries about anything
+    /// else, with their scores.
     pub(crate) fn nearest(
         &self,
         query: &str,
@@ -97,28 +164,18 @@ impl NameVectors {
             );
             return Err(MeaningError { reason });
         }
-        let cosines: Vec<f32> = self
+        let mut near: Vec<(usize, f32)> = self
             .vectors
             .chunks_exact(self.n_dimensions)
-            .map(|name| name.iter().zip(&vector).map(|(left, right)| left * right).sum())
-            .collect();
-        let n_names = cosines.len() as f32;
-        let mean = cosines.iter().sum::<f32>() / n_names;
-        let variance = cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / n_names;
-        let deviation = variance.sqrt().max(f32::EPSILON);
-        // The highest of so many draws from a bell curve stands about here: among more names, one
-        // is nearer by chance.
-        let least = (2.0 * n_names.ln()).sqrt() + LEAST_OVER_CHANCE;
-        let mut near: Vec<(usize, f32)> = cosines
-            .iter()
-            .map(|cosine| (cosine - mean) / deviation)
+            .zip(&self.centres)
+            .map(|(name, centre)| (dot(name, &vector) - centre) / self.deviation)
             .enumerate()
-            .filter(|(_, deviations)| *deviations >= least)
+            .filter(|(_, deviations)| *deviations >= LEAST_DEVIATIONS)
             .collect();
         near.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         near.truncate(MAX_NEAREST);
         let score = |deviations: f32| {
-            let trust = ((deviations - least) / TRUST_DEVIATIONS).clamp(0.0, 1.0);
+            let trust = ((deviations - LEAST_DEVIATIONS) / TRUST_DEVIATIONS).clamp(0.0, 1.0);
             LEAST_MEANING_SCORE + (MOST_MEANING_SCORE - LEAST_MEANING_SCORE) * trust
         };
         Ok(near
@@ -129,4 +186,8 @@ impl NameVectors {
             })
             .collect())
     }
+}
+
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
 }

@@ -2,11 +2,12 @@
 
 use ahash::AHashMap;
 
+use crate::evidence::EvidenceIdx;
 use crate::index::Index;
 use crate::token::{Token, tokens};
 use crate::vocabulary::{Expansion, WordIdx, is_number};
 use crate::weights;
-use crate::words::nature;
+use crate::words::{Nature, nature};
 
 /// A word is split only when both parts have this many letters.
 const LEAST_PART_CHARS: usize = 3;
@@ -33,6 +34,9 @@ pub(crate) struct QueryWord {
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) weight: f32,
     pub(crate) is_number: bool,
+    pub(crate) nature: Nature,
+    /// The words of contexts, metadata and kinds that this word is, where any entry has them.
+    pub(crate) evidence: Vec<EvidenceIdx>,
 }
 
 /// Reads a query as it is written, and with words joined or split where the dimension has the
@@ -59,14 +63,22 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
         .map(|token| {
             let expansions = index.vocabulary.expand(&token);
             // A misspelt word weighs what the word weighs that was surely meant.
-            let n_holding = expansions
-                .first()
-                .filter(|likeliest| likeliest.similarity >= 0.8)
-                .map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
+            let meant = expansions.first().filter(|likeliest| likeliest.similarity >= 0.8);
+            let n_holding =
+                meant.map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
+            let of_token = nature(&token.folded);
+            let nature = match meant {
+                Some(likeliest) if of_token == Nature::Plain => {
+                    index.vocabulary.word(likeliest.word).nature
+                }
+                _ => of_token,
+            };
             QueryWord {
                 spelling: index.vocabulary.spelling(&token.spelled),
-                weight: weights::in_query(nature(&token.folded), n_holding, n_names),
+                weight: weights::in_query(nature, n_holding, n_names),
                 is_number: is_number(&token.folded),
+                nature,
+                evidence: index.evidence.find(&token.folded),
                 expansions,
                 token,
             }

@@ -5,12 +5,24 @@ use crate::query::{QueryWord, Reading};
 use crate::token::abbreviates;
 use crate::vocabulary::similarity;
 use crate::weights;
+use crate::words::Nature;
 
 /// What is left of a score when both sides give numbers and they differ: `Nr. 1` is not `Nr. 2`.
 const OTHER_NUMBER: f32 = 0.88;
 
 /// What a name is worth whose words agree but stand in another order.
 const OTHER_ORDER: f32 = 0.985;
+
+/// How sure a word must be to carry a name that other words of the query do not fit.
+const SURE: f32 = 0.93;
+
+/// The share of a name that a query must hold for the name to stand whole in it.
+const WHOLE_NAME: f32 = 0.8;
+
+/// What such a name is worth when the query says next to nothing else, and when nearly all of it
+/// agrees: never enough to be taken without asking.
+const KEPT_LEAST: f32 = 0.56;
+const KEPT_MOST: f32 = 0.82;
 
 /// Scores a name between 0 and 1.
 pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 {
@@ -21,9 +33,26 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     let mut other_order = false;
     let mut last_place = None;
     let mut has_word = false;
+    let mut is_sure = false;
+    let mut is_supported = false;
+    for (query_idx, answer) in answered.by_query_word.iter().enumerate().rev() {
+        let query_word = &reading.words[query_idx];
+        if answer.is_none() {
+            let is_evidence = index.evidence.holds(name.entry, &query_word.evidence);
+            // `jud.` before `Alba` says what `Alba` is, and needs no answer of its own.
+            let announces = query_word.nature == Nature::Kind && is_supported;
+            if is_evidence || announces {
+                query_covered += query_word.weight * similarity::EVIDENCE;
+            }
+            is_supported = is_evidence && query_word.nature != Nature::Kind;
+        } else {
+            is_supported = false;
+        }
+    }
     for (query_idx, answer) in answered.by_query_word.iter().enumerate() {
         let Some((place, similarity)) = answer else { continue };
         let query_word = &reading.words[query_idx];
+        is_sure |= *similarity >= SURE && query_word.nature == Nature::Plain;
         has_word |= !is_abbreviation(index, query_word, &words[*place]);
         query_covered += query_word.weight * similarity;
         name_covered += words[*place].weight * similarity;
@@ -37,6 +66,11 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     let query_coverage = query_covered / reading.weight;
     let name_coverage = (name_covered / name.weight).min(1.0);
     let mut score = weights::blend(query_coverage, name_coverage) * reading.factor;
+    // A name that stands whole in the query stays a candidate, whatever else the query says.
+    if is_sure && name_coverage >= WHOLE_NAME {
+        let kept = KEPT_LEAST + (KEPT_MOST - KEPT_LEAST) * query_coverage;
+        score = score.max(kept * reading.factor);
+    }
     if other_order {
         score *= OTHER_ORDER;
     }

@@ -29,6 +29,14 @@ const ALIAS: f32 = 0.99;
 const OTHER_LOCALE: f32 = 0.995;
 /// What a fitting hint adds.
 const HINT: f32 = 0.02;
+/// What is left of a match of another kind than the hint's, where one of its kind matches too.
+const OTHER_KIND: f32 = 0.85;
+/// What each level below the first leaves of a code that was found by a name other than its
+/// own: who says `education` means the chapter.
+const DEEPER: f32 = 0.985;
+/// Words that say that a value follows.
+const VALUE_WORDS: [&str; 9] =
+    ["cui", "cif", "cod", "fiscal", "code", "id", "siruta", "value", "nr"];
 /// Meaning is asked only when letters gave nothing better than this.
 const MEANING_BELOW: f32 = 0.80;
 
@@ -56,6 +64,7 @@ impl Index {
         {
             match vectors.nearest(request.text) {
                 Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
+                    let score = score * found.depth(entry);
                     found.add(entry, score, How::Meaning, name);
                 }),
                 Err(error) => answer.meaning_failed = Some(error.reason),
@@ -74,7 +83,11 @@ impl Index {
     }
 
     fn find_values(&self, found: &mut Found<'_>) {
-        let text = spelled_name(&tokens(found.request.text));
+        let mut words = tokens(found.request.text);
+        while words.len() > 1 && VALUE_WORDS.contains(&words[0].folded.as_str()) {
+            words.remove(0);
+        }
+        let text = spelled_name(&words);
         let without_country = text
             .strip_prefix("ro")
             .map(str::trim_start)
@@ -153,13 +166,24 @@ impl Found<'_> {
 
     fn factor(&self, source: NameSource, entry: EntryIdx) -> f32 {
         match source {
-            NameSource::Alias(_) => ALIAS,
+            NameSource::Alias(_) => ALIAS * self.depth(entry),
             NameSource::Name(at) => {
                 let locale = self.index.entry(entry).names[at as usize].locale.as_deref();
-                let is_other = self.request.locale.is_some() && locale != self.request.locale;
-                if is_other && locale.is_some() { OTHER_LOCALE } else { 1.0 }
+                match (locale, self.request.locale) {
+                    (Some(of_name), Some(wanted)) if !is_same_language(of_name, wanted) => {
+                        OTHER_LOCALE
+                    }
+                    _ => 1.0,
+                }
             }
         }
+    }
+
+    /// What the depth of an entry's code leaves.
+    fn depth(&self, entry: EntryIdx) -> f32 {
+        let code = self.index.entry(entry).code.as_deref().map(crate::code::canonical);
+        let n_levels = code.map_or(1, |code| code.split('.').count());
+        DEEPER.powi(n_levels.saturating_sub(1) as i32)
     }
 
     fn best(&self) -> f32 {
@@ -169,12 +193,21 @@ impl Found<'_> {
     fn ranked(self) -> Vec<Match> {
         let hint = self.request.hint.map(Hint::new);
         let index = self.index;
+        let is_fitting =
+            |entry: EntryIdx| hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
+        let has_fitting = hint.is_some() && self.by_entry.keys().any(|entry| is_fitting(*entry));
         let mut matches: Vec<Match> = self
             .by_entry
             .into_iter()
             .map(|(entry, best)| {
-                let fits = hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
-                let raised = best.score + if fits { HINT } else { 0.0 };
+                let raised = match (has_fitting, is_fitting(entry)) {
+                    (true, true) => best.score + HINT,
+                    // A value or a code was named, not described.
+                    (true, false) if !matches!(best.how, How::Value | How::Code) => {
+                        best.score * OTHER_KIND
+                    }
+                    _ => best.score,
+                };
                 let matched = match best.matched {
                     Matched::Text(text) => text,
                     Matched::Name(name) => index.name_text(&index.names[name as usize]).to_owned(),
@@ -211,6 +244,13 @@ impl Answer {
             found.trigram_similarity = similarity(&query, &fold(&found.matched));
         }
     }
+}
+
+/// Tells whether two locales are of one language: `en-US` is `en`.
+pub fn is_same_language(left: &str, right: &str) -> bool {
+    let language =
+        |locale: &str| locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    language(left) == language(right)
 }
 
 /// A kind that the caller has in mind.

@@ -20,8 +20,7 @@ pub(crate) const MAX_CHARS: usize = 32;
 pub(crate) fn allowed(n_chars: usize) -> f32 {
     match n_chars {
         0..4 => 0.0,
-        4 => COMMON,
-        5 => ADDED,
+        4 | 5 => ADDED,
         6..8 => 1.4,
         8..10 => 1.85,
         _ => 2.1,

@@ -9,7 +9,7 @@ use ahash::AHashMap;
 use crate::token::{Token, abbreviates, old_form, skeleton};
 use crate::trigram::{Trigram, word_trigrams};
 use crate::typo;
-use crate::words::{Nature, canonical_kind, nature};
+use crate::words::{Nature, canonical_kind, nature, related_kinds};
 
 /// The position of a folded word in the vocabulary.
 pub(crate) type WordIdx = u32;
@@ -39,6 +39,10 @@ pub(crate) mod similarity {
     pub(crate) const FOLDED: f32 = 0.985;
     /// Inflected forms of one kind word.
     pub(crate) const KIND: f32 = 0.975;
+    /// Words of two kinds that go together, as `primăria` and `comuna`.
+    pub(crate) const RELATED_KIND: f32 = 0.9;
+    /// A word that the context, the metadata or the kind of an entry has.
+    pub(crate) const EVIDENCE: f32 = 0.97;
     /// The same word in the other orthography, told by its diacritics.
     pub(crate) const ORTHOGRAPHY: f32 = 0.98;
     /// An abbreviation marked by a dot.
@@ -150,7 +154,10 @@ impl Vocabulary {
         if is_number(&token.folded) {
             return found.into_sorted();
         }
-        self.expand_kind(token, &mut found);
+        // A word of one kind never means another kind by its letters: `primăria` is not `primară`.
+        if self.expand_kind(token, &mut found) {
+            return found.into_sorted();
+        }
         self.expand_orthography(token, &mut found);
         if token.dotted {
             self.expand_abbreviation(token, &mut found);
@@ -159,6 +166,13 @@ impl Vocabulary {
         self.expand_prefix(&token.folded, &mut found);
         self.expand_stem(&token.folded, &mut found);
         self.expand_fuzzy(&token.folded, &mut found);
+        // A word that names hold is no slip of a kind word.
+        if self.find(&token.folded).is_some() {
+            found.similarities.retain(|word, _| {
+                let word = self.word(*word);
+                word.nature != Nature::Kind || word.folded == token.folded
+            });
+        }
         found.into_sorted()
     }
 
@@ -184,11 +198,17 @@ impl Vocabulary {
         word
     }
 
-    fn expand_kind(&self, token: &Token, found: &mut Found) {
-        let Some(kind) = canonical_kind(&token.folded) else { return };
+    /// Expands a kind word into the words of its kind and of kinds that go with it; tells whether
+    /// the word is one.
+    fn expand_kind(&self, token: &Token, found: &mut Found) -> bool {
+        let Some(kind) = canonical_kind(&token.folded) else { return false };
         for word in self.by_kind.get(kind).into_iter().flatten() {
             found.add(*word, similarity::KIND);
         }
+        for word in related_kinds(kind).iter().filter_map(|kind| self.by_kind.get(kind)).flatten() {
+            found.add(*word, similarity::RELATED_KIND);
+        }
+        true
     }
 
     fn expand_orthography(&self, token: &Token, found: &mut Found) {

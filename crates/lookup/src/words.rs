@@ -32,6 +32,18 @@ pub(crate) fn canonical_kind(folded: &str) -> Option<&'static str> {
     KINDS.iter().find(|(_, forms)| forms.contains(&folded)).map(|(kind, _)| *kind)
 }
 
+/// Gives the kinds that a word of this kind also speaks of: a town hall is the hall of a town,
+/// and registers name the town.
+pub(crate) fn related_kinds(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "primarie" => &["comuna", "oras", "municipiu", "sector", "uat"],
+        "comuna" | "oras" | "municipiu" | "sector" => &["primarie", "uat"],
+        "judet" => &["judetean"],
+        "judetean" => &["judet"],
+        _ => &[],
+    }
+}
+
 /// Gives the kinds that a hint such as `county` or `city` speaks of.
 pub(crate) fn kinds_of_hint(folded: &str) -> Vec<&'static str> {
     match folded {

@@ -3,7 +3,10 @@
 
 use serde_json::json;
 use serve::{MountConfig, table_router};
-use tables::{Field, Fields, GetDataOptions, GetDataResult, Schema, TableHandler, Test};
+use tables::{
+    Direction, Field, Fields, Filter, GetDataOptions, GetDataResult, Schema, Sort, TableHandler,
+    Test,
+};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,9 +14,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::new("people", Some("Pioneers of computing".into()), fields)?;
     let handler = TableHandler::new(schema, |options: GetDataOptions| async move {
         let people = [("Ada Lovelace", 1815), ("Alan Turing", 1912), ("Grace Hopper", 1906)];
-        let passing = people.into_iter().filter(|person| passes(&options, *person));
+        let mut passing: Vec<_> =
+            people.into_iter().filter(|person| passes(&options, *person)).collect();
+        passing.sort_by(|left, right| order(&options.sort, *left, *right));
         let rows: Vec<_> =
-            passing.map(|(name, born)| json!({ "name": name, "born": born })).collect();
+            passing.into_iter().map(|(name, born)| json!({ "name": name, "born": born })).collect();
         let total = rows.len() as u64;
         let first = ((options.page - 1) * options.page_size) as usize;
         let page = rows.iter().skip(first).take(options.page_size as usize);
@@ -25,15 +30,39 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(axum::serve(listener, app).await?)
 }
 
-/// Filters arrive checked and typed, one test for each.
-fn passes(options: &GetDataOptions, (name, born): (&str, i64)) -> bool {
-    options.filters.iter().all(|filter| match &filter.test {
+/// Filters arrive checked and typed: all of them must hold, and one alternative of each `any`.
+fn passes(options: &GetDataOptions, person: Person) -> bool {
+    let all = |filters: &[Filter]| filters.iter().all(|filter| holds(&filter.test, filter, person));
+    all(&options.filters)
+        && options.any.iter().all(|group| group.alternatives.iter().any(|filters| all(filters)))
+}
+
+type Person = (&'static str, i64);
+
+fn holds(test: &Test, filter: &Filter, (name, born): Person) -> bool {
+    let is_name = filter.column == "name";
+    match test {
         Test::Contains { text, .. } => name.contains(text.as_str()),
+        Test::HasPrefix(prefixes) => prefixes.iter().any(|prefix| name.starts_with(prefix)),
+        Test::AnyOf(values) if is_name => values.iter().any(|value| value.as_str() == Some(name)),
+        Test::AnyOf(values) => values.iter().any(|value| value.as_f64() == Some(born as f64)),
         Test::Within(ranges) => ranges.iter().any(|range| {
             let from = range.low.as_f64().unwrap_or(f64::NEG_INFINITY);
             let to = range.high.as_f64().unwrap_or(f64::INFINITY);
             (from..=to).contains(&(born as f64))
         }),
-        Test::AnyOf(_) | Test::HasPrefix(_) | Test::HoldsAll(_) | Test::Not(_) => false,
-    })
+        Test::Not(inner) => !holds(inner, filter, (name, born)),
+        Test::HoldsAll(_) => false,
+    }
+}
+
+/// The first field that tells two people apart decides.
+fn order(sort: &[Sort], left: Person, right: Person) -> std::cmp::Ordering {
+    sort.iter()
+        .map(|sort| {
+            let by = if sort.column == "name" { left.0.cmp(right.0) } else { left.1.cmp(&right.1) };
+            if sort.direction == Direction::Descending { by.reverse() } else { by }
+        })
+        .find(|by| by.is_ne())
+        .unwrap_or(std::cmp::Ordering::Equal)
 }

@@ -46,6 +46,8 @@ pub struct App {
     pub endpoints: Option<Arc<dyn Endpoints>>,
     /// A question over everything.
     pub across: across::Service,
+    /// The tables, for exports.
+    pub tables: Option<tables::Service>,
     /// The folders, where some are configured, for the console.
     pub files: Option<files::Service>,
     /// Charts, where facts are configured.

@@ -130,8 +130,8 @@ async fn answer(
     };
     let answer = answer.with_notes(notes);
     spec.check_output(&answer.value)?;
-    let outgoing =
-        release(answer.value, &spec.shape.source_text, spec.shape.list.as_deref(), &app.caps());
+    let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+    let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))
 }
 

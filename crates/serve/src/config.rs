@@ -16,6 +16,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins of pages that may call.
     pub allowed_origins: Vec<String>,
+    /// Tools that are served at `/mcp` and `/v1/call`; all of them when empty.
+    pub tools: Vec<String>,
 }
 
 impl Default for ServerConfig {
@@ -25,6 +27,7 @@ impl Default for ServerConfig {
             public_url: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            tools: Vec::new(),
         }
     }
 }

@@ -48,10 +48,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use tables::{QueryRequest, TableHandler};
+use tables::{QueryRequest, TableHandler, handler_input_schema};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
-use tools::tables::{describe_schema_spec, query_table_answer, query_table_spec, table_error};
+use tools::tables::{
+    describe_schema_spec, query_table_answer, query_table_spec, table_error, with_query_input,
+};
 use tools::{Answer, Code, Spec, ToolError};
 
 use crate::call::{Done, Failed};
@@ -93,7 +95,10 @@ impl Default for MountConfig {
 pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
     let schemas = [handler.schema()];
     let mounted = Mounted(Arc::new(Inside {
-        query_table: query_table_spec(&schemas),
+        query_table: with_query_input(
+            query_table_spec(&schemas),
+            handler_input_schema(handler.schema()),
+        ),
         describe_schema: describe_schema_spec(&schemas),
         handler,
         config,

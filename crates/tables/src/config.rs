@@ -7,7 +7,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use columns::Epoch;
+pub use columns::{DateOrder, Epoch};
 
 /// One `[[tables]]` of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub use columns::Epoch;
 pub struct TableConfig {
     /// The name by which agents call it.
     pub name: String,
-    /// A file, `sqlite:PATH#TABLE` or `postgres://…#TABLE`; paths are relative to the
+    /// A file, a folder of files, `book.xlsx#SHEET`, `sqlite:PATH#TABLE` or `postgres://…#TABLE`; paths are relative to the
     /// configuration. `?sslmode=require` before the `#` encrypts the way to PostgreSQL.
     pub source: String,
     /// What a row is, for the agent.
@@ -32,6 +32,20 @@ pub struct TableConfig {
     pub delimiter: Option<char>,
     /// The columns that exist for agents, in the order in which rows show them.
     pub fields: Fields,
+}
+
+/// `[exports]`: links to whole results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportsConfig {
+    /// How many minutes a link is good.
+    pub link_minutes: u64,
+}
+
+impl Default for ExportsConfig {
+    fn default() -> Self {
+        ExportsConfig { link_minutes: crate::EXPORT_LINK_MINUTES }
+    }
 }
 
 /// Fields by name, in the order in which they were written.
@@ -75,6 +89,13 @@ pub struct Field {
     /// What a bare number means in a timestamp column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<Epoch>,
+    /// What comes first in dates like `03/04/2024`: `dmy` or `mdy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
+    /// Whether its text is redacted before it leaves; `false` for a field whose e-mail addresses
+    /// or numbers are what the table is for.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub redact: bool,
 }
 
 /// The seven types of fields.
@@ -122,6 +143,8 @@ impl Field {
             column: None,
             separator: None,
             epoch: None,
+            date_order: None,
+            redact: true,
         }
     }
 
@@ -194,6 +217,14 @@ impl<N: Into<String>, const LEN: usize> From<[(N, Field); LEN]> for Fields {
     fn from(fields: [(N, Field); LEN]) -> Self {
         Fields(fields.into_iter().map(|(name, field)| (name.into(), field)).collect())
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 fn is_false(flag: &bool) -> bool {

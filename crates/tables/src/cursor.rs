@@ -40,15 +40,11 @@ pub(crate) fn decode(query: &str, token: &str) -> Result<Position> {
 
 /// Names a query by what decides its rows and their order. The page's size may change between
 /// pages.
-pub(crate) fn fingerprint(
-    table: &str,
-    request: &QueryRequest,
-    sort: Option<&SortRequest>,
-) -> String {
+pub(crate) fn fingerprint(table: &str, request: &QueryRequest, sort: &[SortRequest]) -> String {
     let mut filters: Vec<_> = request.filters.iter().collect();
     filters.sort_by_key(|(name, _)| *name);
     let mut hash = Sha256::new();
     hash.update(serde_json::to_vec(&(table, filters)).expect("filters are plain data"));
-    hash.update(format!("{sort:?}"));
+    hash.update(format!("{sort:?}{:?}", request.time_zone));
     hash.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }

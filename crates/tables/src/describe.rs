@@ -1,6 +1,6 @@
 //! `describe_schema`: what can be asked of a table, and what stands in it.
 
-use columns::{Query, Table};
+use columns::{Answer, Query, Table};
 use model::{Deadline, Warning};
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use crate::Error;
 use crate::Result;
 use crate::Schema;
 use crate::config::{Field, FieldType, Operator};
+use crate::operators;
 use crate::response::shown;
 use crate::schema::leaf;
 use crate::service::ServedTable;
@@ -22,15 +23,7 @@ const MAX_LITERALS_SEEN: usize = 1000;
 /// Describes a table with figures from its data.
 pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
     let schema = &table.schema;
-    let query = Query {
-        facets: schema.column_names(),
-        facet_rows: MAX_LITERALS_SEEN,
-        ..Query::first(0, Vec::new())
-    };
-    let answer = table
-        .engine
-        .query(&query, deadline)
-        .map_err(|cause| Error::of_source(&schema.name, cause))?;
+    let answer = figures(table, deadline)?;
     let mut description = without_data(schema);
     description["total"] = answer.total.into();
     let mut warnings = load_warnings(table.engine.as_ref(), deadline);
@@ -72,6 +65,88 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value
     Ok(description)
 }
 
+/// Asks for the facets of every field over the whole table.
+fn figures(table: &ServedTable, deadline: &Deadline) -> Result<Answer> {
+    let query = Query {
+        facets: table.schema.column_names(),
+        facet_rows: MAX_LITERALS_SEEN,
+        ..Query::first(0, Vec::new())
+    };
+    table
+        .engine
+        .query(&query, deadline)
+        .map_err(|cause| Error::of_source(&table.schema.name, cause))
+}
+
+/// How many frequent values of a field a brief description names.
+const BRIEF_VALUES: usize = 6;
+/// The most characters of those values.
+const BRIEF_CHARS: usize = 40;
+
+/// Describes a table for the first call of an agent: the JSON Schema of its filters, in which
+/// each field says its range or its most frequent values. Everything else is left to
+/// [`describe`].
+pub(crate) fn briefly(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
+    let schema = &table.schema;
+    let answer = figures(table, deadline)?;
+    let mut filters = schema.filters_json_schema();
+    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    for ((name, field), facet) in schema.columns().zip(&answer.facets) {
+        let entry = &mut filters["properties"][name.as_str()];
+        let leaf = leaf(field);
+        if leaf.values.is_empty() {
+            let own = field.description.as_ref().or(leaf.description.as_ref()).cloned();
+            let unit = field.unit.as_ref().or(leaf.unit.as_ref()).map(|unit| format!("in {unit}"));
+            let parts: Vec<String> =
+                [own, unit, brief_figures(facet)].into_iter().flatten().collect();
+            if !parts.is_empty() {
+                entry["description"] = parts.join("; ").into();
+            }
+        }
+        warnings.extend(strangers(name, leaf, facet));
+    }
+    let mut description = json!({ "table": schema.name, "total": answer.total, "schema": filters });
+    if let Some(text) = &schema.description {
+        description["description"] = text.as_str().into();
+    }
+    if let Some(staleness) = table.engine.staleness() {
+        warnings.push(Warning::new("stale_data", staleness));
+    }
+    if !warnings.is_empty() {
+        description["warnings"] = json!(warnings);
+    }
+    Ok(description)
+}
+
+/// The range of numbers and moments, or the most frequent texts.
+fn brief_figures(facet: &columns::Facet) -> Option<String> {
+    if let (Some(min), Some(max)) = (&facet.min, &facet.max) {
+        let shown = |value: &columns::Value| match value {
+            columns::Value::Timestamp(millis) => columns::to_iso(*millis)[..10].to_owned(),
+            other => other.to_json().to_string(),
+        };
+        return Some(format!("{}..{}", shown(min), shown(max)));
+    }
+    let mut texts = Vec::new();
+    let mut n_chars = 0;
+    for text in facet.rows.iter().filter_map(|row| row.value.as_str()).take(BRIEF_VALUES) {
+        n_chars += text.chars().count();
+        if n_chars > BRIEF_CHARS {
+            break;
+        }
+        texts.push(text);
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    let more = if facet.n_values > texts.len() as u64 {
+        format!(", … {} values", facet.n_values)
+    } else {
+        String::new()
+    };
+    Some(format!("{}{more}", texts.join(", ")))
+}
+
 /// Gives the JSON Schema of what `describe_schema` gives.
 pub fn describe_output_schema() -> Value {
     json!({
@@ -87,7 +162,7 @@ pub fn describe_output_schema() -> Value {
             "total": { "type": "integer" },
             "warnings": { "type": "array", "items": { "type": "string" } }
         },
-        "required": ["table", "schema", "fields", "sortable", "formats", "examples"]
+        "required": ["table", "schema"]
     })
 }
 
@@ -152,6 +227,24 @@ pub(crate) fn load_warnings(engine: &dyn Table, deadline: &Deadline) -> Vec<Warn
         );
         warnings.push(Warning::new("not_utf8", message));
     }
+    if let Some(encoding) = &report.encoding {
+        let message = format!("the source is not UTF-8; it was read as {encoding}");
+        warnings.push(Warning::new("encoding", message));
+    }
+    if report.n_rounded > 0 {
+        let message = format!(
+            "{} different numbers of the source have more digits than are kept and were rounded",
+            report.n_rounded
+        );
+        warnings.push(Warning::new("numbers_rounded", message));
+    }
+    if report.n_repeated_in_lists > 0 {
+        let message = format!(
+            "{} values were repeated in one list and are kept once",
+            report.n_repeated_in_lists
+        );
+        warnings.push(Warning::new("list_values_once", message));
+    }
     if report.n_cut_cells > 0 {
         let message = format!("{} cells of the source were too long and cut", report.n_cut_cells);
         warnings.push(Warning::new("source_cells_cut", message));
@@ -191,7 +284,11 @@ fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warnin
 
 fn describe_field(field: &Field) -> Value {
     let leaf = leaf(field);
-    let mut entry = json!({ "type": leaf.field_type.as_str(), "match": operator(field) });
+    let mut entry = json!({
+        "type": leaf.field_type.as_str(),
+        "match": operator(field),
+        "operators": operators::allowed(field)
+    });
     if let Some(text) = field.description.as_ref().or(leaf.description.as_ref()) {
         entry["description"] = text.as_str().into();
     }

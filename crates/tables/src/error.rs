@@ -71,6 +71,12 @@ pub enum Error {
         /// What the engine says.
         cause: columns::Error,
     },
+    /// A part of an aggregate that cannot be meant.
+    #[error("{problem}")]
+    BadAggregate {
+        /// What is wrong, what is allowed, what to do.
+        problem: String,
+    },
     /// A continuation token that this call did not give.
     #[error("the cursor is not one that this query returned: leave `cursor` out to start again")]
     BadCursor,
@@ -112,7 +118,7 @@ pub enum Error {
         table: String,
     },
     /// The source of a table cannot be used.
-    #[error("table `{table}` is unavailable")]
+    #[error("table `{table}` is unavailable: its source could not be read")]
     Source {
         /// The table.
         table: String,
@@ -141,10 +147,12 @@ impl Error {
             | Error::OutOfBounds { .. }
             | Error::EmptyRange { .. }
             | Error::BadQuery { .. }
+            | Error::BadAggregate { .. }
             | Error::BadCursor
             | Error::TableRequired { .. } => "BAD_REQUEST",
             Error::UnknownTable { .. } => "NOT_FOUND",
             Error::TimedOut => "TIMEOUT",
+            Error::Source { cause, .. } if cause.is_away() => "UNAVAILABLE",
             Error::BadSchema { .. }
             | Error::DuplicateTable { .. }
             | Error::Source { .. }
@@ -173,6 +181,7 @@ impl Error {
                 json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
             }
             Error::BadCursor
+            | Error::BadAggregate { .. }
             | Error::BadQuery { .. }
             | Error::TimedOut
             | Error::BadSchema { .. }

@@ -1,11 +1,16 @@
 //! From the filters of a call to tests on cells: every value is checked against its field, and
-//! milliseconds become points in time.
+//! milliseconds or dates become points in time.
+//!
+//! A filter is a plain value, as the field's type says, or an object of operators ([`operators`]).
+//! `any` beside the fields holds alternatives.
 
-use columns::{Case, DAY_MILLIS, Filter, Range, Test, Value as Cell};
+use columns::{AnyGroup, Case, Filter, Range, Test, Value as Cell, Zone};
 use serde_json::{Map, Value};
 
 use crate::config::{Field, FieldType, Operator};
 use crate::error::did_you_mean;
+use crate::moments::{End, moment};
+use crate::operators;
 use crate::request::{SortRequest, sort, unknown_name, wrong_type};
 use crate::schema::leaf;
 use crate::{Error, Result, Schema};
@@ -14,6 +19,10 @@ use crate::{Error, Result, Schema};
 pub const MAX_FILTER_VALUES: usize = 1000;
 /// The longest text of a filter.
 pub const MAX_FILTER_CHARS: usize = 10_000;
+/// The most alternatives of one `any`.
+pub const MAX_ALTERNATIVES: usize = 50;
+/// The name beside the fields that holds alternatives.
+const ANY: &str = "any";
 
 /// The filters of a call with their types.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,177 +30,282 @@ pub struct TypedFilters {
     /// Conditions, all of which must hold. Filters that are null, empty arrays or empty texts
     /// ask for nothing and are left out.
     pub filters: Vec<Filter>,
+    /// And one alternative of each of these.
+    pub any: Vec<AnyGroup>,
     /// The order, where the schema has a field of type `sort` and the call used it.
-    pub sort: Option<SortRequest>,
+    pub sort: Vec<SortRequest>,
 }
 
-/// Checks filters against the schema.
-pub fn typed(schema: &Schema, filters: &Map<String, Value>) -> Result<TypedFilters> {
+/// Checks filters against the schema. Days are those of the zone.
+pub fn typed(schema: &Schema, filters: &Map<String, Value>, zone: &Zone) -> Result<TypedFilters> {
     let mut typed = TypedFilters::default();
     for (name, value) in filters {
-        let field = schema
-            .field(name)
-            .ok_or_else(|| unknown_name("filter", name, &schema.filter_names()))?;
+        let field = schema.field(name);
+        if field.is_none() && name == ANY {
+            typed.any.extend(alternatives(schema, value, zone)?);
+            continue;
+        }
+        let field = field.ok_or_else(|| unknown_name("filter", name, &schema.filter_names()))?;
         if value.is_null() {
             continue;
         }
         if field.field_type == FieldType::Sort {
-            typed.sort = Some(sort(value)?);
+            typed.sort = sort(value)?;
             continue;
         }
-        if let Some(test) = test(name, field, value)? {
-            typed.filters.push(Filter::new(name, test));
-        }
+        let tests = Tested { name, field, zone };
+        typed.filters.extend(tests.of(value)?.into_iter().map(|test| Filter::new(name, test)));
     }
     Ok(typed)
 }
 
-fn test(name: &str, field: &Field, value: &Value) -> Result<Option<Test>> {
-    match field.field_type {
-        FieldType::String => {
-            let text = text(name, value)?;
-            let case = if field.ignore_case { Case::Ignored } else { Case::Sensitive };
-            Ok((!text.is_empty()).then_some(Test::Contains { text, case }))
-        }
-        FieldType::Number | FieldType::Boolean | FieldType::StringLiteral => {
-            Ok(Some(Test::AnyOf(vec![cell(name, field, value)?])))
-        }
-        FieldType::Timestamp => Ok(Some(Test::Within(vec![range(name, field, &[value])?]))),
-        FieldType::Array => array_test(name, field, value),
-        FieldType::Sort => Ok(None),
-    }
-}
-
-fn array_test(name: &str, field: &Field, value: &Value) -> Result<Option<Test>> {
-    let items = field.items.as_deref().expect("a checked array has items");
-    let values = array(name, value)?;
-    if values.is_empty() {
+fn alternatives(schema: &Schema, value: &Value, zone: &Zone) -> Result<Option<AnyGroup>> {
+    if value.is_null() {
         return Ok(None);
     }
-    let is_nested = items.field_type == FieldType::Array;
-    let is_range = field.operator == Some(Operator::Range);
-    let leaf = leaf(field);
-    Ok(Some(match (is_range, is_nested) {
-        (true, false) => Test::Within(vec![range(name, leaf, &values.iter().collect::<Vec<_>>())?]),
-        (true, true) => Test::Within(
-            values
-                .iter()
-                .map(|pair| range(name, leaf, &array(name, pair)?.iter().collect::<Vec<_>>()))
-                .collect::<Result<_>>()?,
-        ),
-        (false, false) => {
-            Test::AnyOf(values.iter().map(|value| cell(name, leaf, value)).collect::<Result<_>>()?)
-        }
-        (false, true) => Test::HoldsAll(
-            values
-                .iter()
-                .map(|list| {
-                    array(name, list)?.iter().map(|value| cell(name, leaf, value)).collect()
-                })
-                .collect::<Result<_>>()?,
-        ),
-    }))
-}
-
-/// One value is itself, or its whole day for a timestamp; two are an inclusive range, in which
-/// null leaves an end open.
-fn range(name: &str, field: &Field, values: &[&Value]) -> Result<Range> {
-    let end = |value: &Value| {
-        if value.is_null() { Ok(Cell::Null) } else { cell(name, field, value) }
-    };
-    match values {
-        [value] => {
-            let value = cell(name, field, value)?;
-            let Cell::Timestamp(millis) = value else {
-                return Ok(Range { low: value.clone(), high: value });
-            };
-            let start = millis.div_euclid(DAY_MILLIS) * DAY_MILLIS;
-            Ok(Range { low: Cell::Timestamp(start), high: Cell::Timestamp(start + DAY_MILLIS - 1) })
-        }
-        [low, high] => {
-            let range = Range { low: end(low)?, high: end(high)? };
-            let is_empty = match (&range.low, &range.high) {
-                (Cell::Integer(low), Cell::Integer(high))
-                | (Cell::Timestamp(low), Cell::Timestamp(high)) => low > high,
-                (low, high) => match (low.as_f64(), high.as_f64()) {
-                    (Some(low), Some(high)) => low > high,
-                    _ => false,
-                },
-            };
-            if is_empty {
-                return Err(Error::EmptyRange {
-                    field: name.to_owned(),
-                    start: low.to_string(),
-                    end: high.to_string(),
-                });
-            }
-            Ok(range)
-        }
-        others => Err(Error::WrongType {
-            field: name.to_owned(),
-            expected: "`[value]` or `[min, max]`".to_owned(),
-            received: Value::from(others.iter().map(|value| (*value).clone()).collect::<Vec<_>>())
-                .to_string(),
-        }),
+    let expected = "a list of filter objects, of which one must hold";
+    let list = value.as_array().ok_or_else(|| wrong_type(ANY, expected, value))?;
+    if list.is_empty() {
+        return Ok(None);
     }
+    if list.len() > MAX_ALTERNATIVES {
+        return Err(Error::OutOfBounds {
+            field: ANY.to_owned(),
+            received: format!("{} alternatives", list.len()),
+            expected: format!("at most {MAX_ALTERNATIVES} alternatives"),
+        });
+    }
+    let alternatives = list
+        .iter()
+        .map(|alternative| {
+            let fields =
+                alternative.as_object().ok_or_else(|| wrong_type(ANY, expected, alternative))?;
+            let inner = typed(schema, fields, zone)?;
+            if !inner.any.is_empty() || !inner.sort.is_empty() {
+                return Err(wrong_type(ANY, "fields only: no `any` or sort inside", alternative));
+            }
+            Ok(inner.filters)
+        })
+        .collect::<Result<_>>()?;
+    Ok(Some(AnyGroup { alternatives }))
 }
 
-fn cell(name: &str, field: &Field, value: &Value) -> Result<Cell> {
-    match field.field_type {
-        FieldType::Number => number(value).ok_or_else(|| wrong_type(name, "numbers", value)),
-        FieldType::Timestamp => {
-            let millis = value.as_i64().or_else(|| value.as_f64().map(|millis| millis as i64));
-            millis
-                .map(Cell::Timestamp)
-                .ok_or_else(|| wrong_type(name, "Unix timestamps in milliseconds", value))
+/// A field whose filter is read.
+pub(crate) struct Tested<'f> {
+    pub(crate) name: &'f str,
+    pub(crate) field: &'f Field,
+    pub(crate) zone: &'f Zone,
+}
+
+impl Tested<'_> {
+    fn of(&self, value: &Value) -> Result<Vec<Test>> {
+        if let Value::Object(wanted) = value {
+            return operators::tests(self, wanted);
         }
-        FieldType::Boolean => value
-            .as_bool()
-            .map(Cell::Boolean)
-            .ok_or_else(|| wrong_type(name, "true or false", value)),
-        FieldType::StringLiteral => {
-            let text = text(name, value)?;
-            if field.values.contains(&text) {
-                return Ok(Cell::Text(text));
+        let test = match self.field.field_type {
+            FieldType::String => {
+                let text = self.text(value)?;
+                (!text.is_empty()).then(|| Test::Contains { text, case: self.case() })
             }
-            Err(Error::NotAllowed {
-                field: name.to_owned(),
-                did_you_mean: did_you_mean(&text, &field.values),
-                received: text,
-                allowed: field.values.clone(),
-            })
+            FieldType::Number | FieldType::Boolean | FieldType::StringLiteral => {
+                let is_absent = value.as_str() == Some("");
+                let listed = self.listed(value)?;
+                let one = if let [one] = listed.as_slice() { one } else { value };
+                if is_absent { None } else { Some(Test::AnyOf(vec![self.cell(self.field, one)?])) }
+            }
+            FieldType::Timestamp if value.as_str() == Some("") => None,
+            FieldType::Timestamp => Some(Test::Within(vec![self.range(self.field, &[value])?])),
+            FieldType::Array => self.array_test(value)?,
+            FieldType::Sort => None,
+        };
+        Ok(test.into_iter().collect())
+    }
+
+    fn array_test(&self, value: &Value) -> Result<Option<Test>> {
+        let field = self.field;
+        let items = field.items.as_deref().expect("a checked array has items");
+        let values = self.listed(value)?;
+        if values.is_empty() {
+            return Ok(None);
         }
-        FieldType::String | FieldType::Array | FieldType::Sort => {
-            Ok(Cell::Text(text(name, value)?))
+        let is_nested = items.field_type == FieldType::Array;
+        let is_range = field.operator == Some(Operator::Range);
+        let leaf = leaf(field);
+        Ok(Some(match (is_range, is_nested) {
+            (true, false) => {
+                Test::Within(vec![self.range(leaf, &values.iter().collect::<Vec<_>>())?])
+            }
+            (true, true) => Test::Within(
+                values
+                    .iter()
+                    .map(|pair| self.range(leaf, &self.listed(pair)?.iter().collect::<Vec<_>>()))
+                    .collect::<Result<_>>()?,
+            ),
+            (false, false) if leaf.field_type == FieldType::Timestamp => Test::Within(
+                values.iter().map(|value| self.range(leaf, &[value])).collect::<Result<_>>()?,
+            ),
+            (false, false) => Test::AnyOf(
+                values.iter().map(|value| self.cell(leaf, value)).collect::<Result<_>>()?,
+            ),
+            (false, true) => Test::HoldsAll(
+                values
+                    .iter()
+                    .map(|list| {
+                        self.listed(list)?.iter().map(|value| self.cell(leaf, value)).collect()
+                    })
+                    .collect::<Result<_>>()?,
+            ),
+        }))
+    }
+
+    pub(crate) fn case(&self) -> Case {
+        let ignores = self.field.ignore_case || leaf(self.field).ignore_case;
+        if ignores { Case::Ignored } else { Case::Sensitive }
+    }
+
+    /// One value is itself, or its whole day for a timestamp; two are an inclusive range, in
+    /// which null leaves an end open.
+    pub(crate) fn range(&self, field: &Field, values: &[&Value]) -> Result<Range> {
+        match values {
+            [value] if field.field_type == FieldType::Timestamp => {
+                let millis = self.moment(value, End::Start)?;
+                let (first, last) = self.zone.day_of(millis);
+                Ok(Range { low: Cell::Timestamp(first), high: Cell::Timestamp(last) })
+            }
+            [value] => {
+                let value = self.cell(field, value)?;
+                Ok(Range { low: value.clone(), high: value })
+            }
+            [low, high] => {
+                let range = Range {
+                    low: self.end(field, low, End::Start)?,
+                    high: self.end(field, high, End::Last)?,
+                };
+                self.check_order(&range, low, high)?;
+                Ok(range)
+            }
+            others => Err(Error::WrongType {
+                field: self.name.to_owned(),
+                expected: "`[value]` or `[min, max]`".to_owned(),
+                received: Value::from(
+                    others.iter().map(|value| (*value).clone()).collect::<Vec<_>>(),
+                )
+                .to_string(),
+            }),
         }
+    }
+
+    /// Reads one end of a range; null leaves it open.
+    pub(crate) fn end(&self, field: &Field, value: &Value, end: End) -> Result<Cell> {
+        if value.is_null() {
+            return Ok(Cell::Null);
+        }
+        match field.field_type {
+            FieldType::Timestamp => self.moment(value, end).map(Cell::Timestamp),
+            _ => self.cell(field, value),
+        }
+    }
+
+    pub(crate) fn check_order(&self, range: &Range, low: &Value, high: &Value) -> Result<()> {
+        let is_empty = match (&range.low, &range.high) {
+            (Cell::Integer(low), Cell::Integer(high))
+            | (Cell::Timestamp(low), Cell::Timestamp(high)) => low > high,
+            (low, high) => match (low.as_f64(), high.as_f64()) {
+                (Some(low), Some(high)) => low > high,
+                _ => false,
+            },
+        };
+        if is_empty {
+            return Err(Error::EmptyRange {
+                field: self.name.to_owned(),
+                start: low.to_string(),
+                end: high.to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    fn moment(&self, value: &Value, end: End) -> Result<i64> {
+        moment(value, self.zone, end).ok_or_else(|| {
+            let expected = "ISO 8601 dates or Unix timestamps in milliseconds";
+            wrong_type(self.name, expected, value)
+        })
+    }
+
+    /// Reads a value of the field's type. What converts without loss is converted.
+    pub(crate) fn cell(&self, field: &Field, value: &Value) -> Result<Cell> {
+        let name = self.name;
+        match field.field_type {
+            FieldType::Number => number(value).ok_or_else(|| wrong_type(name, "numbers", value)),
+            FieldType::Timestamp => self.moment(value, End::Start).map(Cell::Timestamp),
+            FieldType::Boolean => {
+                let flag = match value {
+                    Value::String(text) => text.to_ascii_lowercase().parse().ok(),
+                    other => other.as_bool(),
+                };
+                flag.map(Cell::Boolean).ok_or_else(|| wrong_type(name, "true or false", value))
+            }
+            FieldType::StringLiteral => {
+                let text = self.text(value)?;
+                if field.values.contains(&text) {
+                    return Ok(Cell::Text(text));
+                }
+                Err(Error::NotAllowed {
+                    field: name.to_owned(),
+                    did_you_mean: did_you_mean(&text, &field.values),
+                    received: text,
+                    allowed: field.values.clone(),
+                })
+            }
+            FieldType::String | FieldType::Array | FieldType::Sort => {
+                Ok(Cell::Text(self.text(value)?))
+            }
+        }
+    }
+
+    pub(crate) fn text(&self, value: &Value) -> Result<String> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return Err(wrong_type(self.name, "a string", value)),
+        };
+        let n_chars = text.chars().count();
+        if n_chars > MAX_FILTER_CHARS {
+            return Err(Error::OutOfBounds {
+                field: self.name.to_owned(),
+                received: format!("{n_chars} characters"),
+                expected: format!("at most {MAX_FILTER_CHARS} characters"),
+            });
+        }
+        Ok(text)
+    }
+
+    /// Takes a list, or one value for a list of one; empty text asks for nothing.
+    pub(crate) fn listed(&self, value: &Value) -> Result<Vec<Value>> {
+        let values = match value {
+            Value::Array(values) => values.clone(),
+            Value::String(text) if text.is_empty() => Vec::new(),
+            Value::Object(_) => return Err(wrong_type(self.name, "an array", value)),
+            one => vec![one.clone()],
+        };
+        if values.len() > MAX_FILTER_VALUES {
+            return Err(Error::OutOfBounds {
+                field: self.name.to_owned(),
+                received: format!("{} values", values.len()),
+                expected: format!("at most {MAX_FILTER_VALUES} values"),
+            });
+        }
+        Ok(values)
     }
 }
 
 fn number(value: &Value) -> Option<Cell> {
+    if let Value::String(text) = value {
+        let text = text.trim();
+        let whole = text.parse::<i64>().ok().map(Cell::Integer);
+        return whole.or_else(|| {
+            text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real)
+        });
+    }
     value.as_i64().map(Cell::Integer).or_else(|| value.as_f64().map(Cell::Real))
-}
-
-fn text(name: &str, value: &Value) -> Result<String> {
-    let text = value.as_str().ok_or_else(|| wrong_type(name, "a string", value))?;
-    let n_chars = text.chars().count();
-    if n_chars > MAX_FILTER_CHARS {
-        return Err(Error::OutOfBounds {
-            field: name.to_owned(),
-            received: format!("{n_chars} characters"),
-            expected: format!("at most {MAX_FILTER_CHARS} characters"),
-        });
-    }
-    Ok(text.to_owned())
-}
-
-fn array<'v>(name: &str, value: &'v Value) -> Result<&'v Vec<Value>> {
-    let values = value.as_array().ok_or_else(|| wrong_type(name, "an array", value))?;
-    if values.len() > MAX_FILTER_VALUES {
-        return Err(Error::OutOfBounds {
-            field: name.to_owned(),
-            received: format!("{} values", values.len()),
-            expected: format!("at most {MAX_FILTER_VALUES} values"),
-        });
-    }
-    Ok(values)
 }

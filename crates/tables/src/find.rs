@@ -169,7 +169,7 @@ impl ServedTable {
         self.ask(&query, deadline)
     }
 
-    fn ask(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
+    pub(crate) fn ask(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
         self.engine
             .query(query, deadline)
             .map_err(|cause| Error::of_source(&self.schema.name, cause))
@@ -220,6 +220,7 @@ mod tests {
             }],
             base_folder: folder.to_owned(),
             cache_folder: folder.join("cache"),
+            export_link_minutes: crate::EXPORT_LINK_MINUTES,
         })
         .unwrap()
     }

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use columns::{Filter, Sort};
+use columns::{AnyGroup, Filter, Sort};
 use serde_json::{Map, Value};
 
 use crate::filters::typed;
 use crate::request::{QueryRequest, describe_table_name};
 use crate::response::{FacetMeta, QueryResponse};
-use crate::service::{checked_sort, warn_of_page};
+use crate::service::{checked_names, checked_sort, warn_of_page, zone_of};
 use crate::{Error, Result, Schema, describe};
 
 /// A future that may move between threads.
@@ -22,8 +22,10 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct GetDataOptions {
     /// Conditions with their types, all of which must hold.
     pub filters: Vec<Filter>,
-    /// The order of rows, when one was asked for.
-    pub sort: Option<Sort>,
+    /// And one alternative of each of these.
+    pub any: Vec<AnyGroup>,
+    /// The order of rows, most significant first; empty when none was asked for.
+    pub sort: Vec<Sort>,
     /// The page, from 1.
     pub page: u64,
     /// Rows of a page.
@@ -133,11 +135,15 @@ impl TableHandler {
         if let Some(series) = &request.series {
             return Err(unsupported("series", &series.field));
         }
-        let typed = typed(&self.schema, &request.filters)?;
+        let zone = zone_of(request.time_zone.as_deref())?;
+        let typed = typed(&self.schema, &request.filters, &zone)?;
         let sort = checked_sort(&self.schema, request, &typed)?
-            .map(|sort| Sort { column: sort.id, direction: sort.direction });
+            .into_iter()
+            .map(|sort| Sort { column: sort.id, direction: sort.direction })
+            .collect();
         let options = GetDataOptions {
             filters: typed.filters,
+            any: typed.any,
             sort,
             page: request.page,
             page_size: request.page_size,
@@ -147,12 +153,14 @@ impl TableHandler {
             .get_data(options)
             .await
             .map_err(|cause| Error::GetData { table: self.schema.name.clone(), cause })?;
-        Ok(self.respond(request, result))
+        self.respond(request, result)
     }
 
     /// Shows the fields of the schema only: what else a row holds does not exist for agents.
-    fn respond(&self, request: &QueryRequest, result: GetDataResult) -> QueryResponse {
-        let columns = self.schema.column_names();
+    fn respond(&self, request: &QueryRequest, result: GetDataResult) -> Result<QueryResponse> {
+        let columns = checked_names(&self.schema, "column", request.columns.as_deref())?
+            .unwrap_or_else(|| self.schema.column_names());
+        let facets = checked_names(&self.schema, "facet", request.facets.as_deref())?;
         let rows = result
             .rows
             .into_iter()
@@ -161,11 +169,14 @@ impl TableHandler {
             })
             .collect();
         let mut response = QueryResponse::new(request, columns, rows, result.total);
-        if request.format == crate::Format::Stats {
-            response.facets = result.facets;
+        if request.format == crate::Format::Stats || facets.is_some() {
+            let is_wanted = |name: &String| facets.as_ref().is_none_or(|list| list.contains(name));
+            response.facets = result
+                .facets
+                .map(|facets| facets.into_iter().filter(|(name, _)| is_wanted(name)).collect());
         }
         warn_of_page(&mut response, request);
-        response
+        Ok(response)
     }
 
     fn check_name(&self, name: Option<&str>) -> Result<()> {

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
-use columns::{Column, Dataset, Kind, TableSpec, parse_moment};
-use columns::{ColumnSpec, NULL_WORDS};
+use columns::{
+    Column, ColumnSpec, Dataset, DateOrder, Kind, NULL_WORDS, TableSpec, parse_moment,
+    three_numbers,
+};
 
 use crate::config::{Epoch, Field, FieldType, Fields, TableConfig};
 use crate::{Error, Result};
@@ -73,21 +75,35 @@ fn guess(path: &Path, column: &Column, n_rows: usize) -> columns::Result<Guess> 
         let n_fit = texts.iter().filter(|text| is_fit(text)).count();
         !texts.is_empty() && n_fit as f64 >= texts.len() as f64 * MIN_FITTING
     };
-    let is_boolean = !texts.is_empty()
-        && texts.iter().all(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "false"));
-    // A leading zero or plus marks a code or a telephone number, which arithmetic would damage.
-    let is_code = |text: &str| {
-        let digits = text.trim_start_matches('-');
-        text.starts_with('+')
-            || (digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."))
-    };
-    let has_codes = texts.iter().any(|text| is_code(text));
+    let lower: Vec<String> = texts.iter().map(|text| text.trim().to_ascii_lowercase()).collect();
+    let is_boolean = PAIRS
+        .iter()
+        .any(|pair| !lower.is_empty() && lower.iter().all(|text| pair.contains(&text.as_str())));
+    if is_boolean {
+        return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
+    }
+    if is_list(&texts) {
+        let mut field = Field::any_of(Field::string());
+        field.separator = Some(';');
+        return Ok(Guess { field, note: "lists".to_owned() });
+    }
+    let has_codes = names_code(column.name()) || texts.iter().any(|text| is_code(text));
     let is_number =
         !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
-    let is_moment = !is_number && fits(&|text| parse_moment(text, Epoch::Ms).is_some());
-    let typed = |kind| typed_column(path, column.name(), kind);
-    if is_boolean {
-        return Ok(Guess { field: Field::boolean(), note: "true or false".to_owned() });
+    // Digits alone are no date, however many: they may be a postal code or a telephone number.
+    let is_moment =
+        !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
+    let typed = |kind| typed_column(path, ColumnSpec::new(column.name(), kind));
+    if !is_number
+        && !is_moment
+        && let Some((order, doubt)) = date_order(&texts)
+    {
+        let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
+        spec.date_order = Some(order);
+        let note = format!("{}{doubt}", extremes(&typed_column(path, spec)?, "timestamp"));
+        let mut field = Field::range(Field::timestamp());
+        field.date_order = Some(order);
+        return Ok(Guess { field, note });
     }
     if is_moment {
         let typed = typed(Kind::Timestamp)?;
@@ -119,8 +135,98 @@ fn guess(path: &Path, column: &Column, n_rows: usize) -> columns::Result<Guess> 
     Ok(Guess { field: Field::string(), note: format!("{} different texts", column.n_distinct()) })
 }
 
-fn typed_column(path: &Path, name: &str, kind: Kind) -> columns::Result<Dataset> {
-    Dataset::read(path, &TableSpec::of(vec![ColumnSpec::new(name, kind)]))
+/// Pairs of words that are true and false; `0` and `1` are numbers.
+const PAIRS: [[&str; 2]; 4] = [["true", "false"], ["yes", "no"], ["y", "n"], ["t", "f"]];
+
+/// Parts of names whose digits name something and are not counted.
+const CODE_NAMES: [&str; 17] = [
+    "zip",
+    "postal",
+    "postcode",
+    "phone",
+    "telephone",
+    "tel",
+    "mobile",
+    "fax",
+    "iban",
+    "ssn",
+    "isbn",
+    "sku",
+    "uuid",
+    "guid",
+    "cui",
+    "cif",
+    "id",
+];
+
+/// Tells whether a column's name says that its digits are a code.
+fn names_code(name: &str) -> bool {
+    let spaced: String = name
+        .chars()
+        .flat_map(|char| {
+            let starts_word = char.is_uppercase();
+            starts_word.then_some(' ').into_iter().chain([char])
+        })
+        .collect();
+    let words: Vec<String> = spaced
+        .split(|char: char| !char.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let joined = words.concat();
+    CODE_NAMES.contains(&joined.as_str())
+        || words.iter().any(|word| CODE_NAMES.contains(&word.as_str()))
+}
+
+/// A leading zero or plus, or more digits than a number keeps, marks a code or a telephone
+/// number, which arithmetic would damage.
+fn is_code(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches('-');
+    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    text.starts_with('+')
+        || (digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."))
+        || (is_digits && digits.len() > 18)
+}
+
+fn is_numeric(text: &str) -> bool {
+    text.trim().parse::<f64>().is_ok()
+}
+
+fn is_list(texts: &[String]) -> bool {
+    !texts.is_empty()
+        && texts.iter().all(|text| {
+            text.starts_with('[')
+                && serde_json::from_str::<Vec<serde_json::Value>>(text)
+                    .is_ok_and(|items| items.iter().all(|item| !item.is_object()))
+        })
+}
+
+/// Finds what comes first in dates of three numbers, and says when it cannot be known.
+fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> {
+    let dates: Vec<(i8, i8)> = texts
+        .iter()
+        .filter_map(|text| three_numbers(text))
+        .map(|(first, second, _, _)| (first, second))
+        .collect();
+    let is_date = !texts.is_empty() && dates.len() as f64 >= texts.len() as f64 * MIN_FITTING;
+    if !is_date {
+        return None;
+    }
+    let has_day_first = dates.iter().any(|(first, _)| *first > 12);
+    let has_month_first = dates.iter().any(|(_, second)| *second > 12);
+    match (has_day_first, has_month_first) {
+        (true, true) => None,
+        (true, false) => Some((DateOrder::Dmy, "")),
+        (false, true) => Some((DateOrder::Mdy, "")),
+        (false, false) => Some((
+            DateOrder::Dmy,
+            "; AMBIGUOUS: read as day/month/year, set date_order = \"mdy\" for month/day/year",
+        )),
+    }
+}
+
+fn typed_column(path: &Path, spec: ColumnSpec) -> columns::Result<Dataset> {
+    Dataset::read(path, &TableSpec::of(vec![spec]))
 }
 
 fn extremes(typed: &Dataset, what: &str) -> String {
@@ -175,6 +281,16 @@ fn inline(field: &Field) -> String {
             crate::Operator::Range => "range",
         };
         parts.push(format!("match = \"{name}\""));
+    }
+    if let Some(separator) = field.separator {
+        parts.push(format!("separator = {}", quoted(&separator.to_string())));
+    }
+    if let Some(order) = field.date_order {
+        let name = match order {
+            DateOrder::Dmy => "dmy",
+            DateOrder::Mdy => "mdy",
+        };
+        parts.push(format!("date_order = \"{name}\""));
     }
     format!("{{ {} }}", parts.join(", "))
 }

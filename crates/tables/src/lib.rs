@@ -21,6 +21,7 @@
 //!     tables: vec![demo::table_config("requests.csv")],
 //!     base_folder: folder.path().to_owned(),
 //!     cache_folder: folder.path().join("cache"),
+//!     export_link_minutes: tables::EXPORT_LINK_MINUTES,
 //! })
 //! .unwrap();
 //!
@@ -40,14 +41,19 @@ mod schema;
 
 mod cursor;
 mod filters;
+mod moments;
+mod operators;
 mod request;
 
 mod format;
 mod response;
 
+mod aggregate;
 mod describe;
+mod export;
 mod find;
 mod handler;
+mod links;
 mod service;
 
 pub mod demo;
@@ -55,18 +61,29 @@ mod infer;
 
 mod error;
 
-pub use columns::{Bucket, Case, Direction, Filter, Range, Sort, Test, Value};
-pub use config::{Epoch, Field, FieldType, Fields, Operator, TableConfig};
+pub use aggregate::{
+    AggregateRequest, AggregateResponse, DEFAULT_GROUPS, GroupRequest, MAX_GROUPINGS, MAX_GROUPS,
+    MAX_MEASURES, MeasureRequest,
+};
+pub use columns::{
+    AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
+};
+pub use config::{
+    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, TableConfig,
+};
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
-pub use filters::{MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
+pub use export::{ExportFormat, MAX_EXPORT_ROWS};
+pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES, TypedFilters, typed};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
+pub use links::{EXPORT_LINK_MINUTES, ExportLink};
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
-    SortRequest, describe_input_schema, describe_table_name, query_input_schema,
+    SortRequest, describe_input_schema, describe_table_name, handler_input_schema,
+    lenient_input_schema, query_input_schema,
 };
 pub use response::{
     DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,
@@ -75,5 +92,7 @@ pub use response::{
 pub use schema::{MAX_NESTING, Schema, json_schema};
 pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};
 
+#[cfg(test)]
+mod operators_tests;
 #[cfg(test)]
 mod tests;

@@ -85,8 +85,14 @@ pub struct QueryRequest {
     pub page_size: u64,
     /// How the answer is written.
     pub format: Format,
-    /// The order of rows.
-    pub sort: Option<SortRequest>,
+    /// The order of rows, most significant first.
+    pub sort: Vec<SortRequest>,
+    /// The fields of a row, in this order; all without it.
+    pub columns: Option<Vec<String>>,
+    /// The fields whose values are counted; all of them with `stats` and without this.
+    pub facets: Option<Vec<String>>,
+    /// The time zone of dates in filters; UTC without one.
+    pub time_zone: Option<String>,
     /// The continuation token of the page before; takes the place of `page`.
     pub cursor: Option<String>,
     /// A picture over time.
@@ -105,7 +111,10 @@ impl Default for QueryRequest {
             page: DEFAULT_PAGE,
             page_size: DEFAULT_PAGE_SIZE,
             format: Format::default(),
-            sort: None,
+            sort: Vec::new(),
+            columns: None,
+            facets: None,
+            time_zone: None,
             cursor: None,
             series: None,
             formulas: Formulas::default(),
@@ -115,13 +124,16 @@ impl Default for QueryRequest {
 }
 
 /// The arguments that are known, in the order of the schema.
-const ARGUMENTS: [&str; 9] = [
+const ARGUMENTS: [&str; 12] = [
     "table",
     "filters",
     "page",
     "pageSize",
     "format",
     "sort",
+    "columns",
+    "facets",
+    "time_zone",
     "cursor",
     "series",
     "defuseFormulas",
@@ -156,7 +168,10 @@ impl QueryRequest {
                 }
                 "pageSize" => request.page_size = whole_number(name, value, 1, MAX_PAGE_SIZE)?,
                 "format" => request.format = format(value)?,
-                "sort" => request.sort = Some(sort(value)?),
+                "sort" => request.sort = sort(value)?,
+                "columns" => request.columns = Some(names(name, value)?),
+                "facets" => request.facets = Some(names(name, value)?),
+                "time_zone" => request.time_zone = Some(text(name, value)?),
                 "cursor" => request.cursor = Some(text(name, value)?),
                 "series" => request.series = Some(series(value)?),
                 "defuseFormulas" => {
@@ -210,14 +225,23 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
     if let [schema] = schemas {
         sort_id["enum"] = schema.column_names().into();
     }
+    let one_sort = json!({
+        "type": "object",
+        "properties": { "id": sort_id, "desc": { "type": "boolean", "default": false } },
+        "required": ["id"],
+        "additionalProperties": false
+    });
     properties.insert(
         "sort".to_owned(),
-        json!({
-            "type": "object",
-            "properties": { "id": sort_id, "desc": { "type": "boolean", "default": false } },
-            "required": ["id"],
-            "additionalProperties": false
-        }),
+        json!({ "anyOf": [one_sort, { "type": "array", "items": one_sort }] }),
+    );
+    let listed =
+        |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
+    properties.insert("columns".to_owned(), listed("fields of a row; default all"));
+    properties.insert("facets".to_owned(), listed("fields to count; default all with stats"));
+    properties.insert(
+        "time_zone".to_owned(),
+        json!({ "type": "string", "description": "IANA zone of dates in filters; default UTC" }),
     );
     properties.insert(
         "cursor".to_owned(),
@@ -251,6 +275,24 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// Gives a schema of `query_table` that takes every form of a filter: the table itself checks
+/// each against its field.
+pub fn lenient_input_schema(mut shown: Value) -> Value {
+    shown["properties"]["filters"] = json!({ "type": "object" });
+    shown
+}
+
+/// Gives the JSON Schema of `query_table` over a mounted program's data, without what such a
+/// program cannot be asked for: continuation tokens and series.
+pub fn handler_input_schema(schema: &Schema) -> Value {
+    let mut input = query_input_schema(&[schema]);
+    if let Some(properties) = input["properties"].as_object_mut() {
+        properties.shift_remove("cursor");
+        properties.shift_remove("series");
+    }
+    input
 }
 
 /// Gives the JSON Schema of the arguments of `describe_schema`.
@@ -287,14 +329,25 @@ pub fn describe_table_name(arguments: &Value) -> Result<Option<String>> {
     Ok(table)
 }
 
-/// Reads `{id, desc}`.
-pub(crate) fn sort(value: &Value) -> Result<SortRequest> {
+/// Reads one `{id, desc}`, or a list of them; a field's name alone sorts upwards.
+pub(crate) fn sort(value: &Value) -> Result<Vec<SortRequest>> {
+    match value {
+        Value::Array(list) => list.iter().map(one_sort).collect(),
+        one => Ok(vec![one_sort(one)?]),
+    }
+}
+
+fn one_sort(value: &Value) -> Result<SortRequest> {
+    if let Value::String(id) = value {
+        return Ok(SortRequest { id: id.clone(), direction: Direction::Ascending });
+    }
     let object = value.as_object().ok_or_else(|| wrong_type("sort", "`{id, desc}`", value))?;
     let mut id = None;
     let mut direction = Direction::Ascending;
     for (name, value) in object {
         match name.as_str() {
             "id" => id = Some(text("sort.id", value)?),
+            "desc" if value.is_null() => {}
             "desc" => {
                 let is_descending = value
                     .as_bool()
@@ -326,6 +379,14 @@ pub(crate) fn unknown_name<N: AsRef<str>>(
     let allowed: Vec<String> = allowed.iter().map(|name| name.as_ref().to_owned()).collect();
     let did_you_mean = did_you_mean(received, &allowed);
     Error::UnknownName { what, received: received.to_owned(), allowed, did_you_mean }
+}
+
+/// Reads a list of names, or one.
+fn names(field: &str, value: &Value) -> Result<Vec<String>> {
+    match value {
+        Value::Array(list) => list.iter().map(|name| text(field, name)).collect(),
+        one => Ok(vec![text(field, one)?]),
+    }
 }
 
 fn format(value: &Value) -> Result<Format> {

@@ -1,6 +1,6 @@
 //! The answer of `query_table`, in the four formats, with everything that was cut said.
 
-use columns::{Facet, SeriesAnswer};
+use columns::{Bars, Distribution, Facet, SeriesAnswer};
 use model::Warning;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,8 @@ pub struct FacetMeta {
     pub min: Option<Value>,
     /// The highest value, for numbers and timestamps.
     pub max: Option<Value>,
+    /// How a continuous field's values are spread, in place of single values.
+    pub distribution: Option<Distribution>,
 }
 
 /// Values that a filter may have meant.
@@ -120,13 +122,6 @@ impl QueryResponse {
             Format::Stats => {
                 answer.insert("rows".to_owned(), self.row_objects());
                 answer.insert("total".to_owned(), self.total.into());
-                if let Some(facets) = &self.facets {
-                    let facets: Map<String, Value> = facets
-                        .iter()
-                        .map(|(name, facet)| (name.clone(), facet.to_json()))
-                        .collect();
-                    answer.insert("facets".to_owned(), facets.into());
-                }
             }
             Format::Markdown => {
                 let markdown = to_markdown(&self.columns, &self.rows);
@@ -138,6 +133,11 @@ impl QueryResponse {
                 answer.insert("csv".to_owned(), csv.into());
                 answer.insert("total".to_owned(), self.total.into());
             }
+        }
+        if let Some(facets) = &self.facets {
+            let facets: Map<String, Value> =
+                facets.iter().map(|(name, facet)| (name.clone(), facet.to_json())).collect();
+            answer.insert("facets".to_owned(), facets.into());
         }
         if let Some(series) = &self.series {
             answer.insert("series".to_owned(), series.clone());
@@ -200,6 +200,7 @@ pub fn query_output_schema() -> Value {
             "csv": { "type": "string" },
             "series": { "type": "object" },
             "next": { "type": "string" },
+            "export": { "type": "object" },
             "did_you_mean": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } }
         },
@@ -218,6 +219,7 @@ impl FacetMeta {
             total: facet.total,
             min: facet.min.as_ref().map(columns::Value::to_json),
             max: facet.max.as_ref().map(columns::Value::to_json),
+            distribution: facet.distribution.clone(),
         }
     }
 
@@ -232,7 +234,33 @@ impl FacetMeta {
         if let Some(max) = &self.max {
             facet["max"] = max.clone();
         }
+        if let Some(spread) = &self.distribution {
+            facet["quantiles"] = quantiles(spread);
+            facet["histogram"] = histogram(spread);
+        }
         facet
+    }
+}
+
+fn quantiles(spread: &Distribution) -> Value {
+    let named = spread
+        .quantiles
+        .iter()
+        .map(|(percent, value)| (format!("p{percent}"), value.to_json()))
+        .collect::<Map<_, _>>();
+    Value::Object(named)
+}
+
+/// Bars are one after the other, so their start and width are said once.
+fn histogram(spread: &Distribution) -> Value {
+    let number = |number: f64| columns::Value::Real(number).to_json();
+    match spread.bars {
+        Bars::Numbers { start, width } => {
+            json!({ "start": number(start), "width": number(width), "totals": spread.totals })
+        }
+        Bars::Time { start, bucket } => {
+            json!({ "start": start, "bucket": bucket.as_str(), "totals": spread.totals })
+        }
     }
 }
 
@@ -252,7 +280,13 @@ pub(crate) fn series_to_json(field: &str, sum: Option<&str>, series: &SeriesAnsw
         })
         .collect();
     let measure = sum.map_or_else(|| "count".to_owned(), |field| format!("sum of {field}"));
-    json!({ "field": field, "bucket": series.bucket.as_str(), "measure": measure, "points": points })
+    json!({
+        "field": field,
+        "bucket": series.bucket.as_str(),
+        "time_zone": "UTC",
+        "measure": measure,
+        "points": points
+    })
 }
 
 /// Shows a value in a facet or a suggestion, cut where it is too long to be typed back.
@@ -288,7 +322,7 @@ fn change_cell(
     }
 }
 
-fn cut_cell(cell: &mut Value, max_chars: usize) -> bool {
+pub(crate) fn cut_cell(cell: &mut Value, max_chars: usize) -> bool {
     match cell {
         Value::String(text) => {
             let Some((end, _)) = text.char_indices().nth(max_chars) else {

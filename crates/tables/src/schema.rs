@@ -54,6 +54,16 @@ impl Schema {
         self.columns().map(|(name, _)| name.clone()).collect()
     }
 
+    /// Gives the fields whose text is redacted before it leaves; `None` when all of them are.
+    pub fn redacted_names(&self) -> Option<Vec<String>> {
+        let redacted: Vec<String> = self
+            .columns()
+            .filter(|(_, field)| is_redacted(field))
+            .map(|(name, _)| name.clone())
+            .collect();
+        (redacted.len() < self.columns().count()).then_some(redacted)
+    }
+
     /// Gives the names of all filters.
     pub fn filter_names(&self) -> Vec<String> {
         self.fields.iter().map(|(name, _)| name.clone()).collect()
@@ -90,7 +100,10 @@ impl Schema {
                 .collect();
             names.join(", ")
         };
-        let mut hint = "All optional; rows must pass all.".to_owned();
+        let mut hint =
+            "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
+                        min, max, is_null}, and any: [{…}, {…}] for OR."
+                .to_owned();
         let texts = named(&|field| field.field_type == FieldType::String);
         if !texts.is_empty() {
             hint.push_str(&format!(" Substring: {texts}."));
@@ -148,10 +161,21 @@ pub(crate) fn table_spec(config: &TableConfig, schema: &Schema) -> TableSpec {
                 kind: kind(leaf.field_type),
                 cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
                 epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
+                date_order: field.date_order.or(leaf.date_order),
             }
         })
         .collect();
-    TableSpec { columns, null_values: config.null_values.clone(), delimiter: config.delimiter }
+    TableSpec {
+        columns,
+        null_values: config.null_values.clone(),
+        delimiter: config.delimiter,
+        sheet: None,
+    }
+}
+
+/// Tells whether a field's text is redacted before it leaves.
+pub(crate) fn is_redacted(field: &Field) -> bool {
+    field.redact && leaf(field).redact
 }
 
 /// Gives what an array holds in the end, or the field itself.

@@ -2,13 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use columns::{Answer, LoadReport, Query, Sort, Table, TimeSeries, Value as Cell};
+use columns::{
+    Answer, LoadReport, Query, ReopeningTable, Sort, Table, TimeSeries, Value as Cell, Zone,
+};
 use model::{Access, Caller, Deadline, Warning};
 
-use crate::config::{FieldType, TableConfig};
+use crate::aggregate::{self, AggregateRequest, AggregateResponse};
+use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
+use crate::export::ExportFormat;
 use crate::filters::{TypedFilters, typed};
+use crate::links::{ExportLink, ExportLinks};
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long,
@@ -35,12 +41,16 @@ pub struct ServiceConfig {
     pub base_folder: PathBuf,
     /// Where column files are kept.
     pub cache_folder: PathBuf,
+    /// How long a link to an export is good.
+    pub export_link_minutes: u64,
 }
 
 /// The tables of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
     tables: Arc<Vec<ServedTable>>,
+    links: ExportLinks,
+    link_lifetime: Duration,
 }
 
 pub(crate) struct ServedTable {
@@ -52,8 +62,8 @@ pub(crate) struct ServedTable {
 impl Service {
     /// Opens every table.
     ///
-    /// Fails on the first whose schema or source cannot be used; databases that cannot be
-    /// reached fail when they are queried.
+    /// Fails on the first whose schema cannot be used. A source that is away stops nothing: its
+    /// calls fail as unavailable until it is back.
     pub fn open(config: ServiceConfig) -> Result<Self> {
         let mut tables: Vec<ServedTable> = Vec::new();
         for table in config.tables {
@@ -62,7 +72,8 @@ impl Service {
             }
             tables.push(open_table(table, &config.base_folder, &config.cache_folder)?);
         }
-        Ok(Service { tables: Arc::new(tables) })
+        let link_lifetime = Duration::from_secs(60 * config.export_link_minutes);
+        Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
     }
 
     /// Gives the schemas of the tables that a caller may use, in the order of the
@@ -80,6 +91,28 @@ impl Service {
     ) -> Result<QueryResponse> {
         let table = self.table(caller, request.table.as_deref())?;
         table.query(request, deadline)
+    }
+
+    /// Answers `aggregate_table`.
+    pub fn aggregate(
+        &self,
+        caller: &Caller,
+        request: &AggregateRequest,
+        deadline: &Deadline,
+    ) -> Result<AggregateResponse> {
+        let table = self.table(caller, request.table.as_deref())?;
+        aggregate::aggregate(table, request, deadline)
+    }
+
+    /// Answers `describe_schema` in as few words as an agent needs.
+    pub fn describe_briefly(
+        &self,
+        caller: &Caller,
+        table: Option<&str>,
+        deadline: &Deadline,
+    ) -> Result<serde_json::Value> {
+        let table = self.table(caller, table)?;
+        describe::briefly(table, deadline)
     }
 
     /// Answers `describe_schema`.
@@ -104,6 +137,27 @@ impl Service {
         tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
+    /// Makes a link to all rows of a query, for its caller; gives its random part and how long it
+    /// is good.
+    ///
+    /// Fails when the request is wrong, or its rows are too many for one export.
+    pub fn link_export(
+        &self,
+        caller: &Caller,
+        request: &QueryRequest,
+        format: ExportFormat,
+        deadline: &Deadline,
+    ) -> Result<(String, Duration)> {
+        self.check_export(caller, request, deadline)?;
+        let link = ExportLink { caller: caller.clone(), request: request.clone(), format };
+        Ok((self.links.add(link, self.link_lifetime), self.link_lifetime))
+    }
+
+    /// Gives what a link stands for, while it is good.
+    pub fn export_link(&self, token: &str) -> Option<ExportLink> {
+        self.links.get(token)
+    }
+
     /// Gives a service with one of the tables only: `/api/mcp` serves the first.
     pub fn only(&self, name: &str) -> Option<Service> {
         let table = self.tables.iter().find(|table| table.schema.name == name)?;
@@ -112,7 +166,7 @@ impl Service {
             access: table.access.clone(),
             engine: table.engine.clone(),
         };
-        Some(Service { tables: Arc::new(vec![table]) })
+        Some(Service { tables: Arc::new(vec![table]), ..self.clone() })
     }
 
     /// Gives the name of the first configured table.
@@ -147,28 +201,35 @@ impl Service {
 impl ServedTable {
     fn query(&self, request: &QueryRequest, deadline: &Deadline) -> Result<QueryResponse> {
         let schema = &self.schema;
-        let typed = typed(schema, &request.filters)?;
+        let zone = zone_of(request.time_zone.as_deref())?;
+        let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
+        let columns = checked_names(schema, "column", request.columns.as_deref())?
+            .unwrap_or_else(|| schema.column_names());
+        let facets = match checked_names(schema, "facet", request.facets.as_deref())? {
+            Some(facets) => facets,
+            None if request.format == Format::Stats => schema.column_names(),
+            None => Vec::new(),
+        };
         let series =
             request.series.as_ref().map(|series| checked_series(schema, series)).transpose()?;
-        let fingerprint = cursor::fingerprint(&schema.name, request, sort.as_ref());
+        let fingerprint = cursor::fingerprint(&schema.name, request, &sort);
         let after =
             request.cursor.as_ref().map(|token| cursor::decode(&fingerprint, token)).transpose()?;
         let query = Query {
             filters: typed.filters,
+            any: typed.any,
             sort: sort
-                .as_ref()
-                .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction }),
+                .iter()
+                .map(|sort| Sort { column: sort.id.clone(), direction: sort.direction })
+                .collect(),
             offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
             limit: request.max_rows.unwrap_or(u64::MAX).min(request.page_size) as usize,
             after,
-            facets: if request.format == Format::Stats {
-                schema.column_names()
-            } else {
-                Vec::new()
-            },
+            continuous: facets.iter().filter(|name| is_continuous(schema, name)).cloned().collect(),
+            facets,
             facet_rows: MAX_FACET_ROWS,
-            columns: schema.column_names(),
+            columns,
             series,
         };
         let ask = |query: &Query| {
@@ -211,12 +272,13 @@ impl ServedTable {
             answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
         response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
-        if request.format == Format::Stats {
+        // Cells that did not fit show as null in rows and counts, whatever the format.
+        response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
+        if !query.facets.is_empty() {
             warn_of_cut_facets(&mut response.warnings, &answer.facets);
             let facets =
                 answer.facets.iter().map(|facet| (facet.column.clone(), FacetMeta::of(facet)));
             response.facets = Some(facets.collect());
-            response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
             response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
@@ -240,7 +302,7 @@ impl ServedTable {
         if let Some(staleness) = self.engine.staleness() {
             response.warnings.push(Warning::new("stale_data", staleness));
         }
-        let has_two_sorts = request.sort.is_some()
+        let has_two_sorts = !request.sort.is_empty()
             && request.filters.keys().any(|name| {
                 self.schema.field(name).is_some_and(|field| field.field_type == FieldType::Sort)
             });
@@ -280,16 +342,49 @@ pub(crate) fn checked_sort(
     schema: &Schema,
     request: &QueryRequest,
     typed: &TypedFilters,
-) -> Result<Option<SortRequest>> {
-    let Some(sort) = request.sort.clone().or_else(|| typed.sort.clone()) else {
-        return Ok(None);
-    };
+) -> Result<Vec<SortRequest>> {
+    let sort = if request.sort.is_empty() { &typed.sort } else { &request.sort };
     let names = schema.column_names();
-    if names.contains(&sort.id) {
-        Ok(Some(sort))
-    } else {
-        Err(unknown_name("sort field", &sort.id, &names))
+    match sort.iter().find(|sort| !names.contains(&sort.id)) {
+        Some(unknown) => Err(unknown_name("sort field", &unknown.id, &names)),
+        None => Ok(sort.clone()),
     }
+}
+
+/// Checks names of fields; an empty list is as good as none.
+pub(crate) fn checked_names(
+    schema: &Schema,
+    what: &'static str,
+    wanted: Option<&[String]>,
+) -> Result<Option<Vec<String>>> {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { return Ok(None) };
+    let names = schema.column_names();
+    let mut checked: Vec<String> = Vec::new();
+    for name in wanted {
+        if !names.contains(name) {
+            return Err(unknown_name(what, name, &names));
+        }
+        if !checked.contains(name) {
+            checked.push(name.clone());
+        }
+    }
+    Ok(Some(checked))
+}
+
+/// Finds the zone of a call.
+pub(crate) fn zone_of(name: Option<&str>) -> Result<Zone> {
+    let name = name.filter(|name| !name.is_empty());
+    name.map_or(Ok(Zone::default()), Zone::named).map_err(|cause| Error::BadQuery { cause })
+}
+
+/// Tells whether single values of a field say little: numbers and moments that are filtered by
+/// range, not by membership.
+fn is_continuous(schema: &Schema, name: &str) -> bool {
+    schema.field(name).is_some_and(|field| {
+        let is_measured =
+            matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
+        is_measured && field.operator != Some(Operator::In)
+    })
 }
 
 fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
@@ -343,7 +438,7 @@ pub(crate) fn warn_of_page(response: &mut QueryResponse, request: &QueryRequest)
 fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
     let cut: Vec<String> = facets
         .iter()
-        .filter(|facet| facet.n_values > facet.rows.len() as u64)
+        .filter(|facet| facet.distribution.is_none() && facet.n_values > facet.rows.len() as u64)
         .map(|facet| format!("{} ({} values)", facet.column, facet.n_values))
         .collect();
     if !cut.is_empty() {
@@ -370,7 +465,7 @@ fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
 fn open_table(config: TableConfig, base: &Path, cache: &Path) -> Result<ServedTable> {
     let schema = Schema::new(&config.name, config.description.clone(), config.fields.clone())?;
     let spec = schema::table_spec(&config, &schema);
-    let engine = columns::open(&config.source, spec, base, cache)
+    let engine = ReopeningTable::open(&config.source, spec, base, cache)
         .map_err(|cause| Error::of_source(&config.name, cause))?;
-    Ok(ServedTable { schema, access: config.allow, engine })
+    Ok(ServedTable { schema, access: config.allow, engine: Arc::new(engine) })
 }

@@ -25,6 +25,7 @@ fn open(folder: &Path, tables: Vec<TableConfig>) -> Result<Service> {
         tables,
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),
+        export_link_minutes: crate::EXPORT_LINK_MINUTES,
     })
 }
 
@@ -188,7 +189,7 @@ fn every_mistake_is_named() {
     let bed = small();
     bed.refuses(
         json!({ "filter": {} }),
-        "unknown argument `filter`: expected one of `table`, `filters`, `page`, `pageSize`, `format`, `sort`, `cursor`, `series`, `defuseFormulas`; did you mean `filters`?",
+        "unknown argument `filter`: expected one of `table`, `filters`, `page`, `pageSize`, `format`, `sort`, `columns`, `facets`, `time_zone`, `cursor`, `series`, `defuseFormulas`; did you mean `filters`?",
     );
     bed.refuses(
         json!({ "filters": { "nam": "x" } }),

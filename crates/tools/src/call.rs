@@ -98,12 +98,14 @@ pub struct Answer {
     pub links: Vec<Link>,
     /// How many results it holds, for the audit.
     pub n_results: u64,
+    /// The places that hold source text, where they are not those of the tool's description.
+    pub source_text: Option<Vec<String>>,
 }
 
 impl Answer {
     /// Wraps a value that counts as one result.
     pub fn new(value: Value) -> Self {
-        Answer { value, links: Vec::new(), n_results: 1 }
+        Answer { value, links: Vec::new(), n_results: 1, source_text: None }
     }
 
     /// Wraps a serialisable value; its `warnings` become plain sentences.
@@ -120,6 +122,12 @@ impl Answer {
     /// Sets the number of results.
     pub fn with_n_results(mut self, n_results: usize) -> Self {
         self.n_results = n_results as u64;
+        self
+    }
+
+    /// Names the places of this answer that hold source text.
+    pub fn with_source_text(mut self, paths: Vec<String>) -> Self {
+        self.source_text = Some(paths);
         self
     }
 

@@ -51,6 +51,9 @@ pub struct Spec {
     pub description: String,
     /// JSON Schema 2020-12 of the arguments.
     pub input: Arc<InputSchema>,
+    /// What `tools/list` shows in its place, where a contract fixes the shown schema and more
+    /// is taken than it says.
+    pub shown_input: Option<Arc<Map<String, Value>>>,
     /// JSON Schema 2020-12 of a successful answer.
     pub output: Arc<Map<String, Value>>,
     /// What a call changes.
@@ -73,6 +76,7 @@ impl Spec {
             title: title.to_owned(),
             description: description.to_owned(),
             input: Arc::default(),
+            shown_input: None,
             output: Arc::new(empty_object()),
             effect: Effect::ReadOnly,
             errors: ErrorShape::Coded,
@@ -92,6 +96,12 @@ impl Spec {
     /// Invariant: the value is a JSON object; unknown arguments are refused for every tool.
     pub fn with_input(mut self, schema: Value) -> Self {
         self.input = Arc::new(InputSchema::new(schema));
+        self
+    }
+
+    /// Sets the schema that `tools/list` shows, and takes what the input schema takes.
+    pub fn with_shown_input(mut self, schema: Value) -> Self {
+        self.shown_input = Some(Arc::new(into_object(schema)));
         self
     }
 

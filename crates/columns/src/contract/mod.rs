@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::tests::deadline;
 use crate::{
-    Bucket, Case, ColumnSpec, Dataset, Direction, FacetRow, Filter, Kind, Query, Range, Sort,
-    SqliteTable, Table, TableSpec, Test, TimeSeries, Value,
+    AnyGroup, Bucket, Case, ColumnSpec, Dataset, Direction, FacetRow, Filter, Kind, Query, Range,
+    Sort, SqliteTable, Table, TableSpec, Test, TimeSeries, Value,
 };
 
 const N_ROWS: usize = 200;
@@ -46,6 +46,7 @@ fn check_table(seed: u64, moments: Moments) {
     model.fill_sqlite(&database, moments);
     let sqlite = SqliteTable::open(&database, "rows", &spec).unwrap();
     model.check(&[&dataset, &sqlite], seed + 100, N_QUERIES);
+    model.check_aggregates(&[&dataset, &sqlite], seed + 200, N_QUERIES);
 }
 
 pub(crate) fn spec() -> TableSpec {
@@ -95,7 +96,7 @@ impl Numbers {
         (mixed ^ (mixed >> 31)) % limit
     }
 
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len() as u64) as usize]
     }
 }
@@ -216,31 +217,19 @@ impl Model {
     }
 
     fn passing(&self, query: &Query) -> Vec<&Vec<Value>> {
-        let mut rows: Vec<&Vec<Value>> = self
-            .rows
-            .iter()
-            .filter(|row| {
-                query
-                    .filters
-                    .iter()
-                    .all(|filter| passes(&row[column_idx(&filter.column)], &filter.test))
-            })
-            .collect();
-        if let Some(sort) = &query.sort {
-            let idx = column_idx(&sort.column);
-            rows.sort_by(|left, right| {
-                let (left, right) = (&left[idx], &right[idx]);
-                match (left, right) {
-                    (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
-                    (Value::Null, _) => std::cmp::Ordering::Greater,
-                    (_, Value::Null) => std::cmp::Ordering::Less,
-                    (left, right) => match sort.direction {
-                        Direction::Ascending => compare(left, right),
-                        Direction::Descending => compare(right, left),
-                    },
-                }
-            });
-        }
+        let mut rows: Vec<&Vec<Value>> =
+            self.rows.iter().filter(|row| passes_all(row, &query.filters, &query.any)).collect();
+        rows.sort_by(|left, right| {
+            query
+                .sort
+                .iter()
+                .map(|sort| {
+                    let idx = column_idx(&sort.column);
+                    directed(&left[idx], &right[idx], sort.direction)
+                })
+                .find(|by| by.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
         rows
     }
 
@@ -283,6 +272,15 @@ impl Model {
         let max = values.last().filter(|_| has_order).map(|value| (*value).clone());
         assert_eq!(facet.min.as_ref().map(plain), min, "{name}, {context}");
         assert_eq!(facet.max.as_ref().map(plain), max, "{name}, {context}");
+        if let Some(spread) = &facet.distribution {
+            let numbers: Vec<&Value> = passing
+                .iter()
+                .map(|row| &row[idx])
+                .filter(|value| **value != Value::Null)
+                .collect();
+            check_distribution(&numbers, spread, &format!("{name}, {context}"));
+            return;
+        }
         counts.truncate(limit);
         let rows: Vec<FacetRow> = facet
             .rows
@@ -342,16 +340,14 @@ fn random_value(numbers: &mut Numbers, column: usize) -> Value {
 
 fn random_query(numbers: &mut Numbers) -> Query {
     let names: Vec<String> = ["name", "size", "ratio", "ok", "at"].map(str::to_owned).to_vec();
-    let filters = (0..numbers.below(4))
-        .map(|_| {
-            let column = numbers.below(5) as usize;
-            Filter::new(&names[column], random_test(numbers, column))
+    let filters = random_filters(numbers, 4);
+    let any = random_any(numbers);
+    let sort = (0..numbers.below(4))
+        .map(|_| Sort {
+            column: numbers.pick(&names).clone(),
+            direction: *numbers.pick(&[Direction::Ascending, Direction::Descending]),
         })
         .collect();
-    let sort = (numbers.below(3) > 0).then(|| Sort {
-        column: numbers.pick(&names).clone(),
-        direction: *numbers.pick(&[Direction::Ascending, Direction::Descending]),
-    });
     let series = (numbers.below(4) == 0).then(|| TimeSeries {
         column: "at".to_owned(),
         bucket: *numbers.pick(&[
@@ -365,7 +361,9 @@ fn random_query(numbers: &mut Numbers) -> Query {
     });
     Query {
         filters,
+        any,
         sort,
+        continuous: names.iter().filter(|_| numbers.below(2) == 0).cloned().collect(),
         offset: *numbers.pick(&[0, 0, 1, 7, 500]),
         limit: *numbers.pick(&[0, 1, 5, 20, 1000]),
         after: None,
@@ -373,6 +371,76 @@ fn random_query(numbers: &mut Numbers) -> Query {
         facet_rows: *numbers.pick(&[3, 1000]),
         columns: names,
         series,
+    }
+}
+
+pub(crate) fn random_filters(numbers: &mut Numbers, below: u64) -> Vec<Filter> {
+    (0..numbers.below(below))
+        .map(|_| {
+            let column = numbers.below(5) as usize;
+            Filter::new(NAMES_OF_COLUMNS[column], random_test(numbers, column))
+        })
+        .collect()
+}
+
+pub(crate) fn random_any(numbers: &mut Numbers) -> Vec<AnyGroup> {
+    (0..numbers.below(3) / 2)
+        .map(|_| AnyGroup {
+            alternatives: (0..numbers.below(4)).map(|_| random_filters(numbers, 3)).collect(),
+        })
+        .collect()
+}
+
+/// The plain meaning of filters and alternatives.
+pub(crate) fn passes_all(row: &[Value], filters: &[Filter], any: &[AnyGroup]) -> bool {
+    let all = |filters: &[Filter]| {
+        filters.iter().all(|filter| passes(&row[column_idx(&filter.column)], &filter.test))
+    };
+    all(filters) && any.iter().all(|group| group.alternatives.iter().any(|list| all(list)))
+}
+
+/// Compares in a direction, nulls last.
+pub(crate) fn directed(left: &Value, right: &Value, direction: Direction) -> std::cmp::Ordering {
+    match (left, right) {
+        (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
+        (Value::Null, _) => std::cmp::Ordering::Greater,
+        (_, Value::Null) => std::cmp::Ordering::Less,
+        (left, right) => match direction {
+            Direction::Ascending => compare(left, right),
+            Direction::Descending => compare(right, left),
+        },
+    }
+}
+
+/// Every value lies in one bar, and each quantile has so many values at or below it.
+fn check_distribution(values: &[&Value], spread: &crate::Distribution, context: &str) {
+    let n = values.len() as u64;
+    assert_eq!(spread.totals.iter().sum::<u64>(), n, "{context}");
+    for (percent, quantile) in &spread.quantiles {
+        let n_below = |is_below: fn(std::cmp::Ordering) -> bool| {
+            values.iter().filter(|value| is_below(compare(value, quantile))).count() as u64
+        };
+        let wanted = n * u64::from(*percent);
+        assert!(n_below(std::cmp::Ordering::is_le) * 100 >= wanted, "{percent} {context}");
+        assert!(n_below(std::cmp::Ordering::is_lt) * 100 < wanted, "{percent} {context}");
+    }
+    for (bar, total) in spread.totals.iter().enumerate() {
+        let (low, high) = match spread.bars {
+            crate::Bars::Numbers { start, width } => {
+                (start + width * bar as f64, start + width * (bar + 1) as f64)
+            }
+            crate::Bars::Time { start, bucket } => {
+                let first = bucket.index_of(start) + bar as i64;
+                (bucket.start_of(first) as f64, bucket.start_of(first + 1) as f64)
+            }
+        };
+        let is_last = bar + 1 == spread.totals.len();
+        let n_inside = values
+            .iter()
+            .filter_map(|value| value.as_f64())
+            .filter(|value| *value >= low && (*value < high || is_last))
+            .count() as u64;
+        assert_eq!(*total, n_inside, "bar {bar}, {context}");
     }
 }
 
@@ -428,7 +496,7 @@ fn passes(value: &Value, test: &Test) -> bool {
     }
 }
 
-fn compare(left: &Value, right: &Value) -> std::cmp::Ordering {
+pub(crate) fn compare(left: &Value, right: &Value) -> std::cmp::Ordering {
     match (left, right) {
         (Value::Text(left), Value::Text(right)) => left.cmp(right),
         (Value::Boolean(left), Value::Boolean(right)) => left.cmp(right),
@@ -437,12 +505,14 @@ fn compare(left: &Value, right: &Value) -> std::cmp::Ordering {
 }
 
 /// Whole reals and integers are the same number.
-fn plain(value: &Value) -> Value {
+pub(crate) fn plain(value: &Value) -> Value {
     if let Value::Integer(number) = value { Value::Real(*number as f64) } else { value.clone() }
 }
 
-fn column_idx(name: &str) -> usize {
-    ["name", "size", "ratio", "ok", "at"].iter().position(|known| *known == name).unwrap()
+pub(crate) const NAMES_OF_COLUMNS: [&str; 5] = ["name", "size", "ratio", "ok", "at"];
+
+pub(crate) fn column_idx(name: &str) -> usize {
+    NAMES_OF_COLUMNS.iter().position(|known| *known == name).unwrap()
 }
 
 /// Writes a cell that did not fit on one line.
@@ -455,5 +525,6 @@ fn misfit_line(misfit: &crate::Misfit) -> String {
     )
 }
 
+mod aggregate;
 mod postgres;
 mod sqlite;

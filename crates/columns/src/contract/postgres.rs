@@ -40,6 +40,7 @@ fn postgres_answers_like_a_plain_scan_and_keeps_its_limits() {
     let plain = PostgresTable::open(&server.url(), "rows", &spec()).unwrap();
     let keyed = PostgresTable::open(&server.url(), "other.keyed", &spec()).unwrap();
     model.check(&[&plain, &keyed], 5, 150);
+    model.check_aggregates(&[&plain, &keyed], 6, 150);
 
     // A text that PostgreSQL cannot hold is found nowhere, and is no error.
     let mut query = Query::first(5, vec!["name".to_owned()]);

@@ -24,6 +24,8 @@ pub(crate) struct ColumnBuilder {
     interner: Interner,
     cells: Vec<u32>,
     offsets: Option<Vec<i32>>,
+    /// Values that came more than once in one list.
+    n_repeated: u64,
 }
 
 /// A typed distinct value.
@@ -52,6 +54,7 @@ impl ColumnBuilder {
             interner: Interner::default(),
             cells: Vec::new(),
             offsets,
+            n_repeated: 0,
         }
     }
 
@@ -86,13 +89,17 @@ impl ColumnBuilder {
 
     /// Types, sorts and narrows what was collected. `line_of` tells where a row stands.
     pub(crate) fn finish(self, report: &mut LoadReport, line_of: impl Fn(usize) -> u64) -> Column {
-        let ColumnBuilder { spec, null_values, interner, mut cells, offsets } = self;
+        let ColumnBuilder { spec, null_values, interner, mut cells, offsets, n_repeated } = self;
+        report.n_repeated_in_lists += n_repeated;
         let mut typed: Vec<(u32, Typed<'_>)> = Vec::with_capacity(interner.cells().len());
         let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
         for (cell, raw) in interner.cells().enumerate() {
             match fit(raw, &spec, &null_values) {
                 Fit::Null => {}
-                Fit::Value(value) => typed.push((cell as u32, value)),
+                Fit::Value(value) => {
+                    report.n_rounded += u64::from(is_rounded(raw, &value));
+                    typed.push((cell as u32, value));
+                }
                 Fit::Misfit => {
                     misfits.insert(cell as u32 + 1, as_text(raw).into_owned());
                 }
@@ -170,6 +177,7 @@ impl ColumnBuilder {
                 kept += 1;
             }
         }
+        self.n_repeated += (self.cells.len() - kept) as u64;
         self.cells.truncate(kept);
         if self.cells.len() == start {
             self.cells.push(NO_CELL);
@@ -260,6 +268,15 @@ fn as_number(raw: Raw<'_>) -> Option<Typed<'static>> {
     }
 }
 
+/// Tells whether a number has more digits than its value keeps: a float holds fifteen.
+fn is_rounded(raw: Raw<'_>, value: &Typed<'_>) -> bool {
+    const EXACT_DIGITS: usize = 15;
+    let (Raw::Text(text), Typed::Real(_)) = (raw, value) else { return false };
+    let mantissa = text.trim().split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_start_matches('0').trim_end_matches('0').len() > EXACT_DIGITS
+}
+
 /// Reads the text of a number, as [`fit`] does.
 pub(crate) fn number_of(text: &str) -> Option<Value> {
     match as_number(Raw::Text(text))? {
@@ -290,7 +307,7 @@ fn as_boolean(raw: Raw<'_>) -> Option<bool> {
 
 fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
     match raw {
-        Raw::Text(text) => moment::parse(text, spec.epoch),
+        Raw::Text(text) => moment::parse_ordered(text, spec.epoch, spec.date_order),
         Raw::Integer(number) => spec.epoch.to_millis(number as f64),
         Raw::Real(number) => spec.epoch.to_millis(number),
         Raw::Millis(millis) => moment::checked(millis),

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
+use super::decode::Decoded;
 use super::intern::Raw;
 use super::report::Misfit;
 use super::{MAX_CELL_BYTES, MAX_ROWS, TableBuilder};
@@ -21,6 +22,9 @@ const MAX_RECORD_BYTES: usize = 8 << 20;
 /// Reads a file of delimited text; `tab` is forced for TSV by the caller's specification.
 pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
     let mut records = Records::open(path)?;
+    if let Some(encoding) = records.file.encoding() {
+        table.encoding(encoding);
+    }
     records.skip_mark()?;
     let delimiter = match spec.delimiter {
         Some(delimiter) => u8::try_from(delimiter).map_err(|_| Error::Malformed {
@@ -100,7 +104,7 @@ impl Cell {
 
 /// Splits a file into records.
 struct Records {
-    file: fs_err::File,
+    file: Decoded,
     buffer: Vec<u8>,
     /// Where the next record starts in the buffer.
     at: usize,
@@ -110,18 +114,12 @@ struct Records {
 
 impl Records {
     fn open(path: &Path) -> Result<Self> {
-        let file = fs_err::File::open(path)?;
+        let file = Decoded::open(path)?;
         Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1 })
     }
 
     fn skip_mark(&mut self) -> Result<()> {
         self.fill()?;
-        if self.buffer.starts_with(&[0xff, 0xfe]) || self.buffer.starts_with(&[0xfe, 0xff]) {
-            return Err(Error::Malformed {
-                path: self.file.path().to_owned(),
-                reason: "the file is UTF-16; save it as UTF-8".to_owned(),
-            });
-        }
         if self.buffer.starts_with(b"\xef\xbb\xbf") {
             self.at = 3;
         }
@@ -292,7 +290,7 @@ fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
 }
 
 /// Names every column: empty names by place, repeated names by a number.
-fn unique(names: Vec<String>) -> Vec<String> {
+pub(super) fn unique(names: Vec<String>) -> Vec<String> {
     let mut seen: Vec<String> = Vec::with_capacity(names.len());
     for (place, name) in names.into_iter().enumerate() {
         let base = if name.is_empty() { format!("column_{}", place + 1) } else { name };

@@ -164,10 +164,11 @@ impl<'t> Rows<'t> {
                 self.table.columns[column].push_list(texts.iter().map(|text| Raw::Text(text)));
             }
             Value::Bool(flag) => self.table.columns[column].push(Raw::Boolean(*flag)),
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(whole), _) => self.table.columns[column].push(Raw::Integer(whole)),
-                (None, Some(real)) => self.table.columns[column].push(Raw::Real(real)),
-                (None, None) => self.table.columns[column].push(Raw::Text(&number.to_string())),
+            // A whole number above what is kept comes as text, so that its rounding is counted.
+            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(whole), _, _) => self.table.columns[column].push(Raw::Integer(whole)),
+                (None, None, Some(real)) => self.table.columns[column].push(Raw::Real(real)),
+                (None, _, _) => self.table.columns[column].push(Raw::Text(&number.to_string())),
             },
             Value::Array(_) | Value::Object(_) => {
                 let text = cell.to_string();

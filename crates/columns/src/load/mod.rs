@@ -2,15 +2,17 @@
 
 mod builder;
 mod csv;
+mod decode;
 mod intern;
 mod json;
 mod parquet;
 mod report;
+mod workbook;
 
 #[cfg(test)]
 mod parquet_tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
 pub(crate) use builder::number_of;
@@ -40,6 +42,8 @@ pub enum Format {
     JsonLines,
     /// Apache Parquet.
     Parquet,
+    /// A workbook of Excel or OpenDocument; one of its sheets.
+    Workbook,
 }
 
 impl Format {
@@ -52,13 +56,55 @@ impl Format {
             "json" => Some(Format::Json),
             "jsonl" | "ndjson" => Some(Format::JsonLines),
             "parquet" => Some(Format::Parquet),
+            "xlsx" | "xlsm" | "xls" | "xlsb" | "ods" => Some(Format::Workbook),
             _ => None,
         }
     }
 }
 
-/// Reads a whole file into columns.
+/// The most files of a folder.
+pub(crate) const MAX_FILES: usize = 10_000;
+
+/// Reads a whole file, or every file of a folder, into columns.
 pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, LoadReport)> {
+    let mut table = TableBuilder::new(path, spec);
+    let is_folder = fs_err::metadata(path)?.is_dir();
+    if is_folder {
+        for file in files_of(path)? {
+            table.source_name = file.display().to_string();
+            read_into(&file, spec, &mut table)?;
+        }
+    } else {
+        read_into(path, spec, &mut table)?;
+    }
+    Ok(table.finish())
+}
+
+/// Gives the files of a folder that hold rows, in the order of their names. Folders inside and
+/// hidden files are left out.
+pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !is_hidden && path.is_file() && Format::of(&path).is_some() {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            return Err(Error::TooLarge {
+                path: folder.to_owned(),
+                size: files.len() as u64,
+                unit: "files",
+                limit: MAX_FILES as u64,
+            });
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read_into(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
     let format = Format::of(path)
         .ok_or_else(|| Error::UnknownFormat { source_name: path.display().to_string() })?;
     let size = fs_err::metadata(path)?.len();
@@ -70,19 +116,18 @@ pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, L
             limit: MAX_SOURCE_BYTES,
         });
     }
-    let mut table = TableBuilder::new(path, spec);
     match format {
-        Format::Csv => csv::read(path, spec, &mut table)?,
+        Format::Csv => csv::read(path, spec, table),
         Format::Tsv => {
             let spec =
                 TableSpec { delimiter: Some(spec.delimiter.unwrap_or('\t')), ..spec.clone() };
-            csv::read(path, &spec, &mut table)?;
+            csv::read(path, &spec, table)
         }
-        Format::Json => json::read_array(path, &mut table)?,
-        Format::JsonLines => json::read_lines(path, &mut table)?,
-        Format::Parquet => parquet::read(path, &mut table)?,
+        Format::Json => json::read_array(path, table),
+        Format::JsonLines => json::read_lines(path, table),
+        Format::Parquet => parquet::read(path, table),
+        Format::Workbook => workbook::read(path, spec, table),
     }
-    Ok(table.finish())
 }
 
 /// Collects the columns of a file while it is read.
@@ -121,7 +166,11 @@ impl TableBuilder {
             });
         }
         self.n_source_columns = header.len();
-        let wanted: Vec<ColumnSpec> = if self.spec.columns.is_empty() {
+        // The second file of a folder has the columns of the first.
+        let is_started = !self.columns.is_empty();
+        let wanted: Vec<ColumnSpec> = if is_started {
+            self.columns.iter().map(|column| column.spec().clone()).collect()
+        } else if self.spec.columns.is_empty() {
             header.iter().map(|name| ColumnSpec::new(name, Kind::Text)).collect()
         } else {
             self.spec.columns.clone()
@@ -137,7 +186,9 @@ impl TableBuilder {
                 });
             };
             places.push(place);
-            self.columns.push(ColumnBuilder::new(column, &self.spec.null_values));
+            if !is_started {
+                self.columns.push(ColumnBuilder::new(column, &self.spec.null_values));
+            }
         }
         Ok(places)
     }
@@ -154,7 +205,15 @@ impl TableBuilder {
 
     /// Starts rows whose line is their number.
     pub(crate) fn rows(&mut self, n_rows: usize) {
+        if !self.lines.is_empty() {
+            self.lines.extend(1..=n_rows as u64);
+        }
         self.n_rows += n_rows;
+    }
+
+    /// Remembers that text was not UTF-8.
+    pub(crate) fn encoding(&mut self, name: &str) {
+        self.report.encoding = Some(name.to_owned());
     }
 
     pub(crate) fn n_rows(&self) -> usize {

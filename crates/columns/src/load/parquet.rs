@@ -71,6 +71,9 @@ fn push_array(column: &mut ColumnBuilder, array: &ArrayRef) -> Result<(), ArrowE
         }
         return Ok(());
     }
+    if matches!(array.data_type(), DataType::List(_)) {
+        return push_lists_as_text(column, array);
+    }
     let cells = Plain::of(array)?;
     for row in 0..array.len() {
         match cells.get(row) {
@@ -106,12 +109,18 @@ impl Plain {
             DataType::UInt8 => whole::<UInt8Type>(array),
             DataType::UInt16 => whole::<UInt16Type>(array),
             DataType::UInt32 => whole::<UInt32Type>(array),
-            DataType::UInt64 => real::<UInt64Type>(array, |number| number as f64),
+            DataType::UInt64 => whole_or_text(array),
             DataType::Float32 => real::<Float32Type>(array, f64::from),
             DataType::Float64 => Plain::Reals(array.as_primitive::<Float64Type>().clone()),
-            DataType::Decimal128(_, scale) => {
-                let scale = 10_f64.powi(i32::from(*scale));
-                real::<Decimal128Type>(array, |number| number as f64 / scale)
+            // As text a decimal keeps its digits in a text column, and is said to be rounded in
+            // a column of numbers where a float cannot hold them.
+            DataType::Decimal128(_, _) => {
+                let decimals = array.as_primitive::<Decimal128Type>();
+                Plain::Text(
+                    (0..decimals.len())
+                        .map(|row| decimals.is_valid(row).then(|| decimals.value_as_string(row)))
+                        .collect(),
+                )
             }
             DataType::Timestamp(TimeUnit::Second, _) => {
                 moments::<TimestampSecondType>(array, |seconds| seconds.saturating_mul(1000))
@@ -158,12 +167,47 @@ impl Plain {
     }
 }
 
+/// A list in a column that the schema has as one value is its JSON text.
+fn push_lists_as_text(column: &mut ColumnBuilder, array: &ArrayRef) -> Result<(), ArrowError> {
+    let list = array.as_list::<i32>();
+    let items = Plain::of(list.values())?;
+    let offsets = list.value_offsets();
+    for row in 0..list.len() {
+        if list.is_null(row) {
+            column.push_null();
+            continue;
+        }
+        let values: serde_json::Value = (offsets[row] as usize..offsets[row + 1] as usize)
+            .map(|item| match items.get(item) {
+                None => serde_json::Value::Null,
+                Some(Raw::Text(text)) => text.into(),
+                Some(Raw::Integer(number)) => number.into(),
+                Some(Raw::Real(number)) => crate::Value::Real(number).to_json(),
+                Some(Raw::Boolean(flag)) => flag.into(),
+                Some(Raw::Millis(millis)) => crate::to_iso(millis).into(),
+            })
+            .collect();
+        column.push(Raw::Text(&values.to_string()));
+    }
+    Ok(())
+}
+
 fn whole<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Plain {
     Plain::Integers(array.as_primitive::<T>().unary(Into::into))
 }
 
 fn real<T: ArrowPrimitiveType>(array: &ArrayRef, to_real: impl Fn(T::Native) -> f64) -> Plain {
     Plain::Reals(array.as_primitive::<T>().unary(to_real))
+}
+
+/// Whole numbers that fit stay numbers; larger ones come as text, so that rounding is counted.
+fn whole_or_text(array: &ArrayRef) -> Plain {
+    let numbers = array.as_primitive::<UInt64Type>();
+    let fits = numbers.iter().flatten().all(|number| i64::try_from(number).is_ok());
+    if fits {
+        return Plain::Integers(numbers.unary(|number| number as i64));
+    }
+    Plain::Text(numbers.iter().map(|number| number.map(|number| number.to_string())).collect())
 }
 
 fn moments<T: ArrowPrimitiveType>(array: &ArrayRef, to_millis: impl Fn(T::Native) -> i64) -> Plain {

@@ -36,7 +36,7 @@ fn check(array: impl arrow_array::Array + 'static, kind: Kind, expected: &[Value
 #[test]
 fn every_type_gives_the_cell_it_means() {
     check(Int16Array::from(vec![Some(3), None]), Kind::Number, &[3.into(), Value::Null]);
-    check(UInt64Array::from(vec![7]), Kind::Number, &[7.0.into()]);
+    check(UInt64Array::from(vec![7]), Kind::Number, &[7.into()]);
     check(Float32Array::from(vec![0.5, f32::NAN]), Kind::Number, &[0.5.into(), Value::Null]);
     check(BooleanArray::from(vec![true, false]), Kind::Boolean, &[true.into(), false.into()]);
     check(

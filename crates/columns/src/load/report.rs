@@ -25,6 +25,15 @@ pub struct LoadReport {
     pub n_not_utf8: u64,
     /// Cells that were cut, since they were longer than a cell may be.
     pub n_cut_cells: u64,
+    /// Different numbers with more digits than are kept: they were rounded to fifteen or more.
+    #[serde(default)]
+    pub n_rounded: u64,
+    /// Values that were repeated in one list, and kept once.
+    #[serde(default)]
+    pub n_repeated_in_lists: u64,
+    /// The encoding that the text was read in, where it is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
     #[serde(skip)]
     rows: Vec<u32>,
 }

@@ -122,5 +122,5 @@ pub(crate) fn facet(column: &Column, counts: &[u32], n_rows: usize) -> Facet {
             total: u64::from(count),
         })
         .collect();
-    Facet { column: column.name().to_owned(), rows, n_values, total, min, max }
+    Facet { column: column.name().to_owned(), rows, n_values, total, min, max, distribution: None }
 }

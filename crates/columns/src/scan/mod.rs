@@ -1,8 +1,11 @@
 //! One pass over the rows: select, count, keep the best. Nothing is computed twice, nothing is
 //! sorted whole, and nothing depends on the number of threads.
 
+mod aggregate;
 mod codes;
 mod counts;
+mod distribution;
+mod measure;
 mod page;
 mod select;
 mod series;
@@ -10,15 +13,18 @@ mod series;
 use model::Deadline;
 use rayon::prelude::*;
 
+pub(crate) use aggregate::aggregate;
 use codes::Condition;
 use counts::Counts;
+pub(crate) use distribution::{Plan as DistributionPlan, QUANTILES};
 use page::{Order, Page};
-use select::{BLOCK_ROWS, Selected, Selection};
+pub(crate) use select::Selected;
+use select::{BLOCK_ROWS, Conditions, Selection};
 pub use series::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 use series::{SeriesPlan, Sums};
 pub(crate) use series::{check_points, fill, narrowest};
 
-use crate::query::{Answer, Filter, Query};
+use crate::query::{Answer, AnyGroup, Facet, Filter, MAX_SINGLE_VALUES, Query};
 use crate::{Column, Dataset, Error, Result};
 
 /// Tables with fewer rows are scanned by the calling thread alone.
@@ -28,14 +34,14 @@ const BLOCKS_PER_CHECK: usize = 64;
 
 /// Answers a query.
 pub(crate) fn run(dataset: &Dataset, query: &Query, deadline: &Deadline) -> Result<Answer> {
-    let conditions = compile(dataset, &query.filters)?;
+    let conditions = compile(dataset, &query.filters, &query.any)?;
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
     // One more row than the page tells whether another page follows.
     let n_wanted = match query.limit {
         0 => 0,
         limit => offset.saturating_add(limit).saturating_add(1).min(dataset.n_rows()),
     };
-    let order = Order::new(dataset, query.sort.as_ref(), query.after.as_ref(), n_wanted)?;
+    let order = Order::new(dataset, &query.sort, query.after.as_ref(), n_wanted)?;
     let facet_columns: Vec<&Column> =
         query.facets.iter().map(|name| dataset.column(name)).collect::<Result<_>>()?;
     let columns: Vec<&Column> =
@@ -67,15 +73,12 @@ pub(crate) fn run(dataset: &Dataset, query: &Query, deadline: &Deadline) -> Resu
 
     let total = if is_whole { dataset.n_rows() as u64 } else { part.n_rows };
     let facets = if is_whole {
-        facet_columns
-            .iter()
-            .map(|column| counts::facet(column, column.totals(), query.facet_rows))
-            .collect()
+        facet_columns.iter().map(|column| facet(query, column, column.totals())).collect()
     } else {
         facet_columns
             .iter()
             .zip(part.counts)
-            .map(|(column, counts)| counts::facet(column, &counts.finish(), query.facet_rows))
+            .map(|(column, counts)| facet(query, column, &counts.finish()))
             .collect()
     };
     let mut page = part.page.finish(&order);
@@ -137,14 +140,39 @@ impl Part {
     }
 }
 
-fn compile<'d>(dataset: &'d Dataset, filters: &[Filter]) -> Result<Vec<(&'d Column, Condition)>> {
-    filters
+/// Turns counts into a facet, or into a distribution where the column is continuous.
+fn facet(query: &Query, column: &Column, counts: &[u32]) -> Facet {
+    let is_continuous = query.continuous.iter().any(|name| name == column.name());
+    let mut facet = counts::facet(column, counts, if is_continuous { 0 } else { query.facet_rows });
+    if !is_continuous {
+        return facet;
+    }
+    if facet.n_values <= MAX_SINGLE_VALUES {
+        return counts::facet(column, counts, query.facet_rows);
+    }
+    facet.distribution = distribution::of_counts(column, counts);
+    facet
+}
+
+fn compile<'d>(
+    dataset: &'d Dataset,
+    filters: &[Filter],
+    any: &[AnyGroup],
+) -> Result<Conditions<'d>> {
+    let all_of = |filters: &[Filter]| -> Result<Vec<(&'d Column, Condition)>> {
+        filters
+            .iter()
+            .map(|filter| {
+                let column = dataset.column(&filter.column)?;
+                Ok((column, codes::compile(column, &filter.test)?))
+            })
+            .collect()
+    };
+    let any = any
         .iter()
-        .map(|filter| {
-            let column = dataset.column(&filter.column)?;
-            Ok((column, codes::compile(column, &filter.test)?))
-        })
-        .collect()
+        .map(|group| group.alternatives.iter().map(|filters| all_of(filters)).collect())
+        .collect::<Result<_>>()?;
+    Ok(Conditions { all: all_of(filters)?, any })
 }
 
 fn unmatched(dataset: &Dataset, filters: &[Filter]) -> Result<Vec<crate::Unmatched>> {

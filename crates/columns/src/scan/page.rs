@@ -3,18 +3,21 @@
 use super::codes;
 use super::select::Selected;
 use crate::column::{Codes, NULL_CODE};
-use crate::query::{Direction, Position, RowMark, Sort};
-use crate::{Column, Dataset, Result, Value};
+use crate::query::{Direction, MAX_SORTS, Position, RowMark, Sort};
+use crate::{Column, Dataset, Error, Result};
 
 /// How far from its old number a row is looked for after the data changed.
 const MAX_SEARCHED: usize = 100_000;
 
-/// A row's place in the order: by key, then by its number.
-pub(crate) type Place = (u32, u32);
+/// A row's place in the order: by the keys of all sorted columns, 32 bits each and the most
+/// significant first, then by its number.
+pub(crate) type Place = (u128, u32);
+
+const KEY_BITS: usize = 32;
 
 /// How rows are ordered and where the page starts.
 pub(crate) struct Order<'d> {
-    sort: Option<(&'d Column, Direction)>,
+    sort: Vec<(&'d Column, Direction)>,
     /// Only rows behind this place are wanted.
     after: Option<Place>,
     /// How many rows are wanted in all, the left-out ones among them.
@@ -32,14 +35,17 @@ pub(crate) struct Page {
 impl<'d> Order<'d> {
     pub(crate) fn new(
         dataset: &'d Dataset,
-        sort: Option<&Sort>,
+        sort: &[Sort],
         after: Option<&Position>,
         n_wanted: usize,
     ) -> Result<Self> {
-        let sort = match sort {
-            Some(sort) => Some((dataset.column(&sort.column)?, sort.direction)),
-            None => None,
-        };
+        if sort.len() > MAX_SORTS {
+            return Err(Error::TooManySorts { received: sort.len(), limit: MAX_SORTS });
+        }
+        let sort = sort
+            .iter()
+            .map(|sort| Ok((dataset.column(&sort.column)?, sort.direction)))
+            .collect::<Result<_>>()?;
         let mut order = Order { sort, after: None, n_wanted, has_changed: false };
         if let Some(position) = after {
             order.has_changed = position.version != dataset.version();
@@ -50,11 +56,13 @@ impl<'d> Order<'d> {
 
     /// Gives the mark of a row, from which the next page continues.
     pub(crate) fn position(&self, dataset: &Dataset, row: usize) -> Position {
-        let key = self.sort.map_or(Value::Null, |(column, _)| {
-            column.distinct.value(column.codes.get(column.first_item(row)))
-        });
+        let keys = self
+            .sort
+            .iter()
+            .map(|(column, _)| column.distinct.value(column.codes.get(column.first_item(row))))
+            .collect();
         let row = RowMark::Numbered { row: row as u64, hash: dataset.row_hash(row) };
-        Position { version: dataset.version(), key, row }
+        Position { version: dataset.version(), keys, row }
     }
 
     /// Finds the place of a position. In data that changed, the row is looked for by its
@@ -66,50 +74,61 @@ impl<'d> Order<'d> {
         if !self.has_changed && (row as usize) < dataset.n_rows() {
             return Some((self.key(row as usize), row as u32));
         }
-        let Some((column, direction)) = self.sort else {
-            return Some((0, self.find_again(dataset, row, hash, None)));
-        };
-        match codes::find(&column.distinct, &position.key) {
-            Some(code) => {
-                let key = key_of(code, direction);
-                Some((key, self.find_again(dataset, row, hash, Some(key))))
+        let mut packed = 0_u128;
+        for (place, (column, direction)) in self.sort.iter().enumerate() {
+            let shift = KEY_BITS * (MAX_SORTS - 1 - place);
+            let wanted = position.keys.get(place).unwrap_or(&crate::Value::Null);
+            if let Some(code) = codes::find(&column.distinct, wanted) {
+                packed |= u128::from(key_of(code, *direction)) << shift;
+                continue;
             }
-            None => {
-                let at = codes::lower_bound(&column.distinct, &position.key);
-                let first_behind = match direction {
-                    Direction::Ascending => key_of(at, direction),
-                    Direction::Descending if at > 1 => key_of(at - 1, direction),
-                    Direction::Descending => key_of(NULL_CODE, direction),
-                };
-                // Nothing stands before the very first key, so nothing is left out.
-                first_behind.checked_sub(1).map(|key| (key, u32::MAX))
-            }
+            let at = codes::lower_bound(&column.distinct, wanted);
+            let first_behind = match direction {
+                Direction::Ascending if (at as usize) < column.distinct.len() => {
+                    key_of(at, *direction)
+                }
+                Direction::Ascending => key_of(NULL_CODE, *direction),
+                Direction::Descending if at > 1 => key_of(at - 1, *direction),
+                Direction::Descending => key_of(NULL_CODE, *direction),
+            };
+            let first_behind = packed | u128::from(first_behind) << shift;
+            // Nothing stands before the very first key, so nothing is left out.
+            return first_behind.checked_sub(1).map(|key| (key, u32::MAX));
         }
+        Some((packed, self.find_again(dataset, row, hash, packed)))
     }
 
     /// Looks near the old number first, since most changes move a row a little.
-    fn find_again(&self, dataset: &Dataset, row: u64, hash: u64, key: Option<u32>) -> u32 {
+    fn find_again(&self, dataset: &Dataset, row: u64, hash: u64, key: u128) -> u32 {
         let n_rows = dataset.n_rows();
         let start = (row as usize).min(n_rows);
-        let is_it = |candidate: &usize| {
-            key.is_none_or(|key| self.key(*candidate) == key)
-                && dataset.row_hash(*candidate) == hash
-        };
+        let is_it =
+            |candidate: &usize| self.key(*candidate) == key && dataset.row_hash(*candidate) == hash;
         let behind = (start..n_rows).take(MAX_SEARCHED).find(is_it);
         let found = behind.or_else(|| (0..start).rev().take(MAX_SEARCHED).find(is_it));
         found.map_or(row.min(u64::from(u32::MAX)) as u32, |row| row as u32)
     }
 
-    fn key(&self, row: usize) -> u32 {
-        self.sort.map_or(0, |(column, direction)| {
-            key_of(column.codes.get(column.first_item(row)), direction)
-        })
+    fn key(&self, row: usize) -> u128 {
+        let mut packed = 0;
+        for (place, (column, direction)) in self.sort.iter().enumerate() {
+            let code = column.codes.get(column.first_item(row));
+            let shift = KEY_BITS * (MAX_SORTS - 1 - place);
+            packed |= u128::from(key_of(code, *direction)) << shift;
+        }
+        packed
+    }
+
+    /// Puts the key of the first sorted column, which is at hand, before those of the others.
+    fn complete(&self, first: u32, row: usize) -> u128 {
+        let packed = u128::from(first) << (KEY_BITS * (MAX_SORTS - 1));
+        if self.sort.len() > 1 { self.key(row) } else { packed }
     }
 }
 
 impl Page {
     pub(crate) fn new() -> Self {
-        Page { places: Vec::new(), bound: (u32::MAX, u32::MAX) }
+        Page { places: Vec::new(), bound: (u128::MAX, u32::MAX) }
     }
 
     /// Looks at the rows of a block, which come in ascending order.
@@ -117,7 +136,7 @@ impl Page {
         if order.n_wanted == 0 {
             return;
         }
-        match order.sort {
+        match order.sort.first() {
             None => {
                 let is_full = self.places.len() >= order.n_wanted;
                 if is_full {
@@ -125,16 +144,13 @@ impl Page {
                 }
                 selected.for_each(|row| self.offer(order, (0, row as u32)));
             }
-            Some((column, direction)) if column.offsets.is_some() => {
-                selected.for_each(|row| {
-                    let code = column.codes.get(column.first_item(row));
-                    self.offer(order, (key_of(code, direction), row as u32));
-                });
+            Some((column, _)) if column.offsets.is_some() => {
+                selected.for_each(|row| self.offer(order, (order.key(row), row as u32)));
             }
             Some((column, direction)) => match &column.codes {
-                Codes::Narrow(codes) => self.add_codes(order, codes, direction, selected),
-                Codes::Medium(codes) => self.add_codes(order, codes, direction, selected),
-                Codes::Wide(codes) => self.add_codes(order, codes, direction, selected),
+                Codes::Narrow(codes) => self.add_codes(order, codes, *direction, selected),
+                Codes::Medium(codes) => self.add_codes(order, codes, *direction, selected),
+                Codes::Wide(codes) => self.add_codes(order, codes, *direction, selected),
             },
         }
     }
@@ -162,17 +178,22 @@ impl Page {
         match direction {
             Direction::Ascending => selected.for_each(|row| {
                 let key = codes[row].into().wrapping_sub(1);
-                if key <= self.bound.0 {
-                    self.offer(order, (key, row as u32));
+                if key <= self.first_bound() {
+                    self.offer(order, (order.complete(key, row), row as u32));
                 }
             }),
             Direction::Descending => selected.for_each(|row| {
                 let key = !codes[row].into();
-                if key <= self.bound.0 {
-                    self.offer(order, (key, row as u32));
+                if key <= self.first_bound() {
+                    self.offer(order, (order.complete(key, row), row as u32));
                 }
             }),
         }
+    }
+
+    /// The first sorted column alone decides for nearly all rows that they are too late.
+    fn first_bound(&self) -> u32 {
+        (self.bound.0 >> (KEY_BITS * (MAX_SORTS - 1))) as u32
     }
 
     fn offer(&mut self, order: &Order<'_>, place: Place) {

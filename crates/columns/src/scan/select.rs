@@ -7,10 +7,28 @@ use crate::column::Codes;
 /// Rows that are looked at together; small enough for the first cache.
 pub(crate) const BLOCK_ROWS: usize = 4096;
 
+/// What rows must pass.
+#[derive(Debug, Default)]
+pub(crate) struct Conditions<'d> {
+    /// All of these.
+    pub(crate) all: Vec<(&'d Column, Condition)>,
+    /// And one alternative of each of these; an alternative is a list that must all hold.
+    pub(crate) any: Vec<Vec<Vec<(&'d Column, Condition)>>>,
+}
+
+impl Conditions<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.any.is_empty()
+    }
+}
+
 /// Rows of one block that pass.
 pub(crate) struct Selection {
     marks: Vec<u8>,
     rows: Vec<u32>,
+    /// Marks of one alternative, and of the alternatives together.
+    alternative: Vec<u8>,
+    group: Vec<u8>,
 }
 
 /// The passing rows of a block.
@@ -41,13 +59,18 @@ impl Selected<'_> {
 
 impl Selection {
     pub(crate) fn new() -> Self {
-        Selection { marks: vec![0; BLOCK_ROWS], rows: vec![0; BLOCK_ROWS] }
+        Selection {
+            marks: vec![0; BLOCK_ROWS],
+            rows: vec![0; BLOCK_ROWS],
+            alternative: Vec::new(),
+            group: Vec::new(),
+        }
     }
 
     /// Tests the rows of a block against all conditions.
     pub(crate) fn select(
         &mut self,
-        conditions: &[(&Column, Condition)],
+        conditions: &Conditions<'_>,
         start: usize,
         end: usize,
     ) -> Selected<'_> {
@@ -56,8 +79,25 @@ impl Selection {
         }
         let marks = &mut self.marks[..end - start];
         marks.fill(1);
-        for (column, condition) in conditions {
+        for (column, condition) in &conditions.all {
             mark(marks, column, condition, start);
+        }
+        for alternatives in &conditions.any {
+            self.group.clear();
+            self.group.resize(marks.len(), 0);
+            for alternative in alternatives {
+                self.alternative.clear();
+                self.alternative.resize(marks.len(), 1);
+                for (column, condition) in alternative {
+                    mark(&mut self.alternative, column, condition, start);
+                }
+                for (one, of_all) in self.alternative.iter().zip(&mut self.group) {
+                    *of_all |= one;
+                }
+            }
+            for (mark, of_all) in marks.iter_mut().zip(&self.group) {
+                *mark &= of_all;
+            }
         }
         let rows = &mut self.rows[..];
         let mut n_rows = 0;

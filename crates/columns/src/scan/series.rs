@@ -4,7 +4,6 @@
 use ahash::AHashMap;
 use model::Deadline;
 
-use super::codes::Condition;
 use super::select::{Selected, Selection};
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Filter, SeriesAnswer, SeriesPoint, TimeSeries};
@@ -47,7 +46,7 @@ pub struct GroupSum {
 /// Fails on an unknown column, a sum over what is no number, more than [`MAX_GROUPS`] groups,
 /// or a deadline that passes.
 pub fn series(dataset: &Dataset, query: &GroupQuery, deadline: &Deadline) -> Result<Vec<GroupSum>> {
-    let conditions: Vec<(&Column, Condition)> = super::compile(dataset, &query.filters)?;
+    let conditions = super::compile(dataset, &query.filters, &[])?;
     let keys: Vec<&Column> =
         query.group_by.iter().map(|name| dataset.column(name)).collect::<Result<_>>()?;
     let amounts = query.sum.as_ref().map(|name| Amounts::of(dataset.column(name)?)).transpose()?;
@@ -168,8 +167,9 @@ impl Sums {
     pub(super) fn merge(&mut self, other: &Sums) {
         self.n_without_time += other.n_without_time;
         for (sum, others) in self.sums.iter_mut().zip(&other.sums) {
-            sum.add(others.sum);
-            sum.add(others.lost);
+            let n_added = sum.n_added + others.n_added;
+            sum.merge(*others);
+            sum.n_added = n_added;
         }
     }
 
@@ -200,9 +200,14 @@ impl Sums {
 
 /// Gives the narrowest bucket that keeps a series short.
 pub(crate) fn narrowest(lowest: i64, highest: i64) -> Bucket {
+    narrowest_of(lowest, highest, AUTO_POINTS as i64)
+}
+
+/// Gives the narrowest bucket that makes at most so many points.
+pub(crate) fn narrowest_of(lowest: i64, highest: i64, n_points: i64) -> Bucket {
     Bucket::ALL
         .into_iter()
-        .find(|bucket| bucket.index_of(highest) - bucket.index_of(lowest) < AUTO_POINTS as i64)
+        .find(|bucket| bucket.index_of(highest) - bucket.index_of(lowest) < n_points)
         .unwrap_or(Bucket::Year)
 }
 
@@ -270,14 +275,26 @@ impl<'d> Amounts<'d> {
 
 /// A sum that keeps what rounding loses (Neumaier's summation).
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+pub(super) struct Sum {
     sum: f64,
     lost: f64,
     n_added: u64,
 }
 
 impl Sum {
-    fn add(&mut self, amount: f64) {
+    /// Adds an amount many times, with what the product loses.
+    pub(super) fn add_times(&mut self, amount: f64, times: f64) {
+        let product = amount * times;
+        self.add(product);
+        self.lost += amount.mul_add(times, -product);
+    }
+
+    pub(super) fn merge(&mut self, other: Sum) {
+        self.add(other.sum);
+        self.lost += other.lost;
+    }
+
+    pub(super) fn add(&mut self, amount: f64) {
         let total = self.sum + amount;
         self.lost += if self.sum.abs() >= amount.abs() {
             (self.sum - total) + amount
@@ -288,7 +305,7 @@ impl Sum {
         self.n_added += 1;
     }
 
-    fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         self.sum + self.lost
     }
 }

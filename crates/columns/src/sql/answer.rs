@@ -1,9 +1,10 @@
 //! Puts an answer together from the statements that a database ran.
 
-use super::statement::{Dialect, Statement, Target, key_text, unit_millis};
+use super::spread;
+use super::statement::{Dialect, Statement, Target, Where, key_text, unit_millis};
 use crate::query::{
-    Answer, Facet, FacetRow, Filter, Position, Query, RowMark, SeriesAnswer, Test, TimeSeries,
-    Unmatched,
+    Answer, Facet, FacetRow, Filter, MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, RowMark,
+    SeriesAnswer, Test, TimeSeries, Unmatched,
 };
 use crate::{Kind, Result, Value, scan};
 
@@ -27,14 +28,19 @@ pub(super) enum Cell {
 
 /// Answers a query with as many statements as it needs.
 pub(super) fn answer(target: &Target, run: &mut impl Run, query: &Query) -> Result<Answer> {
-    let total = count(target, run, &query.filters)?;
+    if query.sort.len() > MAX_SORTS {
+        let received = query.sort.len();
+        return Err(crate::Error::TooManySorts { received, limit: MAX_SORTS });
+    }
+    let passing = Where { filters: &query.filters, any: &query.any };
+    let total = count(target, run, passing)?;
     let (rows, next) = page(target, run, query)?;
     let mut facets = Vec::new();
     for name in &query.facets {
         facets.push(facet(target, run, query, name, total)?);
     }
     let series = match &query.series {
-        Some(wanted) => Some(series(target, run, &query.filters, wanted)?),
+        Some(wanted) => Some(series(target, run, passing, wanted)?),
         None => None,
     };
     let unmatched = if total == 0 { unmatched(target, run, &query.filters)? } else { Vec::new() };
@@ -60,8 +66,8 @@ pub(super) fn near(
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn count(target: &Target, run: &mut impl Run, filters: &[Filter]) -> Result<u64> {
-    let rows = run.run(&target.count(filters)?, &[Cell::Whole])?;
+fn count(target: &Target, run: &mut impl Run, passing: Where<'_>) -> Result<u64> {
+    let rows = run.run(&target.count(passing)?, &[Cell::Whole])?;
     Ok(whole(rows.first().and_then(|row| row.first())))
 }
 
@@ -73,10 +79,9 @@ fn page(target: &Target, run: &mut impl Run, query: &Query) -> Result<Page> {
     }
     let mut shape: Vec<Cell> =
         query.columns.iter().map(|name| shape_of(target, name)).collect::<Result<_>>()?;
-    shape.push(match &query.sort {
-        Some(sort) => shape_of(target, &sort.column)?,
-        None => Cell::Key,
-    });
+    for sort in &query.sort {
+        shape.push(shape_of(target, &sort.column)?);
+    }
     shape.extend(target.keys.iter().map(|_| match target.dialect {
         Dialect::Sqlite => Cell::Key,
         Dialect::Postgres => Cell::Text,
@@ -91,14 +96,14 @@ fn page(target: &Target, run: &mut impl Run, query: &Query) -> Result<Page> {
         let is_last = Some(place) == last;
         if is_last && has_more && !target.keys.is_empty() {
             let mut tail = tail.into_iter();
-            let key = tail.next().unwrap_or(Value::Null);
-            let keys = tail
+            let keys = tail.by_ref().take(query.sort.len()).collect();
+            let marks = tail
                 .map(|key| match (target.dialect, key) {
                     (Dialect::Postgres, Value::Text(text)) => text,
                     (_, key) => key_text(&key),
                 })
                 .collect();
-            next = Some(Position { version: 0, key, row: RowMark::Keyed(keys) });
+            next = Some(Position { version: 0, keys, row: RowMark::Keyed(marks) });
         }
     }
     Ok((rows, next))
@@ -113,12 +118,21 @@ fn facet(
 ) -> Result<Facet> {
     let shape = shape_of(target, name)?;
     let column = target.column(name)?;
+    let passing = Where { filters: &query.filters, any: &query.any };
     let extreme = if column.kind == Kind::Boolean { Cell::Key } else { shape };
-    let extremes =
-        run.run(&target.extremes(&query.filters, name)?, &[extreme, extreme, Cell::Whole])?;
-    let rows =
-        run.run(&target.facet(&query.filters, name, query.facet_rows)?, &[shape, Cell::Whole])?;
+    let extremes = run.run(&target.extremes(passing, name)?, &[extreme, extreme, Cell::Whole])?;
     let extremes = extremes.first();
+    let is_continuous = query.continuous.iter().any(|known| known == name)
+        && whole(extremes.and_then(|row| row.get(2))) > MAX_SINGLE_VALUES;
+    let distribution = match extremes {
+        Some(row) if is_continuous => spread::distribution(target, run, passing, name, row)?,
+        _ => None,
+    };
+    let rows = if is_continuous {
+        Vec::new()
+    } else {
+        run.run(&target.facet(passing, name, query.facet_rows)?, &[shape, Cell::Whole])?
+    };
     let has_order = matches!(column.kind, Kind::Number | Kind::Timestamp);
     let end = |at: usize| {
         let value = extremes.and_then(|row| row.get(at)).filter(|_| has_order);
@@ -130,6 +144,7 @@ fn facet(
         total,
         min: end(0),
         max: end(1),
+        distribution,
         rows: rows
             .into_iter()
             .map(|row| {
@@ -143,7 +158,7 @@ fn facet(
 fn series(
     target: &Target,
     run: &mut impl Run,
-    filters: &[Filter],
+    passing: Where<'_>,
     wanted: &TimeSeries,
 ) -> Result<SeriesAnswer> {
     let is_moment = target.column(&wanted.column)?.kind == Kind::Timestamp;
@@ -160,18 +175,20 @@ fn series(
             test: if is_moment { "a sum" } else { "a series by time" },
         });
     }
-    let extremes = run
-        .run(&target.extremes(&[], &wanted.column)?, &[Cell::Moment, Cell::Moment, Cell::Whole])?;
+    let extremes = run.run(
+        &target.extremes(Where::default(), &wanted.column)?,
+        &[Cell::Moment, Cell::Moment, Cell::Whole],
+    )?;
     let ends = extremes.first().map(|row| (row[0].as_f64(), row[1].as_f64()));
     let Some((Some(lowest), Some(highest))) = ends else {
         let bucket = wanted.bucket.unwrap_or(crate::Bucket::Day);
-        return scan::fill(bucket, &[], count(target, run, filters)?);
+        return scan::fill(bucket, &[], count(target, run, passing)?);
     };
     let (lowest, highest) = (lowest as i64, highest as i64);
     let bucket = wanted.bucket.unwrap_or_else(|| scan::narrowest(lowest, highest));
     scan::check_points(bucket, lowest, highest)?;
     let unit = unit_millis(bucket);
-    let statement = target.series(filters, &wanted.column, unit, wanted.sum.as_deref())?;
+    let statement = target.series(passing, &wanted.column, unit, wanted.sum.as_deref())?;
     let rows = run.run(&statement, &[Cell::Whole, Cell::Real, Cell::Whole])?;
     let mut sums: Vec<(i64, f64)> = Vec::new();
     let mut n_without_time = 0;
@@ -235,7 +252,7 @@ fn alone(test: &Test) -> Vec<(Test, Value)> {
     tests
 }
 
-fn shape_of(target: &Target, name: &str) -> Result<Cell> {
+pub(super) fn shape_of(target: &Target, name: &str) -> Result<Cell> {
     let column = target.column(name)?;
     Ok(match column.kind {
         Kind::Text => Cell::Text,
@@ -246,6 +263,6 @@ fn shape_of(target: &Target, name: &str) -> Result<Cell> {
     })
 }
 
-fn whole(value: Option<&Value>) -> u64 {
+pub(super) fn whole(value: Option<&Value>) -> u64 {
     value.and_then(Value::as_f64).map_or(0, |number| number as u64)
 }

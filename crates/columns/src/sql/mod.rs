@@ -3,11 +3,16 @@
 //! Statements are generated: identifiers come from the schema alone and are quoted, values are
 //! always parameters, transactions are read-only, and time is limited by the database itself.
 
+mod aggregate;
 mod answer;
 mod fit;
+mod spread;
+mod statement;
+mod writer;
+
+mod functions;
 mod postgres;
 mod sqlite;
-mod statement;
 
 pub use postgres::PostgresTable;
 pub use sqlite::SqliteTable;

@@ -11,11 +11,14 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
 use super::answer::{self, Cell, Run};
-use super::fit;
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::{aggregate, fit};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::source::without_password;
-use crate::{Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result, TableSpec, Value, suggest};
+use crate::{
+    Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
+    TableSpec, Value, suggest,
+};
 
 /// Connections that are kept open between queries.
 const MAX_IDLE: usize = 4;
@@ -112,6 +115,12 @@ impl Table for PostgresTable {
     fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
         let query = query.clone();
         self.with(deadline, move |target, run| answer::answer(target, run, &query))
+    }
+
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer> {
+        aggregate.check(&self.columns())?;
+        let wanted = aggregate.clone();
+        self.with(deadline, move |target, run| aggregate::aggregate(target, run, &wanted))
     }
 
     fn nearest_values(

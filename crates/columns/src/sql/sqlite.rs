@@ -10,14 +10,15 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 
 use super::answer::{self, Cell, Run};
-use super::fit;
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::{aggregate, fit, functions};
 use crate::cache::Stamp;
 use crate::load::number_of;
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::spec::NULL_WORDS;
 use crate::{
-    Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result, TableSpec, Value, moment, suggest,
+    Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
+    TableSpec, Value, moment, suggest,
 };
 
 /// Connections that are kept open between queries.
@@ -139,6 +140,11 @@ impl Table for SqliteTable {
         self.with(deadline, |run| answer::answer(&self.target, run, query))
     }
 
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer> {
+        aggregate.check(&self.columns())?;
+        self.with(deadline, |run| aggregate::aggregate(&self.target, run, aggregate))
+    }
+
     fn nearest_values(
         &self,
         column: &str,
@@ -248,6 +254,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
             None => Held::Null,
         })
     })?;
+    functions::add(&connection)?;
     for (name, epoch) in EPOCHS {
         connection.create_scalar_function(name, 1, flags, move |context| {
             Ok(match context.get_raw(0) {

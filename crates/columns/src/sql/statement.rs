@@ -1,6 +1,7 @@
 //! Generates statements that mean the same in SQLite and PostgreSQL as the scan over columns.
 
-use crate::query::{Case, Direction, Filter, Position, Query, Range, RowMark, Sort, Test};
+use super::writer::Writer;
+use crate::query::{AnyGroup, Direction, Filter, Query};
 use crate::{Bucket, DAY_MILLIS, Error, Kind, Result, Value};
 
 /// The two ways to write SQL.
@@ -50,6 +51,13 @@ pub(super) struct Statement {
     pub(super) parameters: Vec<Value>,
 }
 
+/// Which rows pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Where<'q> {
+    pub(super) filters: &'q [Filter],
+    pub(super) any: &'q [AnyGroup],
+}
+
 impl Target {
     pub(super) fn column(&self, name: &str) -> Result<&SqlColumn> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| Error::UnknownColumn {
@@ -59,32 +67,32 @@ impl Target {
     }
 
     /// Counts the rows that pass.
-    pub(super) fn count(&self, filters: &[Filter]) -> Result<Statement> {
+    pub(super) fn count(&self, rows: Where<'_>) -> Result<Statement> {
         let mut writer = Writer::new(self, "SELECT count(*) FROM ");
-        writer.write_source(filters, None)?;
+        writer.write_source(rows, None)?;
         Ok(writer.finish())
     }
 
-    /// Gives the rows of the page and one more: the columns, then the sorted value, then the
+    /// Gives the rows of the page and one more: the columns, then the sorted values, then the
     /// keys as text.
     pub(super) fn page(&self, query: &Query) -> Result<Statement> {
         let mut selected: Vec<String> = Vec::new();
         for name in &query.columns {
             selected.push(self.column(name)?.expression.clone());
         }
-        let sort =
-            query.sort.as_ref().map(|sort| Ok::<_, Error>((self.column(&sort.column)?, sort)));
-        let sort = sort.transpose()?;
-        selected.push(sort.map_or("NULL".to_owned(), |(column, _)| column.expression.clone()));
+        for sort in &query.sort {
+            selected.push(self.column(&sort.column)?.expression.clone());
+        }
         selected.extend(self.keys.iter().map(|key| match self.dialect {
             Dialect::Sqlite => key.expression.clone(),
             Dialect::Postgres => format!("{}::text", key.expression),
         }));
         let mut writer = Writer::new(self, &format!("SELECT {} FROM ", selected.join(", ")));
-        let after = query.after.as_ref().map(|after| (after, query.sort.as_ref()));
-        writer.write_source(&query.filters, after)?;
+        let after = query.after.as_ref().map(|after| (after, query.sort.as_slice()));
+        writer.write_source(Where { filters: &query.filters, any: &query.any }, after)?;
         let mut order: Vec<String> = Vec::new();
-        if let Some((column, sort)) = sort {
+        for sort in &query.sort {
+            let column = self.column(&sort.column)?;
             let direction = match sort.direction {
                 Direction::Ascending => "ASC",
                 Direction::Descending => "DESC",
@@ -104,11 +112,11 @@ impl Target {
     }
 
     /// Gives values and their counts, most frequent first.
-    pub(super) fn facet(&self, filters: &[Filter], name: &str, limit: usize) -> Result<Statement> {
+    pub(super) fn facet(&self, rows: Where<'_>, name: &str, limit: usize) -> Result<Statement> {
         let column = self.column(name)?;
         let mut writer =
             Writer::new(self, &format!("SELECT {}, count(*) FROM ", column.expression));
-        writer.write_source(filters, None)?;
+        writer.write_source(rows, None)?;
         writer.push(" GROUP BY 1 ORDER BY 2 DESC, 1 ASC NULLS FIRST LIMIT ");
         writer.bind(Value::Integer(limit as i64));
         Ok(writer.finish())
@@ -116,7 +124,7 @@ impl Target {
 
     /// Gives the lowest and the highest value and the number of different ones, null among
     /// them.
-    pub(super) fn extremes(&self, filters: &[Filter], name: &str) -> Result<Statement> {
+    pub(super) fn extremes(&self, rows: Where<'_>, name: &str) -> Result<Statement> {
         let expression = match self.column(name)? {
             // PostgreSQL has no extremes of booleans, and nobody asks for them.
             column if column.kind == Kind::Boolean => "NULL".to_owned(),
@@ -129,7 +137,7 @@ impl Target {
                 "SELECT min({expression}), max({expression}), count(DISTINCT {distinct}) + coalesce(max(CASE WHEN {distinct} IS NULL THEN 1 ELSE 0 END), 0) FROM "
             ),
         );
-        writer.write_source(filters, None)?;
+        writer.write_source(rows, None)?;
         Ok(writer.finish())
     }
 
@@ -137,7 +145,7 @@ impl Target {
     /// a time.
     pub(super) fn series(
         &self,
-        filters: &[Filter],
+        rows: Where<'_>,
         column: &str,
         unit_millis: i64,
         sum: Option<&str>,
@@ -155,7 +163,7 @@ impl Target {
         let unit = unit_millis;
         let index = format!("(({moment}) - ((({moment}) % {unit}) + {unit}) % {unit}) / {unit}");
         let mut writer = Writer::new(self, &format!("SELECT {index}, {value}, count(*) FROM "));
-        writer.write_source(filters, None)?;
+        writer.write_source(rows, None)?;
         writer.push(" GROUP BY 1 ORDER BY 1 LIMIT ");
         writer.bind(Value::Integer(MAX_SERIES_GROUPS));
         Ok(writer.finish())
@@ -164,7 +172,8 @@ impl Target {
     /// Tells whether any row passes a filter.
     pub(super) fn exists(&self, filter: &Filter) -> Result<Statement> {
         let mut writer = Writer::new(self, "SELECT count(*) FROM (SELECT 1 FROM ");
-        writer.write_source(std::slice::from_ref(filter), None)?;
+        let filters = std::slice::from_ref(filter);
+        writer.write_source(Where { filters, any: &[] }, None)?;
         writer.push(" LIMIT 1) AS found");
         Ok(writer.finish())
     }
@@ -212,261 +221,6 @@ pub(super) fn quoted(identifier: &str) -> String {
     format!("\"{}\"", identifier.replace('"', "\"\""))
 }
 
-/// Writes one statement.
-struct Writer<'t> {
-    target: &'t Target,
-    sql: String,
-    parameters: Vec<Value>,
-}
-
-impl<'t> Writer<'t> {
-    fn new(target: &'t Target, sql: &str) -> Self {
-        Writer { target, sql: sql.to_owned(), parameters: Vec::new() }
-    }
-
-    fn finish(self) -> Statement {
-        Statement { sql: self.sql, parameters: self.parameters }
-    }
-
-    fn push(&mut self, sql: &str) {
-        self.sql.push_str(sql);
-    }
-
-    /// Writes the place of a parameter, with its type where the database wants one.
-    fn bind(&mut self, value: Value) {
-        let cast = match (&self.target.dialect, &value) {
-            (Dialect::Sqlite, _) => "",
-            (Dialect::Postgres, Value::Integer(_) | Value::Timestamp(_)) => "::int8",
-            (Dialect::Postgres, Value::Real(_)) => "::float8",
-            (Dialect::Postgres, Value::Boolean(_)) => "::bool",
-            (Dialect::Postgres, Value::Text(_) | Value::Null | Value::List(_)) => "::text",
-        };
-        self.parameters.push(value);
-        let sign = match self.target.dialect {
-            Dialect::Sqlite => '?',
-            Dialect::Postgres => '$',
-        };
-        self.sql.push_str(&format!("{sign}{}{cast}", self.parameters.len()));
-    }
-
-    fn write_source(
-        &mut self,
-        filters: &[Filter],
-        after: Option<(&Position, Option<&Sort>)>,
-    ) -> Result<()> {
-        let target = self.target;
-        self.push(&target.from);
-        let mut word = " WHERE ";
-        for filter in filters {
-            self.push(word);
-            let column = target.column(&filter.column)?;
-            self.test(column, &filter.test)?;
-            word = " AND ";
-        }
-        if let Some((position, sort)) = after {
-            self.push(word);
-            self.behind(position, sort)?;
-        }
-        Ok(())
-    }
-
-    fn test(&mut self, column: &SqlColumn, test: &Test) -> Result<()> {
-        match test {
-            Test::Contains { text, case } => self.contains(column, text, *case),
-            Test::AnyOf(values) => {
-                self.any(values, |writer, value| writer.equal(column, value));
-                Ok(())
-            }
-            Test::Within(ranges) => {
-                self.any(ranges, |writer, range| writer.within(column, range));
-                Ok(())
-            }
-            Test::HasPrefix(prefixes) => {
-                self.expect_text(column, "a prefix")?;
-                self.any(prefixes, |writer, prefix| writer.prefix(column, prefix));
-                Ok(())
-            }
-            Test::HoldsAll(lists) => {
-                self.any(lists, |writer, list| {
-                    writer.push("(1 = 1");
-                    for value in list {
-                        writer.push(" AND ");
-                        writer.equal(column, value);
-                    }
-                    writer.push(")");
-                });
-                Ok(())
-            }
-            Test::Not(inner) => {
-                self.push("NOT coalesce(");
-                self.test(column, inner)?;
-                self.push(", 1 = 0)");
-                Ok(())
-            }
-        }
-    }
-
-    /// Writes alternatives; none at all is false.
-    fn any<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
-        self.push("(1 = 0");
-        for item in items {
-            self.push(" OR ");
-            write(self, item);
-        }
-        self.push(")");
-    }
-
-    fn contains(&mut self, column: &SqlColumn, text: &str, case: Case) -> Result<()> {
-        self.expect_text(column, "a text inside")?;
-        if !self.can_hold(text) {
-            self.push("1 = 0");
-            return Ok(());
-        }
-        let expression = &column.expression;
-        let (open, close) = match (self.target.dialect, case) {
-            (Dialect::Sqlite, Case::Sensitive) => (format!("instr({expression}, "), ") > 0"),
-            (Dialect::Sqlite, Case::Ignored) => {
-                (format!("instr(dowse_fold({expression}), dowse_fold("), ")) > 0")
-            }
-            (Dialect::Postgres, Case::Sensitive) => (format!("strpos({expression}, "), ") > 0"),
-            (Dialect::Postgres, Case::Ignored) => {
-                (format!("strpos(lower({expression}), lower("), ")) > 0")
-            }
-        };
-        self.push(&open);
-        self.bind(Value::Text(text.to_owned()));
-        self.push(close);
-        Ok(())
-    }
-
-    fn prefix(&mut self, column: &SqlColumn, prefix: &str) {
-        if !self.can_hold(prefix) {
-            self.push("1 = 0");
-            return;
-        }
-        let text = Value::Text(prefix.to_owned());
-        match self.target.dialect {
-            Dialect::Sqlite => {
-                self.push(&format!("substr({}, 1, length(", column.expression));
-                self.bind(text.clone());
-                self.push(")) = ");
-                self.bind(text);
-            }
-            Dialect::Postgres => {
-                self.push(&format!("starts_with({}, ", column.expression));
-                self.bind(text);
-                self.push(")");
-            }
-        }
-    }
-
-    fn equal(&mut self, column: &SqlColumn, value: &Value) {
-        if *value == Value::Null {
-            self.push(&format!("{} IS NULL", column.expression));
-        } else {
-            self.compare(column, "=", value);
-        }
-    }
-
-    fn within(&mut self, column: &SqlColumn, range: &Range) {
-        self.push(&format!("({} IS NOT NULL", column.expression));
-        for (sign, end) in [(">=", &range.low), ("<=", &range.high)] {
-            if *end != Value::Null {
-                self.push(" AND ");
-                self.compare(column, sign, end);
-            }
-        }
-        self.push(")");
-    }
-
-    /// Compares with a value that is not null; one of another type is never met.
-    fn compare(&mut self, column: &SqlColumn, sign: &str, value: &Value) {
-        let value = match (column.kind, value) {
-            (Kind::Text, Value::Text(text)) if self.can_hold(text) => value.clone(),
-            (Kind::Number, Value::Integer(_) | Value::Real(_))
-            | (Kind::Boolean, Value::Boolean(_)) => value.clone(),
-            (Kind::Timestamp, Value::Timestamp(millis) | Value::Integer(millis)) => {
-                Value::Integer(*millis)
-            }
-            _ => {
-                self.push("1 = 0");
-                return;
-            }
-        };
-        self.push(&format!("{} {sign} ", column.expression));
-        self.bind(value);
-    }
-
-    /// Writes the condition that a row stands behind a position.
-    fn behind(&mut self, position: &Position, sort: Option<&Sort>) -> Result<()> {
-        let RowMark::Keyed(keys) = &position.row else {
-            self.push("1 = 1");
-            return Ok(());
-        };
-        let Some(sort) = sort else {
-            self.keys_behind(keys);
-            return Ok(());
-        };
-        let target = self.target;
-        let column = target.column(&sort.column)?;
-        if position.key == Value::Null {
-            self.push(&format!("({} IS NULL AND ", column.expression));
-            self.keys_behind(keys);
-            self.push(")");
-            return Ok(());
-        }
-        let sign = match sort.direction {
-            Direction::Ascending => ">",
-            Direction::Descending => "<",
-        };
-        self.push(&format!("({} IS NULL OR ", column.expression));
-        self.compare(column, sign, &position.key);
-        self.push(" OR (");
-        self.compare(column, "=", &position.key);
-        self.push(" AND ");
-        self.keys_behind(keys);
-        self.push("))");
-        Ok(())
-    }
-
-    fn keys_behind(&mut self, values: &[String]) {
-        let target = self.target;
-        let fits = values.len() == target.keys.len() && !values.is_empty();
-        if !fits {
-            self.push("1 = 1");
-            return;
-        }
-        let expressions: Vec<&str> =
-            target.keys.iter().map(|key| key.expression.as_str()).collect();
-        self.push(&format!("({}) > (", expressions.join(", ")));
-        for (place, (key, value)) in target.keys.iter().zip(values).enumerate() {
-            if place > 0 {
-                self.push(", ");
-            }
-            match target.dialect {
-                Dialect::Sqlite => self.bind(key_value(value)),
-                Dialect::Postgres => {
-                    self.bind(Value::Text(value.clone()));
-                    self.push(&format!("::{}", key.cast));
-                }
-            }
-        }
-        self.push(")");
-    }
-
-    fn expect_text(&self, column: &SqlColumn, test: &'static str) -> Result<()> {
-        if column.kind == Kind::Text {
-            return Ok(());
-        }
-        Err(Error::WrongTest { column: column.name.clone(), kind: column.kind.as_str(), test })
-    }
-
-    /// PostgreSQL holds no text with a zero byte, and refuses one as a parameter.
-    fn can_hold(&self, text: &str) -> bool {
-        self.target.dialect == Dialect::Sqlite || !text.contains('\0')
-    }
-}
-
 /// Writes a SQLite key as text that remembers its type.
 pub(super) fn key_text(value: &Value) -> String {
     match value {
@@ -477,7 +231,7 @@ pub(super) fn key_text(value: &Value) -> String {
     }
 }
 
-fn key_value(text: &str) -> Value {
+pub(super) fn key_value(text: &str) -> Value {
     let mut chars = text.chars();
     let kind = chars.next();
     let rest = chars.as_str();

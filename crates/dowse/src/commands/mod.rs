@@ -16,14 +16,14 @@ mod mcp;
 mod models;
 mod serve;
 mod shell;
+mod tables;
 mod tools;
 
 use std::process::ExitCode;
 
 pub(crate) use self::context::ContextArgs;
 
-use crate::cli::{Command, TablesCommand};
-use crate::print;
+use crate::cli::Command;
 
 /// Does what was typed.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -36,9 +36,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(&args),
         Command::Backup(args) => backup::backup(&args),
         Command::Restore(args) => backup::restore(&args),
-        Command::Tables(TablesCommand::Infer { file }) => {
-            ::tables::infer(&file).map(print::line).map_err(Into::into)
-        }
+        Command::Tables(command) => tables::run(&command),
         Command::Tools(args) => tools::run(&args),
         Command::Index(args) => files::index(&args),
         Command::Open(args) => files::open_file(&args),

@@ -1,17 +1,17 @@
 //! `dowse serve`: HTTP, until told to stop.
 
 use ::serve::Shared;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use files::RootConfig;
+use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::{block_on, variable};
-use crate::config::{Config, EmbedderProvider, load};
+use crate::config::{Config, EmbedderProvider, load, place_data};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
 use crate::{open_files, print, reload, signals};
 
@@ -20,12 +20,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
     let (folders, model) = (args.folders.clone(), args.model);
+    let (file, data_dir) = (loaded.file.clone(), args.data.data_dir.clone());
+    let strangers = strangers(loaded.file.as_deref());
     let adjust = move |mut config: Config| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
         choose_model(&mut config, model);
+        place_data(&mut config, file.as_deref(), data_dir.as_deref(), &variable)?;
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
@@ -37,7 +40,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let address = config.server.listen;
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
-        families.start_indexing(&lasting)?;
+        families.start_indexing(&lasting, strangers)?;
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
@@ -50,7 +53,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
                 let (app, families) = app(&config, &lasting)?;
-                families.start_indexing(&lasting)?;
+                families.start_indexing(&lasting, strangers)?;
                 Ok(app)
             })?;
         }
@@ -59,6 +62,12 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
+}
+
+/// Taking a folder out of a configuration file asks for the end of its index; naming other folders
+/// on the command line does not.
+pub(super) fn strangers(file: Option<&Path>) -> Strangers {
+    if file.is_some() { Strangers::Forget } else { Strangers::Keep }
 }
 
 /// Folders named on the command line are roots like those of the configuration.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use extract::{Pool, PoolConfig};
-use files::{Indexer, IndexerConfig, Roots};
+use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
@@ -17,7 +17,7 @@ use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFilte
 use tools::knowledge::{
     GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
 };
-use tools::tables::{DescribeSchema, QueryTable};
+use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::{Lasting, models};
@@ -59,6 +59,7 @@ impl Families {
                 tables: tables.to_vec(),
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
+                export_link_minutes: config.exports.link_minutes,
             })?),
         };
         let files = files_service(config, lasting)?;
@@ -84,12 +85,19 @@ impl Families {
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
     /// work while it goes on.
-    pub(crate) fn start_indexing(&self, lasting: &Lasting) -> anyhow::Result<()> {
-        if self.files.is_none() && files::forget_all(&*lasting.kept()?.store)? {
+    pub(crate) fn start_indexing(
+        &self,
+        lasting: &Lasting,
+        strangers: Strangers,
+    ) -> anyhow::Result<()> {
+        if self.files.is_none()
+            && strangers == Strangers::Forget
+            && files::forget_all(&*lasting.kept()?.store)?
+        {
             tracing::info!("no folders are configured any more: their index was erased");
         }
         if let Some(files) = &self.files {
-            let n_forgotten = files.forget_other_roots()?;
+            let n_forgotten = files.forget_other_roots(strangers)?;
             if n_forgotten > 0 {
                 tracing::info!(n_forgotten, "files of folders that are no longer configured left");
             }
@@ -114,7 +122,9 @@ impl Families {
             tools.push(Box::new(RewriteQuery::new(service.clone())));
         }
         if let Some(service) = &self.tables {
-            tools.extend(table_tools(service));
+            tools.push(Box::new(QueryTable::with_exports(service.clone(), link_base)));
+            tools.push(Box::new(AggregateTable::new(service.clone())));
+            tools.push(Box::new(DescribeSchema::brief(service.clone())));
         }
         if let Some(service) = &self.filters {
             tools.push(Box::new(SearchFilters::new(service.clone())));
@@ -147,20 +157,21 @@ impl Families {
     pub(crate) fn first_table(&self) -> Option<Registry> {
         let service = self.tables.as_ref()?;
         let only = service.only(service.first_name()?)?;
-        Some(Registry::new(table_tools(&only)))
+        Some(Registry::new(vec![
+            Box::new(QueryTable::new(only.clone())),
+            Box::new(DescribeSchema::new(only)),
+        ]))
     }
-}
-
-fn table_tools(service: &tables::Service) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(QueryTable::new(service.clone())), Box::new(DescribeSchema::new(service.clone()))]
 }
 
 /// Names are compared by meaning, too, unless the configuration asks for no embedder.
 fn meaning(config: &Config, lasting: &Lasting) -> Option<Arc<dyn filters::Meaning>> {
     let is_wanted = config.embedder.provider != EmbedderProvider::None;
     is_wanted.then(|| {
+        let embedder = Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+        let folder = config.data_dir.join("names");
         let meaning: Arc<dyn filters::Meaning> =
-            Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+            Arc::new(filters::SavedMeaning::new(embedder, &folder));
         meaning
     })
 }

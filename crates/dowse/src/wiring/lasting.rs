@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use retrieve::Retriever;
 use store::Store;
 
-use super::{models, open_store};
+use super::{close, models, open_store};
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Gives the folder of the store inside the data folder.
@@ -102,6 +102,7 @@ impl Lasting {
         }
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
         let queue = JobQueue::open(
             store.catalogue(),
             self.runners(),

@@ -1,5 +1,6 @@
 //! Candidates for a lookup, found by pg_trgm over unaccented names.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use lookup::canonical_code;
@@ -27,6 +28,10 @@ pub(crate) struct Candidates {
     columns: Vec<String>,
     /// The table, quoted.
     table: String,
+    /// Expressions over names that a trigram index of the database covers, as it writes them.
+    indexed: Vec<String>,
+    /// Whether the column of values holds text, so that an index on it can be used.
+    has_text_values: bool,
 }
 
 impl Candidates {
@@ -38,14 +43,104 @@ impl Candidates {
             category: config.category.clone(),
             problem: "names no table: expected `postgres://…#TABLE`",
         })?;
-        let candidates = Candidates {
+        let mut candidates = Candidates {
             database: Database::open(url)?,
             columns: config.columns(),
             table: quoted(table),
             config: config.clone(),
+            indexed: Vec::new(),
+            has_text_values: false,
         };
+        candidates.inspect()?;
         candidates.find("a")?;
         Ok(candidates)
+    }
+
+    /// Learns which trigram indexes the table has, and of which type its values are.
+    fn inspect(&mut self) -> Result<()> {
+        let table = vec![Parameter::Text(self.table.clone())];
+        let statement = "SELECT pg_get_indexdef(i.indexrelid, k.n, false) FROM pg_index i \
+             CROSS JOIN LATERAL generate_series(1, i.indnkeyatts::int) AS k(n) \
+             JOIN pg_opclass o ON o.oid = i.indclass[k.n - 1] \
+             WHERE i.indrelid = to_regclass($1::text) AND i.indisvalid AND i.indpred IS NULL \
+             AND o.opcname IN ('gin_trgm_ops', 'gist_trgm_ops')";
+        let rows = self.database.query(statement.to_owned(), table.clone(), LOOKUP_LIMIT)?;
+        let names = self.name_columns();
+        self.indexed = rows
+            .into_iter()
+            .filter_map(|row| row.into_iter().next().flatten())
+            .filter(|expression| names.iter().any(|name| expression.contains(name.as_str())))
+            .collect();
+        if self.indexed.is_empty() {
+            tracing::warn!(
+                category = self.config.category,
+                "no trigram index on the names, so each lookup reads the whole table"
+            );
+        }
+        let statement = "SELECT t.typname::text FROM pg_attribute a \
+             JOIN pg_type t ON t.oid = a.atttypid \
+             WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text";
+        let value = self.config.value.as_ref().or(self.config.code.as_ref());
+        let mut parameters = table;
+        parameters.push(Parameter::Text(value.cloned().unwrap_or_default()));
+        let rows = self.database.query(statement.to_owned(), parameters, LOOKUP_LIMIT)?;
+        let kind = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+        self.has_text_values = kind.is_some_and(|kind| matches!(kind.as_str(), "text" | "varchar"));
+        Ok(())
+    }
+
+    /// The columns that hold names and aliases.
+    fn name_columns(&self) -> Vec<String> {
+        let pairs = self.config.name.pairs();
+        let mut names: Vec<String> =
+            pairs.into_iter().map(|(_, column)| column.to_owned()).collect();
+        names.extend(self.config.aliases.clone());
+        names
+    }
+
+    /// Writes the rows that an index finds: those whose names hold something like the query, and
+    /// the one with this value.
+    fn indexed_rows(&self, query: &str, variants: &[String], value: &str) -> Statement {
+        let mut parameters: Vec<Parameter> =
+            variants.iter().map(|variant| Parameter::Text(variant.clone())).collect();
+        let places: Vec<String> =
+            (1..=variants.len()).map(|place| format!("${place}::text")).collect();
+        let each = |write: &dyn Fn(&str, &str) -> String| -> Vec<String> {
+            self.indexed
+                .iter()
+                .flat_map(|expression| places.iter().map(|place| write(place, expression)))
+                .collect()
+        };
+        let tests = each(&|place, expression| format!("{place} <% ({expression})"));
+        let likeness = each(&|place, expression| {
+            format!("word_similarity({place}, ({expression})), similarity(({expression}), {place})")
+        });
+        parameters.push(Parameter::Text(query.trim().to_owned()));
+        let place = parameters.len();
+        let is_value = if self.has_text_values {
+            format!("{value} = ${place}::text")
+        } else {
+            format!("{value}::text = ${place}::text")
+        };
+        let is_number = query.trim().bytes().all(|byte| byte.is_ascii_digit());
+        // Comparing text with the values of another type reads the whole table, so it is only
+        // done for what may be a value.
+        let by_value = if self.has_text_values || (is_number && !query.trim().is_empty()) {
+            format!(" UNION ALL (SELECT *, 1::real FROM {} WHERE {is_value} LIMIT 20)", self.table)
+        } else {
+            format!(
+                " UNION ALL (SELECT *, 1::real FROM {} WHERE ${place}::text IS NULL LIMIT 0)",
+                self.table
+            )
+        };
+        let sql = format!(
+            "(SELECT *, greatest({})::real AS dowse_likeness FROM {} WHERE {} \
+             ORDER BY dowse_likeness DESC LIMIT {MAX_CANDIDATES}){by_value}",
+            likeness.join(", "),
+            self.table,
+            tests.join(" OR "),
+        );
+        Statement { sql, parameters }
     }
 
     /// Counts the entries.
@@ -75,6 +170,12 @@ impl Candidates {
                 )
             })
             .collect();
+        if !self.indexed.is_empty() {
+            let mut variants = vec![folded, old, query.trim().to_lowercase()];
+            variants.sort();
+            variants.dedup();
+            return self.find_indexed(query, &variants, &code, &value);
+        }
         let mut statement = format!(
             "SELECT {} FROM (SELECT *, greatest({}) AS dowse_likeness FROM {}) AS dowse_rows \
              WHERE dowse_likeness >= {LEAST_SIMILARITY} OR {value}::text = $3",
@@ -98,6 +199,35 @@ impl Candidates {
         statement
             .push_str(&format!(" ORDER BY dowse_likeness DESC, {value} LIMIT {MAX_CANDIDATES}"));
         let mut table = self.read(statement, parameters)?;
+        self.add_codes_above(&mut table)?;
+        Dimension::build(self.config.clone(), table, None)
+    }
+
+    fn find_indexed(
+        &self,
+        query: &str,
+        variants: &[String],
+        code: &str,
+        value: &str,
+    ) -> Result<Dimension> {
+        let Statement { sql, mut parameters } = self.indexed_rows(query, variants, value);
+        let mut statement = format!("SELECT {} FROM ({sql}", self.selected());
+        let may_be_code = code.bytes().any(|byte| byte.is_ascii_digit());
+        if let Some(column) = self.config.code.as_ref().filter(|_| may_be_code) {
+            let column = quoted(column);
+            parameters.push(Parameter::Text(escape_like(code)));
+            let place = parameters.len();
+            statement.push_str(&format!(
+                " UNION ALL (SELECT *, 1::real FROM {} WHERE rtrim({column}::text, '.') = ${place} \
+                 OR {column}::text LIKE ${place} || '.%' \
+                 OR replace({column}::text, '.', '') = ${place} LIMIT {MAX_CANDIDATES})",
+                self.table
+            ));
+        }
+        statement.push_str(") AS dowse_rows ORDER BY dowse_likeness DESC");
+        let mut table = self.read(statement, parameters)?;
+        let mut seen = HashSet::new();
+        table.rows.retain(|row| seen.insert(row.clone()));
         self.add_codes_above(&mut table)?;
         Dimension::build(self.config.clone(), table, None)
     }
@@ -147,6 +277,12 @@ impl Candidates {
         };
         Ok(Table { columns: self.columns.clone(), rows: rows.into_iter().map(cells).collect() })
     }
+}
+
+/// SQL text and its parameters in order.
+struct Statement {
+    sql: String,
+    parameters: Vec<Parameter>,
 }
 
 fn escape_like(text: &str) -> String {

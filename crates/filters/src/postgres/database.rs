@@ -58,6 +58,19 @@ pub enum Failure {
     Gone(#[source] Option<std::io::Error>),
 }
 
+impl Failure {
+    /// Tells whether the server cannot be reached now; what it answered is not about that.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Failure::Refused(cause) => {
+                cause.code().is_none_or(|code| code.code().starts_with("57P"))
+            }
+            Failure::TimedOut => true,
+            Failure::BadAddress(_) | Failure::Gone(_) => false,
+        }
+    }
+}
+
 impl Database {
     /// Names a database; it is reached when it is first asked, and again after a failure.
     pub(crate) fn open(url: &str) -> Result<Self> {
@@ -150,5 +163,8 @@ async fn connect(address: &PostgresAddress) -> std::result::Result<Client, tokio
             tracing::warn!(%error, "a connection to PostgreSQL ended");
         }
     });
+    // How alike a part of a name must be for the trigram index to give it; the lookup's own
+    // score decides afterwards.
+    client.batch_execute("SET pg_trgm.word_similarity_threshold = 0.45").await?;
     Ok(client)
 }

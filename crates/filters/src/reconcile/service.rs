@@ -214,7 +214,7 @@ impl Reconciliation {
     fn find(&self, caller: &Caller, id: &str) -> Option<(std::sync::Arc<Dimension>, EntryIdx)> {
         let (category, value) = id.split_once('/')?;
         let dimension = self.service.dimension(caller, category, value).ok()?;
-        let entry = dimension.index.find_value(value)?;
+        let entry = dimension.find_value(value)?;
         Some((dimension, entry))
     }
 

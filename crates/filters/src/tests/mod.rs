@@ -380,10 +380,13 @@ fn locale_chooses_names_and_hint_breaks_ties() {
     assert_eq!(response["results"][0]["name"], "Cluj County");
     let response = search(&json!({"category": "uat", "query": "cluj", "locale": "fr"}));
     assert_eq!(response["warnings"][0]["code"], "unknown_locale");
+    let american = search(&json!({"category": "uat", "query": "cluj", "locale": "en-US"}));
+    assert_eq!(american["results"][0]["name"], "Cluj County");
+    assert_eq!(american.get("warnings"), None);
     let plain = search(&json!({"category": "uat", "query": "cluj"}));
+    assert_eq!(plain["results"][0]["filterValue"], "123");
     let hinted = search(&json!({"category": "uat", "query": "cluj", "hint": "city"}));
-    let score = |response: &Value| response["results"][1]["score"].as_f64().unwrap();
-    assert!(score(&hinted) > score(&plain));
+    assert_eq!(hinted["results"][0]["filterValue"], "124");
 }
 
 #[test]
@@ -498,6 +501,23 @@ fn rows_that_do_not_fit_are_counted() {
 }
 
 #[test]
+fn a_source_that_is_away_stops_nothing_and_comes_back() {
+    let (folder, _) = world();
+    let mut config: Config = toml::from_str(CONFIG).unwrap();
+    config.dimensions[0].source = "late.csv".to_owned();
+    let service = open(&folder, config.dimensions).unwrap();
+    let search = |category: &str| call(&service, &json!({"category": category, "query": "cluj"}));
+    let away = search("uat");
+    assert_eq!(away["ok"], false);
+    assert!(away["error"].as_str().unwrap().starts_with("UNAVAILABLE: category `uat`"), "{away}");
+    assert!(!search("entity")["results"].as_array().unwrap().is_empty());
+    let rows = fs_err::read(folder.path().join("uat.csv")).unwrap();
+    fs_err::write(folder.path().join("late.csv"), rows).unwrap();
+    assert_eq!(service.reload_changed(), ["uat"]);
+    assert_eq!(search("uat")["results"][0]["filterValue"], "123");
+}
+
+#[test]
 fn a_configuration_that_does_not_fit_is_refused() {
     let (folder, _) = world();
     let with = |change: fn(&mut DimensionConfig)| {
@@ -513,7 +533,6 @@ fn a_configuration_that_does_not_fit_is_refused() {
     assert!(with(|uat| uat.context = Some(PerLocale::One("{no}".to_owned()))).contains("`no`"));
     assert!(with(|uat| uat.value = None).contains("neither"));
     assert!(with(|uat| uat.category = "entity".to_owned()).contains("twice"));
-    assert!(with(|uat| uat.source = "missing.csv".to_owned()).contains("missing.csv"));
     assert!(with(|uat| uat.source = "file.xyz".to_owned()).contains("file.xyz"));
     let unknown = CONFIG.replacen("value = ", "valeu = ", 1);
     assert!(toml::from_str::<Config>(&unknown).is_err());

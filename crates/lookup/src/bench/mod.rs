@@ -26,6 +26,7 @@ pub use speed::{names, queries};
 pub fn run(folder: &Path) -> crate::Result<Report> {
     let mut report = Report::new("lookup");
     register::measure(folder, &mut report)?;
+    register::measure_forms(folder, &mut report)?;
     classifications::measure(folder, &mut report)?;
     junk::measure(folder, &mut report)?;
     speed::measure(folder, &mut report)?;

@@ -11,6 +11,7 @@ mod chat;
 mod contexts;
 mod contexts_json;
 mod contexts_upload;
+mod exports;
 mod jobs;
 mod knowledge;
 mod staging;
@@ -33,6 +34,7 @@ pub(crate) fn routes() -> Router<Doors> {
         .merge(jobs::routes())
         .merge(call::routes())
         .merge(charts::routes())
+        .merge(exports::routes())
         .merge(chat::routes())
         .merge(openapi::routes())
         // Bodies are read within the limits of the configuration, by `body`.

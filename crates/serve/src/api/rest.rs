@@ -115,6 +115,9 @@ impl Rest {
                 guarded::run(&self.app, &ticket, move |deadline| work(&caller, deadline)).await
             }
         };
+        if result.is_ok() && deletes_text(name) {
+            erase_answers(&self.app, &self.caller).await;
+        }
         name.clone_into(&mut ticket.name);
         let (response, ended) = match result {
             Ok(reply) => {
@@ -143,5 +146,24 @@ impl Rest {
             via: self.via,
         };
         (ticket, cancelled.drop_guard())
+    }
+}
+
+/// Tells whether an operation takes away text that answers may have held.
+fn deletes_text(name: &str) -> bool {
+    let holds_text = ["/knowledge-bases", "/collections", "/documents", "/projects", "/tables"];
+    name.starts_with("DELETE ") && holds_text.iter().any(|part| name.contains(part))
+}
+
+/// An answer that was kept may hold text of what was just deleted. Which ones do cannot be told
+/// from ids that reveal nothing, so all answers of the tenant that hold results go.
+async fn erase_answers(app: &Arc<App>, caller: &Caller) {
+    let (answers, tenant) = (Arc::clone(&app.answers), caller.tenant.to_string());
+    let erased = tokio::task::spawn_blocking(move || answers.erase(|kept| kept.tenant == tenant));
+    match erased.await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(n_erased)) => tracing::info!(n_erased, "kept answers were erased with a source"),
+        Ok(Err(error)) => tracing::error!(%error, "kept answers could not be erased"),
+        Err(error) => tracing::error!(%error, "kept answers could not be erased"),
     }
 }

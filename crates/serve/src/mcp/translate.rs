@@ -15,7 +15,8 @@ pub(crate) fn tool(spec: &Spec) -> Tool {
         Effect::Additive => annotations.read_only(false).destructive(false).idempotent(true),
         Effect::Creates => annotations.read_only(false).destructive(false).idempotent(false),
     };
-    Tool::new(spec.name.clone(), spec.description.clone(), spec.input.shared())
+    let input = spec.shown_input.clone().unwrap_or_else(|| spec.input.shared());
+    Tool::new(spec.name.clone(), spec.description.clone(), input)
         .with_title(spec.title.clone())
         .with_raw_output_schema(Arc::clone(&spec.output))
         .with_annotations(annotations)

@@ -198,6 +198,7 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         first_table: None,
         endpoints: None,
         across: across::Service::new(Vec::new()),
+        tables: None,
         charts: None,
         files: None,
         reconciliation: None,

@@ -71,7 +71,7 @@ async fn a_program_serves_the_two_tools() {
     .await;
     let asked = asked.lock().unwrap();
     assert_eq!((asked[0].page, asked[0].page_size), (2, 1));
-    assert_eq!(asked[0].sort.as_ref().unwrap().column, "date");
+    assert_eq!(asked[0].sort[0].column, "date");
     assert_eq!(asked[0].filters[0].test, Test::AnyOf(vec!["error".into()]));
     let (low, high) = (1_704_067_200_000, 1_704_153_600_000);
     let range = Range { low: tables::Value::Timestamp(low), high: tables::Value::Timestamp(high) };

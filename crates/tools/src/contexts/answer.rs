@@ -19,7 +19,7 @@ pub fn error(error: Error) -> ToolError {
         Error::NoNode { pointer } => {
             // A pointer may be as long as a page; the caller knows what they wrote.
             let shown: String = pointer.chars().take(MAX_SHOWN_CHARS).collect();
-            ToolError::new(Code::NotFound, format!("nothing stands at `{shown}`"))
+            ToolError::new(Code::NotFound, format!("no node at `{shown}`"))
                 .with_detail("argument", "json_path")
                 .with_detail("received", shown)
                 .with_hint("take `json_path` from a search, or read the node above it first")

@@ -69,6 +69,7 @@ impl Tool for SearchFiltersBatch {
             .collect::<Result<Vec<Value>, ToolError>>()?;
         let n_responses = responses.len();
         let answer = json!({ "ok": true, "responses": [] });
+        let responses = shrunk(responses, &call.budget);
         let Filled { mut value, n_kept } = fill(answer, "responses", responses, &call.budget);
         if n_kept < n_responses {
             value["next"] = json!((begin + n_kept).to_string());
@@ -77,9 +78,52 @@ impl Tool for SearchFiltersBatch {
     }
 }
 
+/// How far answers of a batch are shrunk, one after the other, before any of them is dropped.
+const SHRINKINGS: [fn(&mut Value); 4] = [
+    // The best match is one of the results: its value says which.
+    |response| {
+        if let Some(best) = response.get_mut("bestMatch") {
+            *best = json!({ "filterKey": best["filterKey"], "filterValue": best["filterValue"] });
+        }
+    },
+    |response| each_result(response, |result| drop(result.shift_remove("metadata"))),
+    |response| keep_results(response, 3),
+    |response| {
+        keep_results(response, 1);
+        each_result(response, |result| drop(result.shift_remove("context")));
+    },
+];
+
+/// Shrinks all answers of a batch until they fit one answer, as far as that goes.
+fn shrunk(mut responses: Vec<Value>, budget: &text::Budget) -> Vec<Value> {
+    for shrink in SHRINKINGS {
+        let whole = json!({ "ok": true, "responses": responses }).to_string();
+        if budget.allowed_chars(&whole).is_none() {
+            break;
+        }
+        responses.iter_mut().for_each(shrink);
+    }
+    responses
+}
+
+fn each_result(response: &mut Value, change: impl Fn(&mut serde_json::Map<String, Value>)) {
+    let results = response.get_mut("results").and_then(Value::as_array_mut);
+    results.into_iter().flatten().filter_map(Value::as_object_mut).for_each(change);
+}
+
+fn keep_results(response: &mut Value, n_results: usize) {
+    if let Some(results) = response.get_mut("results").and_then(Value::as_array_mut) {
+        results.truncate(n_results);
+    }
+}
+
 /// Writes an error of the family with the codes of the server.
 pub(super) fn refused(error: &filters::Error) -> ToolError {
-    let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
+    let code = match error {
+        filters::Error::Away { .. } => Code::Unavailable,
+        error if error.is_callers() => Code::BadRequest,
+        _ => Code::InternalError,
+    };
     ToolError::new(code, error.to_string())
 }
 
@@ -132,8 +176,8 @@ fn single_spec(categories: &[String]) -> Spec {
         "search_filters",
         "Search filters",
         "Find the exact machine value for a name or code (an institution, a place, a \
-         classification) to use in the filters of generate_chart_data. Take `bestMatch` when \
-         present; without it the query is ambiguous: ask, or choose from `results`.",
+         classification) to filter by. Take `bestMatch` when present; without it the query is \
+         ambiguous: ask, or choose from `results`.",
     )
     .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
     .with_output(json!({

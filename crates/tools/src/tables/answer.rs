@@ -11,6 +11,7 @@ pub fn error(error: &tables::Error) -> ToolError {
         "BAD_REQUEST" => Code::BadRequest,
         "NOT_FOUND" => Code::NotFound,
         "TIMEOUT" => Code::DeadlineExceeded,
+        "UNAVAILABLE" => Code::Unavailable,
         _ => Code::InternalError,
     };
     let mut result = ToolError::new(code, error.to_string());
@@ -19,6 +20,9 @@ pub fn error(error: &tables::Error) -> ToolError {
     }
     if code == Code::BadRequest || code == Code::NotFound {
         result = result.with_hint(ADVICE);
+    }
+    if code == Code::Unavailable {
+        result = result.with_hint("the source is tried again by itself; call again in a moment");
     }
     result
 }

@@ -3,38 +3,102 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tables::{
-    QueryRequest, QueryResponse, Schema, Service, query_input_schema, query_output_schema,
+    ExportFormat, QueryRequest, QueryResponse, Schema, Service, lenient_input_schema,
+    query_input_schema, query_output_schema,
 };
+use text::Budget;
 
 use super::answer::{ADVICE, error, names, schemas};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
+/// Room for the notice that a page was shortened.
+const NOTICE_CHARS: usize = 400;
+
 /// The tool.
 pub struct QueryTable {
     service: Service,
     specs: PerCaller,
+    /// Where links to exports start; none are given without it.
+    base_url: Option<String>,
 }
 
 impl QueryTable {
     /// Queries the tables of a service.
     pub fn new(service: Service) -> Self {
-        QueryTable { service, specs: PerCaller::default() }
+        QueryTable { service, specs: PerCaller::default(), base_url: None }
+    }
+
+    /// Queries the tables of a service, and gives links to whole results on request.
+    pub fn with_exports(service: Service, base_url: &str) -> Self {
+        QueryTable { base_url: Some(base_url.to_owned()), ..QueryTable::new(service) }
+    }
+
+    /// Names the places of redacted fields, for a table in which some are not.
+    fn redacted_paths(&self, caller: &Caller, table: Option<&str>) -> Option<Vec<String>> {
+        let schemas = self.service.schemas(caller);
+        let schema = schemas.iter().find(|schema| table.is_none_or(|name| name == schema.name))?;
+        let redacted = schema.redacted_names()?;
+        let mut paths: Vec<String> = redacted
+            .iter()
+            .map(|name| name.replace('~', "~0").replace('/', "~1"))
+            .flat_map(|name| [format!("/rows/*/{name}"), format!("/facets/{name}/rows/*/value")])
+            .collect();
+        paths.push("/did_you_mean/*/suggestions/*".to_owned());
+        // A page as text cannot be taken apart: it is redacted unless no field of it is.
+        if !redacted.is_empty() {
+            paths.extend(["/markdown".to_owned(), "/csv".to_owned()]);
+        }
+        Some(paths)
+    }
+
+    /// Makes a link to all rows of a query.
+    fn export(
+        &self,
+        call: &Call<'_>,
+        request: &QueryRequest,
+        format: &str,
+    ) -> Result<Value, ToolError> {
+        let format = ExportFormat::named(format)
+            .ok_or_else(|| ToolError::bad_request("`export` takes `csv`, `jsonl` or `parquet`"))?;
+        let (token, lifetime) = self
+            .service
+            .link_export(call.caller, request, format, call.deadline)
+            .map_err(|cause| error(&cause))?;
+        let base = self.base_url.as_deref().unwrap_or_default();
+        Ok(json!({
+            "url": format!("{base}/v1/exports/{token}"),
+            "format": format.as_str(),
+            "valid_minutes": lifetime.as_secs() / 60,
+        }))
     }
 }
 
 impl Tool for QueryTable {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
         self.specs.get(names(&self.service, caller), |names| {
-            query_table_spec(&schemas(&self.service, names))
+            let schemas = schemas(&self.service, names);
+            let mut spec = query_table_spec(&schemas);
+            if self.base_url.is_some() {
+                let mut input = query_input_schema(&schemas);
+                input["properties"]["export"] = json!({
+                    "type": "string",
+                    "enum": ExportFormat::ALL.map(ExportFormat::as_str),
+                    "description": "also give a link to a file with all matching rows"
+                });
+                spec = with_query_input(spec, input);
+            }
+            spec
         })
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let arguments = Value::Object(call.arguments.clone());
-        let request = QueryRequest::from_json(&arguments).map_err(|cause| error(&cause))?;
+        let mut arguments = call.arguments.clone();
+        let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
+        let request =
+            QueryRequest::from_json(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         let query = |request: &QueryRequest| {
             self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))
         };
@@ -44,7 +108,12 @@ impl Tool for QueryTable {
         let n_wanted = n_rows;
         // A page that is over the budget is asked for again with fewer rows, so that `next`
         // continues right behind the last of them.
-        while let Some(allowed) = call.budget.allowed_chars(&answer.value.to_string())
+        // The notice about that takes room as well.
+        let budget = Budget {
+            chars: call.budget.chars.saturating_sub(NOTICE_CHARS),
+            tokens: call.budget.tokens.saturating_sub(NOTICE_CHARS / 3),
+        };
+        while let Some(allowed) = budget.allowed_chars(&answer.value.to_string())
             && n_rows > 1
         {
             let n_chars = answer.value.to_string().chars().count().max(1);
@@ -59,8 +128,19 @@ impl Tool for QueryTable {
             );
             answer = answer.with_notes(vec![notice]);
         }
+        if let Some(paths) = self.redacted_paths(call.caller, request.table.as_deref()) {
+            answer = answer.with_source_text(paths);
+        }
+        if let Some(format) = wanted.as_ref().and_then(Value::as_str) {
+            answer.value["export"] = self.export(call, &request, format)?;
+        }
         Ok(answer)
     }
+}
+
+/// Shows a schema of the arguments, and takes every form of a filter.
+pub fn with_query_input(spec: Spec, shown: Value) -> Spec {
+    spec.with_input(lenient_input_schema(shown.clone())).with_shown_input(shown)
 }
 
 /// Writes an answer as the tool gives it.
@@ -85,7 +165,6 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
              matching rows. Call describe_schema first."
         ),
     )
-    .with_input(query_input_schema(schemas))
     .with_output(query_output_schema())
     .with_source_text(&[
         "/rows/*/*",
@@ -96,5 +175,5 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
     ])
     .with_list("/rows");
     spec.advice = Some(ADVICE.to_owned());
-    spec
+    with_query_input(spec, query_input_schema(schemas))
 }

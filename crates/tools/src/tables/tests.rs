@@ -35,6 +35,7 @@ fn one_table() -> (tables::Service, Folder) {
         tables: vec![serde_json::from_str(PEOPLE).unwrap()],
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     });
     (service.unwrap(), folder)
 }
@@ -47,6 +48,7 @@ fn two_tables() -> (tables::Service, Folder) {
         tables: vec![demo::table_config("requests.csv"), serde_json::from_str(PEOPLE).unwrap()],
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     });
     (service.unwrap(), folder)
 }
@@ -114,6 +116,7 @@ fn a_stranger_sees_no_tool() {
         tables: vec![config],
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
     .unwrap();
     let stranger = testkit::callers::member("acme", &["reader"]);

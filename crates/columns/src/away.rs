@@ -1,0 +1,187 @@
+//! A source that may be away when a server starts: it is tried again when it is asked, and
+//! until it is back its calls say that it is unavailable.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::Deadline;
+use parking_lot::Mutex;
+
+use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::source::without_password;
+use crate::{
+    Aggregate, AggregateAnswer, Cells, Error, LoadReport, Result, TableSpec, Value, source,
+};
+
+/// How long a failure is repeated before the source is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// A table whose source is opened when it is there.
+pub struct ReopeningTable {
+    source: String,
+    spec: TableSpec,
+    base_folder: PathBuf,
+    cache_folder: PathBuf,
+    state: Mutex<State>,
+}
+
+enum State {
+    Open(Arc<dyn Table>),
+    Away { since: Instant, reason: String },
+}
+
+impl ReopeningTable {
+    /// Opens a source, or remembers that it is away.
+    ///
+    /// Fails on what waiting does not mend: a source of an unknown format, a column that the
+    /// source does not have.
+    pub fn open(
+        source: &str,
+        spec: TableSpec,
+        base_folder: &Path,
+        cache_folder: &Path,
+    ) -> Result<Self> {
+        let state = match source::open(source, spec.clone(), base_folder, cache_folder) {
+            Ok(table) => State::Open(table),
+            Err(error) if error.is_away() => {
+                let source = without_password(source);
+                let reason = said(&error);
+                tracing::warn!(source, reason, "a table's source is away and is tried again");
+                State::Away { since: Instant::now(), reason }
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(ReopeningTable {
+            source: source.to_owned(),
+            spec,
+            base_folder: base_folder.to_owned(),
+            cache_folder: cache_folder.to_owned(),
+            state: Mutex::new(state),
+        })
+    }
+
+    fn table(&self) -> Result<Arc<dyn Table>> {
+        let mut state = self.state.lock();
+        if let State::Away { since, reason } = &*state {
+            let away = |reason: String| Error::Unavailable {
+                source_name: without_password(&self.source),
+                reason,
+            };
+            if since.elapsed() < RETRY_AFTER {
+                return Err(away(reason.clone()));
+            }
+            let opened = source::open(
+                &self.source,
+                self.spec.clone(),
+                &self.base_folder,
+                &self.cache_folder,
+            );
+            match opened {
+                Ok(table) => {
+                    tracing::info!(
+                        source = without_password(&self.source),
+                        "a table's source is back"
+                    );
+                    *state = State::Open(table);
+                }
+                Err(error) => {
+                    let reason = said(&error);
+                    *state = State::Away { since: Instant::now(), reason: reason.clone() };
+                    return Err(away(reason));
+                }
+            }
+        }
+        match &*state {
+            State::Open(table) => Ok(table.clone()),
+            State::Away { reason, .. } => Err(Error::Unavailable {
+                source_name: without_password(&self.source),
+                reason: reason.clone(),
+            }),
+        }
+    }
+}
+
+/// Gives an error with its causes on one line.
+fn said(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
+}
+
+impl Table for ReopeningTable {
+    fn columns(&self) -> Vec<ColumnInfo> {
+        match self.table() {
+            Ok(table) => table.columns(),
+            Err(_) => self
+                .spec
+                .columns
+                .iter()
+                .map(|column| ColumnInfo {
+                    name: column.name.clone(),
+                    kind: column.kind,
+                    has_lists: column.cells != Cells::One,
+                })
+                .collect(),
+        }
+    }
+
+    fn query(&self, query: &Query, deadline: &Deadline) -> Result<Answer> {
+        self.table()?.query(query, deadline)
+    }
+
+    fn aggregate(&self, aggregate: &Aggregate, deadline: &Deadline) -> Result<AggregateAnswer> {
+        self.table()?.aggregate(aggregate, deadline)
+    }
+
+    fn nearest_values(
+        &self,
+        column: &str,
+        wanted: &Value,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Vec<Value>> {
+        self.table()?.nearest_values(column, wanted, limit, deadline)
+    }
+
+    fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
+        self.table()?.load_report(deadline)
+    }
+
+    fn staleness(&self) -> Option<String> {
+        self.table().ok()?.staleness()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::deadline;
+    use crate::{ColumnSpec, Kind};
+
+    #[test]
+    fn a_file_that_comes_later_is_served_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = TableSpec::of(vec![ColumnSpec::new("name", Kind::Text)]);
+        let cache = folder.path().join("cache");
+        let table = ReopeningTable::open("late.csv", spec.clone(), folder.path(), &cache).unwrap();
+        let query = Query::first(5, vec!["name".to_owned()]);
+        let outcome = table.query(&query, &deadline());
+        assert!(matches!(outcome, Err(Error::Unavailable { .. })), "{outcome:?}");
+        assert_eq!(table.columns()[0].name, "name");
+
+        fs_err::write(folder.path().join("late.csv"), "name\nAda\n").unwrap();
+        // The wait between two attempts is over.
+        if let State::Away { since, .. } = &mut *table.state.lock() {
+            *since = Instant::now().checked_sub(RETRY_AFTER).unwrap();
+        }
+        assert_eq!(table.query(&query, &deadline()).unwrap().total, 1);
+
+        let outcome = ReopeningTable::open("late.docx", spec, folder.path(), &cache);
+        assert!(matches!(outcome.err(), Some(Error::UnknownFormat { .. })));
+    }
+}

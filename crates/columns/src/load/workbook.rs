@@ -1,0 +1,95 @@
+//! Reads one sheet of a workbook: the first row that is not empty names the columns.
+
+use std::path::Path;
+
+use calamine::{Data, Reader, open_workbook_auto};
+
+use super::csv::unique;
+use super::intern::Raw;
+use super::{MAX_ROWS, TableBuilder};
+use crate::{Error, Result, TableSpec};
+
+/// The largest workbook: it is unpacked in memory.
+const MAX_WORKBOOK_BYTES: u64 = 256 << 20;
+
+/// Reads a sheet.
+pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
+    let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
+    let size = fs_err::metadata(path)?.len();
+    if size > MAX_WORKBOOK_BYTES {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            size,
+            unit: "bytes",
+            limit: MAX_WORKBOOK_BYTES,
+        });
+    }
+    let mut workbook = open_workbook_auto(path).map_err(|cause| malformed(cause.to_string()))?;
+    let sheets = workbook.sheet_names();
+    let sheet = match &spec.sheet {
+        Some(wanted) => sheets.iter().find(|sheet| *sheet == wanted).ok_or_else(|| {
+            malformed(format!("there is no sheet `{wanted}`: it has {}", sheets.join(", ")))
+        })?,
+        None => sheets.first().ok_or_else(|| malformed("it has no sheet".to_owned()))?,
+    };
+    let range = workbook.worksheet_range(sheet).map_err(|cause| malformed(cause.to_string()))?;
+    let is_empty = |row: &&[Data]| row.iter().all(|cell| matches!(cell, Data::Empty));
+    let first_line = range.start().map_or(1, |(row, _)| u64::from(row) + 1);
+    let mut rows = range.rows().zip(first_line..).filter(|(row, _)| !is_empty(row));
+    let Some((header, _)) = rows.next() else {
+        table.start(&[])?;
+        return Ok(());
+    };
+    let names = header.iter().map(|cell| text_of(cell).trim().to_owned()).collect();
+    let places = table.start(&unique(names))?;
+    for (row, line) in rows {
+        if table.n_rows() >= MAX_ROWS {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                size: MAX_ROWS as u64 + 1,
+                unit: "rows",
+                limit: MAX_ROWS as u64,
+            });
+        }
+        table.line(line);
+        for (column, place) in places.iter().enumerate() {
+            push(table, column, row.get(*place).unwrap_or(&Data::Empty));
+        }
+    }
+    Ok(())
+}
+
+fn push(table: &mut TableBuilder, column: usize, cell: &Data) {
+    let raw = match cell {
+        Data::Empty => {
+            table.columns[column].push_null();
+            return;
+        }
+        Data::Int(number) => Raw::Integer(*number),
+        // Excel knows only floats; a whole one was typed as a whole number.
+        Data::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Raw::Integer(*number as i64)
+        }
+        Data::Float(number) => Raw::Real(*number),
+        Data::Bool(flag) => Raw::Boolean(*flag),
+        other => {
+            let text = text_of(other);
+            let text = table.cut(&text).to_owned();
+            table.columns[column].push(Raw::Text(&text));
+            return;
+        }
+    };
+    table.columns[column].push(raw);
+}
+
+/// A date of a workbook as ISO 8601, an error as the sheet shows it.
+fn text_of(cell: &Data) -> String {
+    match cell {
+        Data::DateTime(moment) => {
+            // Day 25,569 of Excel is 1970-01-01.
+            let millis = (moment.as_f64() - 25_569.0) * 86_400_000.0;
+            crate::to_iso(millis.round() as i64)
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,240 @@
+//! Groups and measures computed by a database: it groups, we choose and order the groups.
+//!
+//! Zones are ours, not the database's: PostgreSQL gets the offsets of the zone between the
+//! first and the last moment as a `CASE`, SQLite a function. So all engines have one calendar.
+
+use super::answer::{Cell, Run, shape_of, whole};
+use super::statement::{Dialect, Statement, Target, Where};
+use super::writer::Writer;
+use crate::aggregate::{MAX_DATABASE_GROUPS, arrange, directed, whole_sum, width_start};
+use crate::{
+    Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
+};
+
+/// The most changes of a zone's offset that one statement lists: two a year for 250 years.
+const MAX_OFFSETS: usize = 500;
+
+/// Answers an aggregate that was checked.
+pub(super) fn aggregate(
+    target: &Target,
+    run: &mut impl Run,
+    wanted: &Aggregate,
+) -> Result<AggregateAnswer> {
+    let (statement, shape) = statement(target, run, wanted)?;
+    let rows = run.run(&statement, &shape)?;
+    if rows.len() > MAX_DATABASE_GROUPS {
+        return Err(Error::TooManyGroups { limit: MAX_DATABASE_GROUPS });
+    }
+    let n_keys = wanted.group_by.len();
+    let total_rows = rows.iter().map(|row| whole(row.get(n_keys))).sum();
+    let measures: Vec<Vec<Value>> = wanted
+        .measures
+        .iter()
+        .enumerate()
+        .map(|(place, measure)| {
+            let cells = rows.iter().map(|row| row[n_keys + 1 + place].clone());
+            let is_text_sum = measure.op == Op::Sum;
+            cells.map(|cell| if is_text_sum { sum(cell) } else { cell }).collect()
+        })
+        .collect();
+    let (order, total_groups) =
+        arrange(wanted, rows.len(), &measures, |place, left, right, direction| {
+            directed(&rows[left][place], &rows[right][place], direction)
+        });
+    let rows = order
+        .into_iter()
+        .map(|group| {
+            let keys = wanted
+                .group_by
+                .iter()
+                .zip(&rows[group])
+                .map(|(grouping, value)| shown(&grouping.by, value));
+            keys.chain(measures.iter().map(|values| values[group].clone())).collect()
+        })
+        .collect();
+    Ok(AggregateAnswer { rows, total_groups, total_rows })
+}
+
+/// PostgreSQL's sums of whole numbers come as text, since they can be longer than any integer.
+fn sum(cell: Value) -> Value {
+    match cell {
+        Value::Text(digits) => digits.parse().map_or(Value::Null, whole_sum),
+        other => other,
+    }
+}
+
+fn shown(by: &GroupBy, value: &Value) -> Value {
+    match (by, value) {
+        (GroupBy::Calendar(calendar, zone), Value::Integer(number)) => {
+            Value::Text(calendar.label(*number, zone))
+        }
+        (GroupBy::Width(width), Value::Integer(number)) => width_start(*number, *width),
+        _ => value.clone(),
+    }
+}
+
+/// Writes the statement: values of the used columns inside, groups and measures outside.
+fn statement(
+    target: &Target,
+    run: &mut impl Run,
+    wanted: &Aggregate,
+) -> Result<(Statement, Vec<Cell>)> {
+    let rows = Where { filters: &wanted.filters, any: &wanted.any };
+    let mut inner: Vec<String> = Vec::new();
+    let mut offsets: Vec<String> = Vec::new();
+    let mut keys: Vec<String> = Vec::new();
+    let mut shape: Vec<Cell> = Vec::new();
+    for (place, grouping) in wanted.group_by.iter().enumerate() {
+        let column = target.column(&grouping.column)?;
+        inner.push(format!("{} AS g{place}", column.expression));
+        let value = format!("g{place}");
+        let (key, cell) = match (&grouping.by, target.dialect) {
+            (GroupBy::Value, _) => (value, shape_of(target, &grouping.column)?),
+            (GroupBy::Calendar(calendar, zone), Dialect::Sqlite) => {
+                let zone = zone.name().replace('\'', "''");
+                let bucket = calendar.as_str();
+                (format!("dowse_bucket({value}, '{bucket}', '{zone}')"), Cell::Whole)
+            }
+            (GroupBy::Calendar(calendar, zone), Dialect::Postgres) => {
+                let offset = offset(target, run, rows, &grouping.column, zone, &value)?;
+                offsets.push(format!("{offset} AS o{place}"));
+                (number(*calendar, &value, &format!("o{place}")), Cell::Whole)
+            }
+            (GroupBy::Width(width), Dialect::Sqlite) => {
+                (format!("dowse_width({value}, {width:?})"), Cell::Whole)
+            }
+            (GroupBy::Width(width), Dialect::Postgres) => {
+                let number = format!("floor({value}::float8 / {width:?}::float8)");
+                (format!("greatest(least({number}, 9e15), -9e15)::int8"), Cell::Whole)
+            }
+        };
+        keys.push(key);
+        shape.push(cell);
+    }
+    let mut selected = keys.clone();
+    selected.push("count(*)".to_owned());
+    shape.push(Cell::Whole);
+    for (place, measure) in wanted.measures.iter().enumerate() {
+        let Some(name) = &measure.column else {
+            selected.push("count(*)".to_owned());
+            shape.push(Cell::Whole);
+            continue;
+        };
+        let column = target.column(name)?;
+        inner.push(format!("{} AS m{place}", column.expression));
+        let is_whole = column.kind == Kind::Number && column.is_whole;
+        let (expression, cell) =
+            measured(target.dialect, measure.op, &format!("m{place}"), is_whole);
+        selected.push(expression);
+        shape.push(match cell {
+            Some(cell) => cell,
+            None => shape_of(target, name)?,
+        });
+    }
+    if inner.is_empty() {
+        inner.push("1 AS unused".to_owned());
+    }
+    // `OFFSET 0` keeps PostgreSQL from computing an expression again at each of its uses.
+    let fence = match target.dialect {
+        Dialect::Sqlite => "",
+        Dialect::Postgres => " OFFSET 0",
+    };
+    let has_offsets = !offsets.is_empty();
+    let mut writer = Writer::new(target, &format!("SELECT {} FROM (", selected.join(", ")));
+    if has_offsets {
+        writer.push(&format!("SELECT *, {} FROM (", offsets.join(", ")));
+    }
+    writer.push(&format!("SELECT {} FROM ", inner.join(", ")));
+    writer.write_source(rows, None)?;
+    writer.push(&format!("{fence}) AS used"));
+    if has_offsets {
+        writer.push(&format!("{fence}) AS placed"));
+    }
+    if !keys.is_empty() {
+        let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
+        writer.push(&format!(" GROUP BY {}", places.join(", ")));
+    }
+    writer.push(" LIMIT ");
+    writer.bind(Value::Integer(MAX_DATABASE_GROUPS as i64 + 1));
+    Ok((writer.finish(), shape))
+}
+
+/// Writes a measure, and says what it gives; nothing said is what the column holds.
+fn measured(dialect: Dialect, op: Op, value: &str, is_whole: bool) -> (String, Option<Cell>) {
+    let real = Some(Cell::Real);
+    match (op, dialect) {
+        (Op::Count, _) => (format!("count({value})"), Some(Cell::Whole)),
+        (Op::CountDistinct, _) => (format!("count(DISTINCT {value})"), Some(Cell::Whole)),
+        (Op::Min, _) => (format!("min({value})"), None),
+        (Op::Max, _) => (format!("max({value})"), None),
+        (Op::Sum, Dialect::Sqlite) => (format!("dowse_sum({value})"), real),
+        (Op::Avg, Dialect::Sqlite) => (format!("dowse_avg({value})"), real),
+        (Op::Percentile(percent), Dialect::Sqlite) => {
+            (format!("dowse_percentile({value}, {percent})"), real)
+        }
+        (Op::Sum, Dialect::Postgres) if is_whole => {
+            (format!("sum({value})::text"), Some(Cell::Text))
+        }
+        (Op::Sum, Dialect::Postgres) => (format!("sum({value})"), real),
+        (Op::Avg, Dialect::Postgres) => {
+            (format!("sum({value})::float8 / nullif(count({value}), 0)"), real)
+        }
+        (Op::Percentile(percent), Dialect::Postgres) => (
+            format!(
+                "percentile_cont({percent}::float8 / 100) WITHIN GROUP (ORDER BY {value}::float8)"
+            ),
+            real,
+        ),
+    }
+}
+
+/// Writes the offset of a zone at a moment, from the changes between the extremes.
+fn offset(
+    target: &Target,
+    run: &mut impl Run,
+    rows: Where<'_>,
+    column: &str,
+    zone: &Zone,
+    moment: &str,
+) -> Result<String> {
+    let shape = [Cell::Moment, Cell::Moment, Cell::Whole];
+    let extremes = run.run(&target.extremes(rows, column)?, &shape)?;
+    let end =
+        |at: usize| extremes.first().and_then(|row| row[at].as_f64()).map(|millis| millis as i64);
+    let (Some(first), Some(last)) = (end(0), end(1)) else { return Ok("0::int8".to_owned()) };
+    let offsets = zone.offsets(first, last, MAX_OFFSETS).ok_or_else(|| Error::WrongTest {
+        column: column.to_owned(),
+        kind: Kind::Timestamp.as_str(),
+        test: "a time zone over so many centuries; filter by time or use UTC",
+    })?;
+    let mut case = String::new();
+    for pair in offsets.windows(2) {
+        case.push_str(&format!(" WHEN {moment} < {} THEN {}", pair[1].0, pair[0].1));
+    }
+    let last = offsets.last().map_or(0, |(_, offset)| *offset);
+    Ok(if case.is_empty() {
+        format!("({last})::int8")
+    } else {
+        format!("(CASE{case} ELSE {last} END)::int8")
+    })
+}
+
+/// Writes the number of a bucket, as [`Calendar::number`] computes it. PostgreSQL divides
+/// towards zero; taking the rest off first divides downwards.
+fn number(calendar: Calendar, moment: &str, offset: &str) -> String {
+    let local = format!("({moment} + {offset})");
+    let down =
+        |value: &str, unit: i64| format!("({value} - ((({value}) % {unit}) + {unit}) % {unit})");
+    let day = format!("({} / {DAY_MILLIS})", down(&local, DAY_MILLIS));
+    let from_monday = format!("({day} + 3)");
+    let part = |part: &str| format!("extract({part} FROM (date '1970-01-01' + {day}::int4))::int8");
+    match calendar {
+        Calendar::Hour => format!("({} - {offset})", down(&local, 3_600_000)),
+        Calendar::Day => day,
+        Calendar::Week => format!("({} - 3)", down(&from_monday, 7)),
+        Calendar::Weekday => format!("((({from_monday} % 7) + 7) % 7)"),
+        Calendar::Year => part("year"),
+        Calendar::Quarter => format!("({} * 4 + {} - 1)", part("year"), part("quarter")),
+        Calendar::Month => format!("({} * 12 + {} - 1)", part("year"), part("month")),
+    }
+}

@@ -1,0 +1,186 @@
+//! What SQLite lacks, as functions of our own: exact sums, percentiles, buckets of time.
+
+use rusqlite::Connection;
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::{Value as Held, ValueRef};
+
+use crate::aggregate::{between, percentile_place, whole_sum, width_number};
+use crate::{Calendar, Value, Zone};
+
+/// Adds the functions to a connection.
+pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("dowse_bucket", 3, flags, |context| {
+        let Some(millis) = whole(context.get_raw(0)) else { return Ok(None) };
+        let calendar: Calendar = context
+            .get_raw(1)
+            .as_str()
+            .ok()
+            .and_then(|name| name.parse().ok())
+            .unwrap_or(Calendar::Day);
+        let zone = context.get_or_create_aux(2, |name| {
+            let name = name.as_str().map_err(|cause| -> BoxError { Box::new(cause) })?;
+            Zone::named(name).map_err(|cause| -> BoxError { Box::new(cause) })
+        })?;
+        Ok(Some(calendar.number(millis, zone.offset_at(millis))))
+    })?;
+    connection.create_scalar_function("dowse_width", 2, flags, |context| {
+        let value = number(context.get_raw(0));
+        let width = number(context.get_raw(1));
+        Ok(value.zip(width).map(|(value, width)| width_number(value, width)))
+    })?;
+    connection.create_aggregate_function("dowse_sum", 1, flags, Adding(Wanted::Sum))?;
+    connection.create_aggregate_function("dowse_avg", 1, flags, Adding(Wanted::Mean))?;
+    connection.create_aggregate_function("dowse_percentile", 2, flags, Ranking(Rank::Between))?;
+    connection.create_aggregate_function("dowse_quantile", 2, flags, Ranking(Rank::Below))
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+fn whole(value: ValueRef<'_>) -> Option<i64> {
+    match value {
+        ValueRef::Integer(number) => Some(number),
+        ValueRef::Real(number) => Some(number as i64),
+        ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+fn number(value: ValueRef<'_>) -> Option<f64> {
+    match value {
+        ValueRef::Integer(number) => Some(number as f64),
+        ValueRef::Real(number) => Some(number),
+        ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+fn held(value: Value) -> Held {
+    match value {
+        Value::Integer(number) | Value::Timestamp(number) => Held::Integer(number),
+        Value::Real(number) => Held::Real(number),
+        Value::Null | Value::Text(_) | Value::Boolean(_) | Value::List(_) => Held::Null,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    Sum,
+    Mean,
+}
+
+/// Sums that do not overflow, and lose next to nothing.
+struct Adding(Wanted);
+
+#[derive(Default)]
+struct Added {
+    n_values: u64,
+    whole: i128,
+    real: f64,
+    lost: f64,
+    has_reals: bool,
+}
+
+impl Added {
+    fn add(&mut self, amount: f64) {
+        let total = self.real + amount;
+        self.lost += if self.real.abs() >= amount.abs() {
+            (self.real - total) + amount
+        } else {
+            (amount - total) + self.real
+        };
+        self.real = total;
+    }
+}
+
+impl Aggregate<Added, Option<Held>> for Adding {
+    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Added> {
+        Ok(Added::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, added: &mut Added) -> rusqlite::Result<()> {
+        match context.get_raw(0) {
+            ValueRef::Integer(number) => added.whole += i128::from(number),
+            ValueRef::Real(number) => {
+                added.has_reals = true;
+                added.add(number);
+            }
+            ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => return Ok(()),
+        }
+        added.n_values += 1;
+        Ok(())
+    }
+
+    fn finalize(
+        &self,
+        _: &mut Context<'_>,
+        added: Option<Added>,
+    ) -> rusqlite::Result<Option<Held>> {
+        let Some(mut added) = added.filter(|added| added.n_values > 0) else { return Ok(None) };
+        if added.has_reals {
+            added.add(added.whole as f64);
+        }
+        let real = added.real + added.lost;
+        let sum = if added.has_reals { real } else { added.whole as f64 };
+        Ok(Some(match self.0 {
+            Wanted::Mean => Held::Real(sum / added.n_values as f64),
+            Wanted::Sum if added.has_reals => Held::Real(real),
+            Wanted::Sum => held(whole_sum(added.whole)),
+        }))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rank {
+    /// Between two neighbours.
+    Between,
+    /// A value that is there.
+    Below,
+}
+
+/// Percentiles, by keeping all values of a group.
+struct Ranking(Rank);
+
+#[derive(Default)]
+struct Ranked {
+    values: Vec<f64>,
+    is_whole: bool,
+    percent: u8,
+}
+
+impl Aggregate<Ranked, Option<Held>> for Ranking {
+    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Ranked> {
+        Ok(Ranked { is_whole: true, ..Ranked::default() })
+    }
+
+    fn step(&self, context: &mut Context<'_>, ranked: &mut Ranked) -> rusqlite::Result<()> {
+        ranked.percent = whole(context.get_raw(1)).unwrap_or(50).clamp(0, 100) as u8;
+        if let Some(value) = number(context.get_raw(0)) {
+            ranked.is_whole &= matches!(context.get_raw(0), ValueRef::Integer(_));
+            ranked.values.push(value);
+        }
+        Ok(())
+    }
+
+    fn finalize(
+        &self,
+        _: &mut Context<'_>,
+        ranked: Option<Ranked>,
+    ) -> rusqlite::Result<Option<Held>> {
+        let Some(mut ranked) = ranked.filter(|ranked| !ranked.values.is_empty()) else {
+            return Ok(None);
+        };
+        ranked.values.sort_unstable_by(f64::total_cmp);
+        let n_values = ranked.values.len() as u64;
+        let value = match self.0 {
+            Rank::Between => {
+                let (low, high, share) = percentile_place(n_values, ranked.percent);
+                between(ranked.values[low as usize], ranked.values[high as usize], share)
+            }
+            Rank::Below => {
+                let rank = (n_values * u64::from(ranked.percent)).div_ceil(100).max(1);
+                ranked.values[rank as usize - 1]
+            }
+        };
+        let is_whole = ranked.is_whole && value.fract() == 0.0;
+        Ok(Some(if is_whole { Held::Integer(value as i64) } else { Held::Real(value) }))
+    }
+}

@@ -1,0 +1,281 @@
+//! Writes conditions as SQL: values are always parameters, and each condition means what it
+//! means in a scan over columns.
+
+use super::statement::{Dialect, SqlColumn, Statement, Target, Where, key_value};
+use crate::query::{AnyGroup, Case, Direction, Position, Range, RowMark, Sort, Test};
+use crate::{Error, Kind, Result, Value};
+
+/// Writes one statement.
+pub(super) struct Writer<'t> {
+    target: &'t Target,
+    sql: String,
+    parameters: Vec<Value>,
+}
+
+impl<'t> Writer<'t> {
+    pub(super) fn new(target: &'t Target, sql: &str) -> Self {
+        Writer { target, sql: sql.to_owned(), parameters: Vec::new() }
+    }
+
+    pub(super) fn finish(self) -> Statement {
+        Statement { sql: self.sql, parameters: self.parameters }
+    }
+
+    pub(super) fn push(&mut self, sql: &str) {
+        self.sql.push_str(sql);
+    }
+
+    /// Writes the place of a parameter, with its type where the database wants one.
+    pub(super) fn bind(&mut self, value: Value) {
+        let cast = match (&self.target.dialect, &value) {
+            (Dialect::Sqlite, _) => "",
+            (Dialect::Postgres, Value::Integer(_) | Value::Timestamp(_)) => "::int8",
+            (Dialect::Postgres, Value::Real(_)) => "::float8",
+            (Dialect::Postgres, Value::Boolean(_)) => "::bool",
+            (Dialect::Postgres, Value::Text(_) | Value::Null | Value::List(_)) => "::text",
+        };
+        self.parameters.push(value);
+        let sign = match self.target.dialect {
+            Dialect::Sqlite => '?',
+            Dialect::Postgres => '$',
+        };
+        self.sql.push_str(&format!("{sign}{}{cast}", self.parameters.len()));
+    }
+
+    /// Writes the table and the condition that its rows must pass, and where a page starts.
+    pub(super) fn write_source(
+        &mut self,
+        rows: Where<'_>,
+        after: Option<(&Position, &[Sort])>,
+    ) -> Result<()> {
+        let target = self.target;
+        self.push(&target.from);
+        let mut word = " WHERE ";
+        for filter in rows.filters {
+            self.push(word);
+            self.test(target.column(&filter.column)?, &filter.test)?;
+            word = " AND ";
+        }
+        for group in rows.any {
+            self.push(word);
+            self.any_group(group)?;
+            word = " AND ";
+        }
+        if let Some((position, sort)) = after {
+            self.push(word);
+            self.behind(position, sort)?;
+        }
+        Ok(())
+    }
+
+    /// Writes alternatives. What is unknown of a null is false here, as in a scan over columns.
+    fn any_group(&mut self, group: &AnyGroup) -> Result<()> {
+        let target = self.target;
+        self.push("(1 = 0");
+        for alternative in &group.alternatives {
+            self.push(" OR (1 = 1");
+            for filter in alternative {
+                self.push(" AND coalesce(");
+                self.test(target.column(&filter.column)?, &filter.test)?;
+                self.push(", 1 = 0)");
+            }
+            self.push(")");
+        }
+        self.push(")");
+        Ok(())
+    }
+
+    fn test(&mut self, column: &SqlColumn, test: &Test) -> Result<()> {
+        match test {
+            Test::Contains { text, case } => self.contains(column, text, *case),
+            Test::AnyOf(values) => {
+                self.any(values, |writer, value| writer.equal(column, value));
+                Ok(())
+            }
+            Test::Within(ranges) => {
+                self.any(ranges, |writer, range| writer.within(column, range));
+                Ok(())
+            }
+            Test::HasPrefix(prefixes) => {
+                self.expect_text(column, "a prefix")?;
+                self.any(prefixes, |writer, prefix| writer.prefix(column, prefix));
+                Ok(())
+            }
+            Test::HoldsAll(lists) => {
+                self.any(lists, |writer, list| {
+                    writer.push("(1 = 1");
+                    for value in list {
+                        writer.push(" AND ");
+                        writer.equal(column, value);
+                    }
+                    writer.push(")");
+                });
+                Ok(())
+            }
+            Test::Not(inner) => {
+                self.push("NOT coalesce(");
+                self.test(column, inner)?;
+                self.push(", 1 = 0)");
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes alternatives; none at all is false.
+    fn any<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.push("(1 = 0");
+        for item in items {
+            self.push(" OR ");
+            write(self, item);
+        }
+        self.push(")");
+    }
+
+    fn contains(&mut self, column: &SqlColumn, text: &str, case: Case) -> Result<()> {
+        self.expect_text(column, "a text inside")?;
+        if !self.can_hold(text) {
+            self.push("1 = 0");
+            return Ok(());
+        }
+        let expression = &column.expression;
+        let (open, close) = match (self.target.dialect, case) {
+            (Dialect::Sqlite, Case::Sensitive) => (format!("instr({expression}, "), ") > 0"),
+            (Dialect::Sqlite, Case::Ignored) => {
+                (format!("instr(dowse_fold({expression}), dowse_fold("), ")) > 0")
+            }
+            (Dialect::Postgres, Case::Sensitive) => (format!("strpos({expression}, "), ") > 0"),
+            (Dialect::Postgres, Case::Ignored) => {
+                (format!("strpos(lower({expression}), lower("), ")) > 0")
+            }
+        };
+        self.push(&open);
+        self.bind(Value::Text(text.to_owned()));
+        self.push(close);
+        Ok(())
+    }
+
+    fn prefix(&mut self, column: &SqlColumn, prefix: &str) {
+        if !self.can_hold(prefix) {
+            self.push("1 = 0");
+            return;
+        }
+        let text = Value::Text(prefix.to_owned());
+        match self.target.dialect {
+            Dialect::Sqlite => {
+                self.push(&format!("substr({}, 1, length(", column.expression));
+                self.bind(text.clone());
+                self.push(")) = ");
+                self.bind(text);
+            }
+            Dialect::Postgres => {
+                self.push(&format!("starts_with({}, ", column.expression));
+                self.bind(text);
+                self.push(")");
+            }
+        }
+    }
+
+    fn equal(&mut self, column: &SqlColumn, value: &Value) {
+        if *value == Value::Null {
+            self.push(&format!("{} IS NULL", column.expression));
+        } else {
+            self.compare(column, "=", value);
+        }
+    }
+
+    fn within(&mut self, column: &SqlColumn, range: &Range) {
+        self.push(&format!("({} IS NOT NULL", column.expression));
+        for (sign, end) in [(">=", &range.low), ("<=", &range.high)] {
+            if *end != Value::Null {
+                self.push(" AND ");
+                self.compare(column, sign, end);
+            }
+        }
+        self.push(")");
+    }
+
+    /// Compares with a value that is not null; one of another type is never met.
+    fn compare(&mut self, column: &SqlColumn, sign: &str, value: &Value) {
+        let value = match (column.kind, value) {
+            (Kind::Text, Value::Text(text)) if self.can_hold(text) => value.clone(),
+            (Kind::Number, Value::Integer(_) | Value::Real(_))
+            | (Kind::Boolean, Value::Boolean(_)) => value.clone(),
+            (Kind::Timestamp, Value::Timestamp(millis) | Value::Integer(millis)) => {
+                Value::Integer(*millis)
+            }
+            _ => {
+                self.push("1 = 0");
+                return;
+            }
+        };
+        self.push(&format!("{} {sign} ", column.expression));
+        self.bind(value);
+    }
+
+    /// Writes the condition that a row comes after a position: it is after in the first sorted
+    /// column, or equal there and after in the rest.
+    fn behind(&mut self, position: &Position, sort: &[Sort]) -> Result<()> {
+        let RowMark::Keyed(keys) = &position.row else {
+            self.push("1 = 1");
+            return Ok(());
+        };
+        let target = self.target;
+        for (place, sort) in sort.iter().enumerate() {
+            let column = target.column(&sort.column)?;
+            let key = position.keys.get(place).unwrap_or(&Value::Null);
+            if *key == Value::Null {
+                self.push(&format!("({} IS NULL AND ", column.expression));
+                continue;
+            }
+            let sign = match sort.direction {
+                Direction::Ascending => ">",
+                Direction::Descending => "<",
+            };
+            self.push(&format!("({} IS NULL OR ", column.expression));
+            self.compare(column, sign, key);
+            self.push(" OR ");
+            self.compare(column, "=", key);
+            self.push(" AND ");
+        }
+        self.keys_behind(keys);
+        self.push(&")".repeat(sort.len()));
+        Ok(())
+    }
+
+    fn keys_behind(&mut self, values: &[String]) {
+        let target = self.target;
+        let fits = values.len() == target.keys.len() && !values.is_empty();
+        if !fits {
+            self.push("1 = 1");
+            return;
+        }
+        let expressions: Vec<&str> =
+            target.keys.iter().map(|key| key.expression.as_str()).collect();
+        self.push(&format!("({}) > (", expressions.join(", ")));
+        for (place, (key, value)) in target.keys.iter().zip(values).enumerate() {
+            if place > 0 {
+                self.push(", ");
+            }
+            match target.dialect {
+                Dialect::Sqlite => self.bind(key_value(value)),
+                Dialect::Postgres => {
+                    self.bind(Value::Text(value.clone()));
+                    self.push(&format!("::{}", key.cast));
+                }
+            }
+        }
+        self.push(")");
+    }
+
+    fn expect_text(&self, column: &SqlColumn, test: &'static str) -> Result<()> {
+        if column.kind == Kind::Text {
+            return Ok(());
+        }
+        Err(Error::WrongTest { column: column.name.clone(), kind: column.kind.as_str(), test })
+    }
+
+    /// PostgreSQL holds no text with a zero byte, and refuses one as a parameter.
+    fn can_hold(&self, text: &str) -> bool {
+        self.target.dialect == Dialect::Sqlite || !text.contains('\0')
+    }
+}

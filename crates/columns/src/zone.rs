@@ -1,0 +1,378 @@
+//! Calendar buckets in a time zone: which month, week or hour a moment belongs to where people
+//! are, and how that bucket is called.
+//!
+//! Zones come from the IANA database inside the binary, so the same data gives the same buckets
+//! on every machine.
+
+use std::str::FromStr;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, civil};
+
+use crate::{DAY_MILLIS, Error, Result};
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// A time zone by its IANA name. `UTC` is the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zone {
+    name: String,
+    zone: TimeZone,
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Zone { name: "UTC".to_owned(), zone: TimeZone::UTC }
+    }
+}
+
+impl Zone {
+    /// Finds a zone by its IANA name, in any case.
+    ///
+    /// Fails on a name that the database does not have.
+    pub fn named(name: &str) -> Result<Self> {
+        let is_utc =
+            ["UTC", "Z", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
+        if is_utc {
+            return Ok(Zone::default());
+        }
+        let zone =
+            TimeZone::get(name).map_err(|_| Error::UnknownZone { received: name.to_owned() })?;
+        let name = zone.iana_name().unwrap_or(name).to_owned();
+        Ok(Zone { name, zone })
+    }
+
+    /// Gives the IANA name, which answers state.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives the first and the last millisecond of the day that holds a moment.
+    pub fn day_of(&self, millis: i64) -> (i64, i64) {
+        let offset = self.offset_at(millis);
+        let day = (millis + offset).div_euclid(DAY_MILLIS);
+        (self.start_of_day(day), self.start_of_day(day + 1) - 1)
+    }
+
+    /// Gives the first millisecond of a day, counted from 1970-01-01 in this zone.
+    pub fn start_of_day(&self, day: i64) -> i64 {
+        let local = day * DAY_MILLIS;
+        let Some(date) = date_of_day(day) else { return local };
+        date.to_zoned(self.zone.clone()).map_or(local, |zoned| zoned.timestamp().as_millisecond())
+    }
+
+    /// Gives the first and the last millisecond of a day, month or year in this zone:
+    /// `2024-02-29`, `2024-02` or `2024`.
+    pub fn span_of_date(&self, text: &str) -> Option<(i64, i64)> {
+        let is_date = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let (first, behind) = match (text.len(), is_date) {
+            (10, true) => {
+                let date: civil::Date = text.parse().ok()?;
+                (date, date.tomorrow().ok()?)
+            }
+            (7, true) => {
+                let date: civil::Date = format!("{text}-01").parse().ok()?;
+                (date, date.last_of_month().tomorrow().ok()?)
+            }
+            (4, true) => {
+                let date: civil::Date = format!("{text}-01-01").parse().ok()?;
+                (date, date.last_of_year().tomorrow().ok()?)
+            }
+            _ => return None,
+        };
+        let start = |date: civil::Date| {
+            let zoned = date.to_zoned(self.zone.clone()).ok()?;
+            Some(zoned.timestamp().as_millisecond())
+        };
+        Some((start(first)?, start(behind)? - 1))
+    }
+
+    /// Reads a date with a time; one without an offset is of this zone.
+    pub fn moment_of(&self, text: &str) -> Option<i64> {
+        if let Ok(moment) = text.parse::<Timestamp>() {
+            return Some(moment.as_millisecond());
+        }
+        let local: civil::DateTime = text.parse().ok()?;
+        Some(local.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond())
+    }
+
+    /// Gives the milliseconds that this zone is ahead of UTC.
+    pub(crate) fn offset_at(&self, millis: i64) -> i64 {
+        let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
+        i64::from(self.zone.to_offset(moment).seconds()) * 1000
+    }
+
+    /// Gives the changes of the offset between two moments: from when which offset holds. The
+    /// first entry holds at `from`.
+    ///
+    /// At most `limit` are given; `None` when there are more.
+    pub(crate) fn offsets(&self, from: i64, to: i64, limit: usize) -> Option<Vec<(i64, i64)>> {
+        let mut offsets = vec![(i64::MIN, self.offset_at(from))];
+        let start = Timestamp::from_millisecond(from).unwrap_or_default();
+        for change in self.zone.following(start) {
+            let at = change.timestamp().as_millisecond();
+            if at > to {
+                break;
+            }
+            if offsets.len() >= limit {
+                return None;
+            }
+            offsets.push((at, i64::from(change.offset().seconds()) * 1000));
+        }
+        Some(offsets)
+    }
+}
+
+/// A bucket of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Calendar {
+    /// A year.
+    Year,
+    /// A quarter of a year.
+    Quarter,
+    /// A month.
+    Month,
+    /// A week that starts on Monday.
+    Week,
+    /// A day.
+    Day,
+    /// An hour.
+    Hour,
+    /// The day of the week, Monday first, whatever the week.
+    Weekday,
+}
+
+const WEEKDAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+impl Calendar {
+    /// Every bucket, in the order of schemas.
+    pub const ALL: [Calendar; 7] = [
+        Calendar::Year,
+        Calendar::Quarter,
+        Calendar::Month,
+        Calendar::Week,
+        Calendar::Day,
+        Calendar::Hour,
+        Calendar::Weekday,
+    ];
+
+    /// Gives the name used in calls and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Calendar::Year => "year",
+            Calendar::Quarter => "quarter",
+            Calendar::Month => "month",
+            Calendar::Week => "week",
+            Calendar::Day => "day",
+            Calendar::Hour => "hour",
+            Calendar::Weekday => "weekday",
+        }
+    }
+
+    /// Gives the number of the bucket that holds a moment. Numbers ascend with time; those of
+    /// weekdays are 0 to 6, those of hours are the millisecond at which the hour starts, so that
+    /// the two hours of one name when clocks go back stay apart.
+    pub(crate) fn number(self, millis: i64, offset: i64) -> i64 {
+        let local = millis + offset;
+        let day = local.div_euclid(DAY_MILLIS);
+        match self {
+            Calendar::Hour => local.div_euclid(HOUR_MILLIS) * HOUR_MILLIS - offset,
+            Calendar::Day => day,
+            // Day 0 was a Thursday.
+            Calendar::Week => (day + 3).div_euclid(7) * 7 - 3,
+            Calendar::Weekday => (day + 3).rem_euclid(7),
+            Calendar::Year | Calendar::Quarter | Calendar::Month => {
+                let (year, month) = year_and_month(day);
+                match self {
+                    Calendar::Year => year,
+                    Calendar::Quarter => year * 4 + (month - 1) / 3,
+                    _ => year * 12 + month - 1,
+                }
+            }
+        }
+    }
+
+    /// Gives the bucket's name: `2024`, `2024-Q1`, `2024-03`, the Monday of a week, a day, an
+    /// hour with its offset, or the name of a weekday.
+    pub(crate) fn label(self, number: i64, zone: &Zone) -> String {
+        match self {
+            Calendar::Year => format!("{number:04}"),
+            Calendar::Quarter => {
+                format!("{:04}-Q{}", number.div_euclid(4), number.rem_euclid(4) + 1)
+            }
+            Calendar::Month => {
+                format!("{:04}-{:02}", number.div_euclid(12), number.rem_euclid(12) + 1)
+            }
+            Calendar::Week | Calendar::Day => {
+                date_of_day(number).map_or_else(|| number.to_string(), |date| date.to_string())
+            }
+            Calendar::Hour => {
+                let offset = zone.offset_at(number);
+                let local = number + offset;
+                let date = date_of_day(local.div_euclid(DAY_MILLIS)).unwrap_or_default();
+                let hour = local.rem_euclid(DAY_MILLIS) / HOUR_MILLIS;
+                let minutes = local.rem_euclid(HOUR_MILLIS) / 60_000;
+                format!("{date}T{hour:02}:{minutes:02}{}", offset_label(offset))
+            }
+            Calendar::Weekday => {
+                WEEKDAYS[usize::try_from(number.rem_euclid(7)).unwrap_or_default()].to_owned()
+            }
+        }
+    }
+}
+
+impl FromStr for Calendar {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Calendar::ALL.into_iter().find(|bucket| bucket.as_str() == name).ok_or(())
+    }
+}
+
+/// Numbers the buckets of moments in ascending order. Offsets and dates are looked up when they
+/// change, not for each moment.
+pub(crate) struct Numbering<'z> {
+    calendar: Calendar,
+    zone: &'z Zone,
+    offset: i64,
+    /// The offset holds before this moment.
+    until: i64,
+    day: i64,
+    number_of_day: i64,
+}
+
+impl<'z> Numbering<'z> {
+    pub(crate) fn new(calendar: Calendar, zone: &'z Zone) -> Self {
+        Numbering { calendar, zone, offset: 0, until: i64::MIN, day: i64::MIN, number_of_day: 0 }
+    }
+
+    /// Takes moments in ascending order.
+    pub(crate) fn next(&mut self, millis: i64) -> i64 {
+        if millis >= self.until {
+            self.offset = self.zone.offset_at(millis);
+            let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
+            self.until = self
+                .zone
+                .zone
+                .following(moment)
+                .next()
+                .map_or(i64::MAX, |change| change.timestamp().as_millisecond());
+        }
+        if self.calendar == Calendar::Hour {
+            return self.calendar.number(millis, self.offset);
+        }
+        let day = (millis + self.offset).div_euclid(DAY_MILLIS);
+        if day != self.day {
+            self.day = day;
+            self.number_of_day = self.calendar.number(millis, self.offset);
+        }
+        self.number_of_day
+    }
+}
+
+/// The year and month of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
+fn year_and_month(day: i64) -> (i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let day_of_era = day.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month)
+}
+
+fn date_of_day(day: i64) -> Option<civil::Date> {
+    let epoch = civil::date(1970, 1, 1);
+    epoch.checked_add(SignedDuration::from_hours(day.checked_mul(24)?)).ok()
+}
+
+fn offset_label(offset: i64) -> String {
+    if offset == 0 {
+        return "Z".to_owned();
+    }
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.abs() / 60_000;
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(calendar: Calendar, zone: &str, moment: &str, expected: &str) {
+        let zone = Zone::named(zone).unwrap();
+        let millis = moment.parse::<Timestamp>().unwrap().as_millisecond();
+        let number = calendar.number(millis, zone.offset_at(millis));
+        assert_eq!(calendar.label(number, &zone), expected);
+    }
+
+    #[test]
+    fn buckets_are_those_of_the_zone() {
+        check(Calendar::Month, "UTC", "2013-02-01T04:59:00Z", "2013-02");
+        check(Calendar::Month, "America/New_York", "2013-02-01T04:59:00Z", "2013-01");
+        check(Calendar::Day, "Asia/Kolkata", "2024-02-28T18:30:00Z", "2024-02-29");
+        check(Calendar::Quarter, "Europe/Bucharest", "2024-03-31T21:30:00Z", "2024-Q2");
+        check(Calendar::Week, "UTC", "2024-01-07T23:59:59Z", "2024-01-01");
+        check(Calendar::Weekday, "UTC", "2024-01-07T23:59:59Z", "Sunday");
+        check(Calendar::Year, "Pacific/Auckland", "2023-12-31T12:00:00Z", "2024");
+    }
+
+    #[test]
+    fn the_hour_that_comes_twice_stays_two_hours() {
+        let zone = "America/New_York";
+        check(Calendar::Hour, zone, "2013-11-03T05:30:00Z", "2013-11-03T01:00-04:00");
+        check(Calendar::Hour, zone, "2013-11-03T06:30:00Z", "2013-11-03T01:00-05:00");
+        check(Calendar::Hour, "Asia/Kolkata", "2024-01-01T00:10:00Z", "2024-01-01T05:00+05:30");
+        check(Calendar::Hour, "UTC", "2024-01-01T00:10:00Z", "2024-01-01T00:00Z");
+    }
+
+    #[test]
+    fn a_zone_that_does_not_exist_is_an_error() {
+        assert!(matches!(Zone::named("Mars/Olympus"), Err(Error::UnknownZone { .. })));
+        assert_eq!(Zone::named("europe/bucharest").unwrap().name(), "Europe/Bucharest");
+    }
+
+    proptest! {
+        #[test]
+        fn numbering_in_order_equals_numbering_one_by_one(
+            mut moments in proptest::collection::vec(-2_000_000_000_000_i64..4_000_000_000_000, 1..60),
+            zone in proptest::sample::select(vec!["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]),
+        ) {
+            moments.sort_unstable();
+            let zone = Zone::named(zone).unwrap();
+            for calendar in Calendar::ALL {
+                let mut numbering = Numbering::new(calendar, &zone);
+                for millis in &moments {
+                    prop_assert_eq!(
+                        numbering.next(*millis),
+                        calendar.number(*millis, zone.offset_at(*millis))
+                    );
+                }
+            }
+        }
+
+        #[test]
+        fn months_and_days_are_those_of_the_calendar_library(
+            millis in -60_000_000_000_000_i64..250_000_000_000_000,
+            zone in proptest::sample::select(vec!["UTC", "America/New_York", "Asia/Kolkata"]),
+        ) {
+            let zone = Zone::named(zone).unwrap();
+            let zoned = Timestamp::from_millisecond(millis).unwrap().to_zoned(zone.zone.clone());
+            let label = |calendar: Calendar| {
+                calendar.label(calendar.number(millis, zone.offset_at(millis)), &zone)
+            };
+            prop_assert_eq!(label(Calendar::Day), zoned.date().to_string());
+            prop_assert_eq!(label(Calendar::Month), zoned.date().to_string()[..7].to_owned());
+            prop_assert_eq!(
+                label(Calendar::Weekday),
+                WEEKDAYS[zoned.weekday().to_monday_zero_offset() as usize]
+            );
+        }
+    }
+}

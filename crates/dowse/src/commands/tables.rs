@@ -1,0 +1,57 @@
+//! `dowse tables`: a draft of a configuration, and whole results in files.
+
+use std::io::{BufWriter, Write};
+use std::time::Duration;
+
+use ::tables::{ExportFormat, QueryRequest, Service, ServiceConfig};
+use anyhow::Context as _;
+use model::{Caller, Deadline};
+use serde_json::{Value, json};
+
+use crate::cli::{TableExportArgs, TablesCommand};
+use crate::commands::variable;
+use crate::config::load;
+use crate::print;
+
+/// The longest that an export may take.
+const EXPORT_LIMIT: Duration = Duration::from_secs(3600);
+
+pub(super) fn run(command: &TablesCommand) -> anyhow::Result<()> {
+    match command {
+        TablesCommand::Infer { file } => ::tables::infer(file).map(print::line).map_err(Into::into),
+        TablesCommand::Export(args) => export(args),
+    }
+}
+
+/// Writes what an agent would see over all pages: redacted, without hidden fields.
+fn export(args: &TableExportArgs) -> anyhow::Result<()> {
+    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let service = Service::open(ServiceConfig {
+        tables: config.tables.clone(),
+        base_folder: config.base.clone(),
+        cache_folder: config.data_dir.join("tables"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })?;
+    let filters: Value = serde_json::from_str(args.filters.as_deref().unwrap_or("{}"))
+        .context("`--filters` must be a JSON object, such as '{\"level\": [\"error\"]}'")?;
+    let mut arguments = json!({ "filters": filters, "columns": args.columns });
+    if let Some(table) = &args.table {
+        arguments["table"] = table.as_str().into();
+    }
+    let request = QueryRequest::from_json(&arguments)?;
+    let extension = args.output.extension().and_then(|extension| extension.to_str());
+    let format = ExportFormat::named(extension.unwrap_or_default()).with_context(|| {
+        format!("`{}` must end in .csv, .jsonl or .parquet", args.output.display())
+    })?;
+    let mut out = BufWriter::new(fs_err::File::create(&args.output)?);
+    let redact = |text: &str| {
+        let redaction = text::redact(text);
+        (redaction.n_pieces > 0).then_some(redaction.text)
+    };
+    let deadline = Deadline::after(EXPORT_LIMIT);
+    let n_rows =
+        service.export(&Caller::local_admin(), &request, format, &redact, &mut out, &deadline)?;
+    out.flush()?;
+    print::line(format!("{n_rows} rows in {}", args.output.display()));
+    Ok(())
+}

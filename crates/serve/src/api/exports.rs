@@ -1,0 +1,143 @@
+//! `/v1/exports/{token}`: all rows of a query, behind a random link that `query_table` gave.
+//!
+//! Whoever has the link gets what its caller's rows would show, as long as the link is good and
+//! the caller may use the table. Each download is a call of that caller: it counts for the rate
+//! and is in the audit.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use model::Deadline;
+use tables::{ExportLink, Service};
+use tokio::sync::mpsc;
+use tools::tables::table_error;
+use tools::{Code, ToolError};
+
+use super::rest::{REST_RATE, Rest};
+use crate::guarded::{self, Counts, Via, Visitor};
+use crate::http::{Doors, coded};
+
+/// Pieces of a file between the writer and a slow client.
+const PIECES_WAITING: usize = 8;
+/// The size of a piece, in bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+/// The longest that a download may take.
+const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
+
+pub(super) fn routes() -> Router<Doors> {
+    Router::new().route("/v1/exports/{token}", get(download))
+}
+
+async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Response {
+    let app = doors.shared.load();
+    let service = app.tables.clone();
+    let Some((service, link)) =
+        service.and_then(|service| service.export_link(&token).map(|link| (service, link)))
+    else {
+        let missing =
+            ToolError::new(Code::NotFound, "this export does not exist, or its time is over")
+                .with_hint("call `query_table` with `export` again for another link");
+        return coded(&missing);
+    };
+    let caller = Arc::new(link.caller.clone());
+    let rest = Rest { app, caller, id: uuid(), via: Via::Api };
+    let visitor = Visitor::enter(&rest.app);
+    let (mut ticket, gone) = rest.ticket(REST_RATE);
+    let admitted = guarded::admit(&rest.app, &ticket);
+    "GET /v1/exports/{token}".clone_into(&mut ticket.name);
+    if let Err(refused) = admitted {
+        visitor.leave(&rest.app, ticket, None, Err(&refused));
+        return coded(&refused);
+    }
+    let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
+    let format = link.format;
+    let app = Arc::clone(&rest.app);
+    tokio::task::spawn_blocking(move || {
+        let _gone = gone;
+        let ended = write(&service, &link, sender);
+        visitor.leave(&app, ticket, None, ended.as_ref().copied());
+    });
+    let body =
+        Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
+    let name = format!("attachment; filename=\"export.{}\"", format.as_str());
+    let headers = [
+        (CONTENT_TYPE, format.media_type().to_owned()),
+        (CONTENT_DISPOSITION, name),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    (headers, body).into_response()
+}
+
+fn uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// Writes the rows; a failure on the way breaks the download off, so that nobody takes a part
+/// for the whole.
+fn write(
+    service: &Service,
+    link: &ExportLink,
+    sender: mpsc::Sender<std::io::Result<Bytes>>,
+) -> Result<Counts, ToolError> {
+    let n_redacted = AtomicUsize::new(0);
+    let redact = |text: &str| {
+        let redaction = text::redact(text);
+        n_redacted.fetch_add(redaction.n_pieces, Ordering::Relaxed);
+        (redaction.n_pieces > 0).then_some(redaction.text)
+    };
+    let mut pieces = Pieces { sender: sender.clone(), piece: Vec::new() };
+    let deadline = Deadline::after(DOWNLOAD_LIMIT);
+    let (request, format) = (&link.request, link.format);
+    let written = service.export(&link.caller, request, format, &redact, &mut pieces, &deadline);
+    match written.and_then(|n_rows| {
+        pieces.flush().map(|()| n_rows).map_err(|cause| tables::Error::Source {
+            table: link.request.table.clone().unwrap_or_default(),
+            cause: cause.into(),
+        })
+    }) {
+        Ok(n_rows) => {
+            Ok(Counts { n_results: n_rows, n_redacted: n_redacted.load(Ordering::Relaxed) })
+        }
+        Err(error) => {
+            let shown = table_error(&error);
+            let _ = sender.blocking_send(Err(std::io::Error::other("the export failed")));
+            Err(shown)
+        }
+    }
+}
+
+/// Sends what is written in pieces; waits for a client that reads slowly, and ends when it is
+/// gone.
+struct Pieces {
+    sender: mpsc::Sender<std::io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::take(&mut self.piece));
+        self.sender
+            .blocking_send(Ok(piece))
+            .map_err(|_| std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the client is gone"))
+    }
+}

@@ -1,0 +1,306 @@
+//! `aggregate_table`: measures of groups of rows, exact, without SQL.
+
+use columns::{
+    Aggregate, Calendar, GroupBy, Grouping, Having, Measure, Op, Output, OutputSort, Value as Cell,
+    Zone,
+};
+use model::{Deadline, Warning};
+use serde_json::{Map, Value};
+
+use crate::config::{Field, FieldType};
+use crate::describe::load_warnings;
+use crate::filters::{Tested, typed};
+use crate::operators;
+use crate::request::{SortRequest, unknown_name};
+use crate::response::{MAX_CELL_CHARS, cut_cell};
+use crate::schema::leaf;
+use crate::service::{ServedTable, zone_of};
+use crate::{Error, Result};
+
+/// Groups of an answer when the call does not say.
+pub const DEFAULT_GROUPS: usize = 50;
+/// The most groups of an answer.
+pub const MAX_GROUPS: usize = 500;
+/// The most fields that rows are grouped by.
+pub const MAX_GROUPINGS: usize = 4;
+/// The most measures of one call.
+pub const MAX_MEASURES: usize = 20;
+
+/// A call of `aggregate_table`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AggregateRequest {
+    /// The table, where several are served.
+    pub table: Option<String>,
+    /// Filters by field, as the call gave them.
+    pub filters: Map<String, Value>,
+    /// What makes a group; one group of all rows without any.
+    pub group_by: Vec<GroupRequest>,
+    /// What is measured; rows are counted without any.
+    pub measures: Vec<MeasureRequest>,
+    /// Conditions on measures by their names, in the operators of filters.
+    pub having: Map<String, Value>,
+    /// The order, by names of groups and measures; ascending by group without one.
+    pub sort: Vec<SortRequest>,
+    /// The most groups; [`DEFAULT_GROUPS`] without it.
+    pub limit: Option<usize>,
+    /// The zone of dates in filters and of buckets that name none; UTC without one.
+    pub time_zone: Option<String>,
+}
+
+/// A part of what makes a group.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GroupRequest {
+    /// The field.
+    pub field: String,
+    /// The bucket, for a timestamp.
+    pub bucket: Option<Calendar>,
+    /// The zone of the bucket.
+    pub time_zone: Option<String>,
+    /// The width of ranges, for a number.
+    pub width: Option<f64>,
+}
+
+/// One figure of each group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasureRequest {
+    /// What is computed.
+    pub op: Op,
+    /// Of which field; a count goes without one.
+    pub field: Option<String>,
+    /// Its name in the answer.
+    pub name: Option<String>,
+}
+
+/// The answer: rows of groups and measures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AggregateResponse {
+    /// The names of the cells of a row: groups, then measures.
+    pub columns: Vec<String>,
+    /// How many of them are groups.
+    pub n_groupings: usize,
+    /// One row for each group.
+    pub rows: Vec<Vec<Value>>,
+    /// Groups that pass `having`, before the limit.
+    pub total_groups: u64,
+    /// Rows that pass the filters.
+    pub total_rows: u64,
+    /// The zone of the buckets, when there are any.
+    pub time_zone: Option<String>,
+    /// What went less than perfectly.
+    pub warnings: Vec<Warning>,
+}
+
+/// Answers a request.
+pub(crate) fn aggregate(
+    table: &ServedTable,
+    request: &AggregateRequest,
+    deadline: &Deadline,
+) -> Result<AggregateResponse> {
+    let (wanted, columns, zones) = plan(table, request)?;
+    let answer = table
+        .engine
+        .aggregate(&wanted, deadline)
+        .map_err(|cause| Error::of_source(&table.schema.name, cause))?;
+    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    if answer.total_groups > answer.rows.len() as u64 {
+        let message = format!(
+            "{} of {} groups are shown; raise `limit` (at most {MAX_GROUPS}), filter with \
+             `having`, or sort so that the wanted ones come first",
+            answer.rows.len(),
+            answer.total_groups
+        );
+        warnings.push(Warning::new("groups_cut", message));
+    }
+    if let Some(staleness) = table.engine.staleness() {
+        warnings.push(Warning::new("stale_data", staleness));
+    }
+    let mut n_cut = 0;
+    let rows: Vec<Vec<Value>> = answer
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().map(|cell| {
+                let mut shown = rounded(cell).to_row_json();
+                n_cut += usize::from(cut_cell(&mut shown, MAX_CELL_CHARS));
+                shown
+            });
+            cells.collect()
+        })
+        .collect();
+    if n_cut > 0 {
+        let message = format!("{n_cut} values longer than {MAX_CELL_CHARS} characters were cut");
+        warnings.push(Warning::new("cells_cut", message));
+    }
+    Ok(AggregateResponse {
+        n_groupings: wanted.group_by.len(),
+        columns,
+        rows,
+        total_groups: answer.total_groups,
+        total_rows: answer.total_rows,
+        time_zone: (!zones.is_empty()).then(|| zones.join(", ")),
+        warnings,
+    })
+}
+
+/// A float holds fifteen decimal digits for sure; the last bits
+/// of a division are noise that costs tokens.
+fn rounded(cell: &Cell) -> Cell {
+    const DIGITS: i32 = 15;
+    match cell {
+        Cell::Real(number) if *number != 0.0 && number.fract() != 0.0 => {
+            let magnitude = number.abs().log10().floor() as i32;
+            let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
+            Cell::Real((number * scale).round() / scale)
+        }
+        other => other.clone(),
+    }
+}
+
+type Planned = (Aggregate, Vec<String>, Vec<String>);
+
+/// Turns names into places, and checks all of them.
+fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
+    let schema = &table.schema;
+    let zone = zone_of(request.time_zone.as_deref())?;
+    let filters = typed(schema, &request.filters, &zone)?;
+    let names = schema.column_names();
+    let known = |what: &'static str, name: &str| -> Result<&Field> {
+        let field = schema.field(name).filter(|field| field.field_type != FieldType::Sort);
+        field.ok_or_else(|| unknown_name(what, name, &names))
+    };
+    check_count("group_by", request.group_by.len(), MAX_GROUPINGS)?;
+    check_count("measures", request.measures.len(), MAX_MEASURES)?;
+    let mut columns: Vec<String> = Vec::new();
+    let mut zones: Vec<String> = Vec::new();
+    let mut group_by = Vec::new();
+    for group in &request.group_by {
+        let field = leaf(known("group_by field", &group.field)?);
+        let (by, short) = grouped(group, field, &zone)?;
+        if let GroupBy::Calendar(_, zone) = &by
+            && !zones.iter().any(|known| known == zone.name())
+        {
+            zones.push(zone.name().to_owned());
+        }
+        let name =
+            if columns.contains(&short) { format!("{}_{short}", group.field) } else { short };
+        columns.push(name);
+        group_by.push(Grouping { column: group.field.clone(), by });
+    }
+    let counted = [MeasureRequest { op: Op::Count, field: None, name: None }];
+    let asked = if request.measures.is_empty() { &counted[..] } else { &request.measures };
+    let mut measures = Vec::new();
+    for measure in asked {
+        if let Some(name) = &measure.field {
+            known("measure field", name)?;
+        }
+        let name = measure.name.clone().unwrap_or_else(|| match &measure.field {
+            Some(field) => format!("{}_{field}", measure.op.name()),
+            None => measure.op.name(),
+        });
+        if columns.contains(&name) {
+            return Err(Error::BadAggregate {
+                problem: format!("two columns are named `{name}`: give one another name with `as`"),
+            });
+        }
+        columns.push(name);
+        measures.push(Measure { op: measure.op, column: measure.field.clone() });
+    }
+    let n_groupings = group_by.len();
+    let having = having(&request.having, &columns[n_groupings..], &zone)?;
+    let mut sort = Vec::new();
+    for wanted in &request.sort {
+        let place = columns.iter().position(|name| *name == wanted.id).or_else(|| {
+            // A bucket may be named by its field, which an agent knows for sure.
+            request.group_by.iter().position(|group| group.field == wanted.id)
+        });
+        let place = place.ok_or_else(|| unknown_name("sort field", &wanted.id, &columns))?;
+        let output = match place.checked_sub(n_groupings) {
+            None => Output::Group(place),
+            Some(place) => Output::Measure(place),
+        };
+        sort.push(OutputSort { output, direction: wanted.direction });
+    }
+    let limit = request.limit.unwrap_or(DEFAULT_GROUPS);
+    if limit == 0 || limit > MAX_GROUPS {
+        return Err(Error::OutOfBounds {
+            field: "limit".to_owned(),
+            received: limit.to_string(),
+            expected: format!("an integer from 1 to {MAX_GROUPS}"),
+        });
+    }
+    let wanted = Aggregate {
+        filters: filters.filters,
+        any: filters.any,
+        group_by,
+        measures,
+        having,
+        sort,
+        limit,
+    };
+    Ok((wanted, columns, zones))
+}
+
+fn check_count(field: &str, received: usize, limit: usize) -> Result<()> {
+    if received <= limit {
+        return Ok(());
+    }
+    Err(Error::OutOfBounds {
+        field: field.to_owned(),
+        received: received.to_string(),
+        expected: format!("at most {limit}"),
+    })
+}
+
+/// Reads how a field is grouped, and how its groups are called.
+fn grouped(group: &GroupRequest, field: &Field, zone: &Zone) -> Result<(GroupBy, String)> {
+    let wrong = |problem: String| Error::BadAggregate { problem };
+    let is_time = field.field_type == FieldType::Timestamp;
+    let is_number = field.field_type == FieldType::Number;
+    match (group.bucket, group.width) {
+        (Some(_), Some(_)) => Err(wrong(format!(
+            "`{}` has both `bucket` and `width`: `bucket` is for timestamps, `width` for numbers",
+            group.field
+        ))),
+        (Some(bucket), None) if is_time => {
+            let zone = match &group.time_zone {
+                Some(name) => zone_of(Some(name))?,
+                None => zone.clone(),
+            };
+            Ok((GroupBy::Calendar(bucket, zone), bucket.as_str().to_owned()))
+        }
+        (Some(_), None) => Err(wrong(format!(
+            "`bucket` is for timestamps, and `{}` holds {}: leave it out, or use `width` for \
+             numbers",
+            group.field,
+            field.field_type.as_str()
+        ))),
+        (None, Some(width)) if is_number => Ok((GroupBy::Width(width), group.field.clone())),
+        (None, Some(_)) => Err(wrong(format!(
+            "`width` is for numbers, and `{}` holds {}: use `bucket` for timestamps",
+            group.field,
+            field.field_type.as_str()
+        ))),
+        (None, None) => Ok((GroupBy::Value, group.field.clone())),
+    }
+}
+
+/// Reads conditions on measures, which are numbers, moments or texts whatever their field.
+fn having(wanted: &Map<String, Value>, names: &[String], zone: &Zone) -> Result<Vec<Having>> {
+    let mut all = Vec::new();
+    for (name, value) in wanted {
+        let measure_idx = names
+            .iter()
+            .position(|known| known == name)
+            .ok_or_else(|| unknown_name("measure in having", name, names))?;
+        if value.is_null() {
+            continue;
+        }
+        let field = Field::number();
+        let tested = Tested { name, field: &field, zone };
+        let plain = Map::from_iter([("eq".to_owned(), value.clone())]);
+        let operators = value.as_object().unwrap_or(&plain);
+        let tests = operators::tests(&tested, operators)?;
+        all.extend(tests.into_iter().map(|test| Having { measure_idx, test }));
+    }
+    Ok(all)
+}

@@ -1,0 +1,237 @@
+//! All rows of a query, written page by page: what `query_table` would show over all its pages,
+//! with the same fields, in the same order, redacted in the same way.
+
+use std::io::Write;
+
+use columns::{ColumnInfo, ParquetWriter, Query, Sort, Value as Cell};
+use model::{Caller, Deadline};
+use serde_json::{Map, Value};
+
+use crate::filters::typed;
+use crate::format::to_csv;
+use crate::request::{Formulas, QueryRequest};
+use crate::service::{ServedTable, checked_names, checked_sort, zone_of};
+use crate::{Error, Result, Service};
+
+/// The most rows of one export; a query with more must be filtered.
+pub const MAX_EXPORT_ROWS: u64 = 5_000_000;
+/// Rows that are read at a time.
+const ROWS_AT_ONCE: usize = 50_000;
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// RFC 4180, with a header.
+    Csv,
+    /// One JSON object on each line.
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl ExportFormat {
+    /// Every format.
+    pub const ALL: [ExportFormat; 3] =
+        [ExportFormat::Csv, ExportFormat::JsonLines, ExportFormat::Parquet];
+
+    /// Gives the name used in calls, which is also the extension of a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ExportFormat::Csv => "csv",
+            ExportFormat::JsonLines => "jsonl",
+            ExportFormat::Parquet => "parquet",
+        }
+    }
+
+    /// Gives the type for HTTP.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            ExportFormat::Csv => "text/csv; charset=utf-8",
+            ExportFormat::JsonLines => "application/x-ndjson",
+            ExportFormat::Parquet => "application/vnd.apache.parquet",
+        }
+    }
+
+    /// Finds a format by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        ExportFormat::ALL.into_iter().find(|format| format.as_str() == name)
+    }
+}
+
+impl Service {
+    /// Counts the rows that an export would have.
+    ///
+    /// Fails when the request is wrong, the table does not exist for the caller, or the rows are
+    /// more than [`MAX_EXPORT_ROWS`].
+    pub fn check_export(
+        &self,
+        caller: &Caller,
+        request: &QueryRequest,
+        deadline: &Deadline,
+    ) -> Result<u64> {
+        let table = self.table(caller, request.table.as_deref())?;
+        let query = Query { limit: 0, ..planned(table, request)? };
+        let total = table.ask(&query, deadline)?.total;
+        if total > MAX_EXPORT_ROWS {
+            return Err(Error::OutOfBounds {
+                field: "export".to_owned(),
+                received: format!("{total} rows"),
+                expected: format!("at most {MAX_EXPORT_ROWS} rows: filter more narrowly"),
+            });
+        }
+        Ok(total)
+    }
+
+    /// Writes all rows of a query. `redact` gives the text that may leave in place of a text, or
+    /// nothing when it may leave as it is; it is asked for every field that is to be redacted.
+    /// Gives the number of rows.
+    ///
+    /// Fails as [`Service::check_export`] does, and when the rows cannot be written.
+    pub fn export(
+        &self,
+        caller: &Caller,
+        request: &QueryRequest,
+        format: ExportFormat,
+        redact: &dyn Fn(&str) -> Option<String>,
+        out: &mut (dyn Write + Send),
+        deadline: &Deadline,
+    ) -> Result<u64> {
+        let total = self.check_export(caller, request, deadline)?;
+        let table = self.table(caller, request.table.as_deref())?;
+        let mut query = planned(table, request)?;
+        let failed = |cause: std::io::Error| Error::Source {
+            table: table.schema.name.clone(),
+            cause: cause.into(),
+        };
+        let infos = infos(table, &query.columns);
+        let redacted: Vec<bool> = query
+            .columns
+            .iter()
+            .map(|name| table.schema.field(name).is_none_or(crate::schema::is_redacted))
+            .collect();
+        let mut writer = Writer::new(format, out, &infos).map_err(failed)?;
+        let mut n_rows = 0;
+        loop {
+            let answer = table.ask(&query, deadline)?;
+            let n_read = answer.rows.len() as u64;
+            let mut rows = answer.rows;
+            for row in &mut rows {
+                for (cell, is_redacted) in row.iter_mut().zip(&redacted) {
+                    if *is_redacted {
+                        change(cell, redact);
+                    }
+                }
+            }
+            writer.write(&query.columns, &rows, request.formulas).map_err(failed)?;
+            n_rows += n_read;
+            let is_over = n_read == 0 || n_rows >= total;
+            if is_over {
+                break;
+            }
+            match answer.next {
+                Some(next) => (query.after, query.offset) = (Some(next), 0),
+                // A view without keys has no positions; its rows are counted instead.
+                None => query.offset += n_read,
+            }
+        }
+        writer.finish().map_err(failed)?;
+        Ok(n_rows)
+    }
+}
+
+fn change(cell: &mut Cell, redact: &dyn Fn(&str) -> Option<String>) {
+    match cell {
+        Cell::Text(text) => {
+            if let Some(changed) = redact(text) {
+                *text = changed;
+            }
+        }
+        Cell::List(items) => items.iter_mut().for_each(|item| change(item, redact)),
+        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) | Cell::Timestamp(_) => {}
+    }
+}
+
+fn planned(table: &ServedTable, request: &QueryRequest) -> Result<Query> {
+    let schema = &table.schema;
+    let typed = typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
+    let sort = checked_sort(schema, request, &typed)?
+        .into_iter()
+        .map(|sort| Sort { column: sort.id, direction: sort.direction })
+        .collect();
+    let columns = checked_names(schema, "column", request.columns.as_deref())?
+        .unwrap_or_else(|| schema.column_names());
+    Ok(Query {
+        filters: typed.filters,
+        any: typed.any,
+        sort,
+        ..Query::first(ROWS_AT_ONCE, columns)
+    })
+}
+
+fn infos(table: &ServedTable, names: &[String]) -> Vec<ColumnInfo> {
+    let known = table.engine.columns();
+    names
+        .iter()
+        .filter_map(|name| known.iter().find(|column| column.name == *name).cloned())
+        .collect()
+}
+
+/// A file being written.
+enum Writer<'o> {
+    Csv { out: &'o mut (dyn Write + Send), has_header: bool },
+    JsonLines(&'o mut (dyn Write + Send)),
+    Parquet(Box<ParquetWriter<&'o mut (dyn Write + Send)>>),
+}
+
+impl<'o> Writer<'o> {
+    fn new(
+        format: ExportFormat,
+        out: &'o mut (dyn Write + Send),
+        columns: &[ColumnInfo],
+    ) -> std::io::Result<Self> {
+        Ok(match format {
+            ExportFormat::Csv => Writer::Csv { out, has_header: false },
+            ExportFormat::JsonLines => Writer::JsonLines(out),
+            ExportFormat::Parquet => {
+                let writer = ParquetWriter::new(out, columns.to_vec());
+                Writer::Parquet(Box::new(writer.map_err(std::io::Error::other)?))
+            }
+        })
+    }
+
+    fn write(
+        &mut self,
+        columns: &[String],
+        rows: &[Vec<Cell>],
+        formulas: Formulas,
+    ) -> std::io::Result<()> {
+        let shown = || rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect());
+        match self {
+            Writer::Csv { out, has_header } => {
+                let rows: Vec<Vec<Value>> = shown().collect();
+                let text = to_csv(columns, &rows, formulas);
+                // The header is written once, in front of the first rows.
+                let header = to_csv(columns, &[], formulas).len();
+                let start = if *has_header { header } else { 0 };
+                *has_header = true;
+                out.write_all(&text.as_bytes()[start..])
+            }
+            Writer::JsonLines(out) => {
+                for row in shown() {
+                    let row: Vec<Value> = row;
+                    let object: Map<String, Value> = columns.iter().cloned().zip(row).collect();
+                    writeln!(out, "{}", Value::Object(object))?;
+                }
+                Ok(())
+            }
+            Writer::Parquet(writer) => writer.write(rows).map_err(std::io::Error::other),
+        }
+    }
+
+    fn finish(self) -> std::io::Result<()> {
+        match self {
+            Writer::Csv { out, .. } | Writer::JsonLines(out) => out.flush(),
+            Writer::Parquet(writer) => writer.finish().map_err(std::io::Error::other),
+        }
+    }
+}

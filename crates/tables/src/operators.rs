@@ -1,0 +1,113 @@
+//! Filters written as an object: `{eq, not, contains, starts_with, in, min, max, is_null}`,
+//! several of which must all hold.
+
+use columns::{Range, Test, Value as Cell};
+use serde_json::{Map, Value};
+
+use crate::Result;
+use crate::config::{Field, FieldType};
+use crate::filters::Tested;
+use crate::moments::End;
+use crate::request::{unknown_name, wrong_type};
+use crate::schema::leaf;
+
+/// Names the operators that a field takes, beside a plain value.
+pub(crate) fn allowed(field: &Field) -> Vec<&'static str> {
+    let mut names = vec!["eq", "not", "in", "is_null"];
+    match leaf(field).field_type {
+        FieldType::String | FieldType::StringLiteral => names.extend(["contains", "starts_with"]),
+        FieldType::Number | FieldType::Timestamp => names.extend(["min", "max"]),
+        FieldType::Boolean | FieldType::Array | FieldType::Sort => {}
+    }
+    names
+}
+
+/// Reads the operators of one field.
+pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<Vec<Test>> {
+    let field = leaf(tested.field);
+    let allowed = allowed(tested.field);
+    let mut tests = Vec::new();
+    for (name, value) in wanted {
+        let is_known = allowed.contains(&name.as_str());
+        if !is_known {
+            return Err(unknown_name("operator", name, &allowed));
+        }
+        if value.is_null() {
+            continue;
+        }
+        match name.as_str() {
+            "eq" => tests.push(equal(tested, field, std::slice::from_ref(value))?),
+            "in" => {
+                let values = tested.listed(value)?;
+                if !values.is_empty() {
+                    tests.push(equal(tested, field, &values)?);
+                }
+            }
+            "not" => {
+                let values = tested.listed(value)?;
+                if !values.is_empty() {
+                    tests.push(Test::Not(Box::new(equal(tested, field, &values)?)));
+                }
+            }
+            "contains" => {
+                let text = tested.text(value)?;
+                if !text.is_empty() {
+                    tests.push(Test::Contains { text, case: tested.case() });
+                }
+            }
+            "starts_with" => {
+                let prefixes = tested
+                    .listed(value)?
+                    .iter()
+                    .map(|text| tested.text(text))
+                    .collect::<Result<Vec<_>>>()?;
+                if prefixes.iter().any(|prefix| !prefix.is_empty()) {
+                    tests.push(Test::HasPrefix(prefixes));
+                }
+            }
+            "is_null" => {
+                let is_null = Test::AnyOf(vec![Cell::Null]);
+                let wants_null = match value {
+                    Value::String(text) => text.to_ascii_lowercase().parse().ok(),
+                    other => other.as_bool(),
+                };
+                let wants_null = wants_null.ok_or_else(|| {
+                    wrong_type(&format!("{}.is_null", tested.name), "true or false", value)
+                })?;
+                tests.push(if wants_null { is_null } else { Test::Not(Box::new(is_null)) });
+            }
+            // Both ends are one range, so that a cell with several values needs one inside.
+            _ => {}
+        }
+    }
+    let end = |name: &str| wanted.get(name).filter(|value| !value.is_null());
+    if end("min").is_some() || end("max").is_some() {
+        let low = end("min").unwrap_or(&Value::Null);
+        let high = end("max").unwrap_or(&Value::Null);
+        let range = Range {
+            low: tested.end(field, low, End::Start)?,
+            high: tested.end(field, high, End::Last)?,
+        };
+        tested.check_order(&range, low, high)?;
+        tests.push(Test::Within(vec![range]));
+    }
+    Ok(tests)
+}
+
+/// Equal to one of these; a date without a time is its whole day.
+fn equal(tested: &Tested<'_>, field: &Field, values: &[Value]) -> Result<Test> {
+    if field.field_type == FieldType::Timestamp {
+        let ranges = values
+            .iter()
+            .map(|value| {
+                let low = tested.end(field, value, End::Start)?;
+                Ok(Range { low, high: tested.end(field, value, End::Last)? })
+            })
+            .collect::<Result<_>>()?;
+        return Ok(Test::Within(ranges));
+    }
+    let cells = values
+        .iter()
+        .map(|value| if value.is_null() { Ok(Cell::Null) } else { tested.cell(field, value) });
+    Ok(Test::AnyOf(cells.collect::<Result<_>>()?))
+}
