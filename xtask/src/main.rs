@@ -16,11 +16,13 @@ mod binary;
 mod testbed;
 
 mod bench;
+mod chaos;
 mod clients;
 mod conformance;
 mod fit;
 mod fuzz;
 mod package;
+mod soak;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -38,6 +40,9 @@ usage: cargo xtask CHORE
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
+  chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
+  soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
 fn main() -> anyhow::Result<()> {
@@ -56,6 +61,9 @@ fn main() -> anyhow::Result<()> {
         ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
+        ["chaos", arguments @ ..] => chaos::run(arguments),
+        ["soak", arguments @ ..] => soak::run(arguments),
+        ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");
             Ok(())

@@ -67,6 +67,9 @@ pub use name::{
 };
 pub use nearest::nearest;
 pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
-pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
+pub use redact::{
+    PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction, cut_outside_private,
+    find_private, is_secret_name, redact, redact_window, window_outside_private,
+};
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -3,6 +3,7 @@
 
 mod house;
 
+mod backup;
 mod bad_headers;
 mod bad_messages;
 mod chat;
@@ -14,6 +15,7 @@ mod contexts;
 mod contract;
 mod cross_encoder;
 mod demo;
+mod denial;
 mod engines;
 mod erasure;
 mod everywhere;
@@ -26,6 +28,7 @@ mod library;
 mod meaning;
 mod pictures;
 mod pipes;
+mod private_pieces;
 mod reconcile;
 mod records;
 mod reload;

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use guard::release;
 use http::StatusCode;
 use http::request::Parts;
-use model::{Caller, Deadline};
+use model::{Around, Caller, Deadline};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tools::ToolError;
@@ -39,13 +39,14 @@ pub(crate) struct Reply {
     n_results: u64,
     source_text: &'static [&'static str],
     list: Option<&'static str>,
+    around: Vec<Around>,
 }
 
 impl Reply {
     /// Gives a value.
     pub(crate) fn ok(value: Value) -> Self {
         let (status, n_results) = (StatusCode::OK, 1);
-        Reply { status, value, n_results, source_text: &[], list: None }
+        Reply { status, value, n_results, source_text: &[], list: None, around: Vec::new() }
     }
 
     /// Something was made.
@@ -75,6 +76,12 @@ impl Reply {
         self.n_results =
             self.value.pointer(list).and_then(Value::as_array).map_or(0, Vec::len) as u64;
         self.list = Some(list);
+        self
+    }
+
+    /// Says what stands in the source around a piece of it.
+    pub(crate) fn with_around(mut self, around: Around) -> Self {
+        self.around.push(around);
         self
     }
 
@@ -120,7 +127,8 @@ impl Rest {
         }
         name.clone_into(&mut ticket.name);
         let (response, ended) = match result {
-            Ok(reply) => {
+            Ok(mut reply) => {
+                guard::redact_around(&mut reply.value, &reply.around);
                 let outgoing =
                     release(reply.value, reply.source_text, reply.list, &self.app.caps());
                 let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };

@@ -52,9 +52,13 @@ pub(super) async fn show(viewer: Viewer) -> Response {
 fn health(viewer: &Viewer) -> Markup {
     let now = viewer.app.clock.now();
     html! {
-        @match (viewer.app.readiness)() {
-            Ok(()) => p { span .badge.ok { "ready" } " It can answer." },
-            Err(missing) => p { span .badge.failed { "not ready" } " " (missing) },
+        @let health = (viewer.app.readiness)();
+        @match health.status() {
+            "ready" => p { span .badge.ok { "ready" } " It can answer." },
+            status => p { span .badge.failed { (status) } " reads: " (health.reads) ", writes: " (health.writes) },
+        }
+        @for degraded in &health.degraded {
+            p { (degraded.what) ": " (degraded.problem) " (" (degraded.hint) ")" }
         }
         dl .facts {
             dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }

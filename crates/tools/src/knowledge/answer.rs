@@ -10,6 +10,9 @@ use crate::{Code, ToolError};
 /// sentence, it is the message, word for word.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 pub fn error(error: Error) -> ToolError {
+    if let Some(full) = crate::disk_full(&error) {
+        return full;
+    }
     let message = error.to_string();
     match error {
         Error::BaseNotFound => ToolError::new(Code::NotFound, message)
