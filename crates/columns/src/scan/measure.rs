@@ -3,9 +3,9 @@
 use model::Deadline;
 use rayon::prelude::*;
 
+use super::figures::{Total, of_codes, of_counters};
 use super::select::Selected;
 use super::series::Sum;
-use crate::aggregate::{between, percentile_place, whole_sum};
 use crate::column::{Distinct, NULL_CODE};
 use crate::{Column, Dataset, Error, Measure, Op, Result, Value};
 
@@ -388,121 +388,4 @@ impl Running {
             Op::Count | Op::CountDistinct | Op::Percentile(_) => Value::Null,
         }
     }
-}
-
-/// A sum of one kind of number.
-enum Total {
-    Whole(i128),
-    Real(f64),
-}
-
-impl Total {
-    fn sum(self) -> Value {
-        match self {
-            Total::Whole(sum) => whole_sum(sum),
-            Total::Real(sum) => Value::Real(sum),
-        }
-    }
-
-    fn mean(self, n_values: u64) -> Value {
-        let sum = match self {
-            Total::Whole(sum) => sum as f64,
-            Total::Real(sum) => sum,
-        };
-        Value::Real(sum / n_values as f64)
-    }
-}
-
-/// Adds values that come so many times each.
-fn total(column: &Column, values: impl Iterator<Item = (u32, u64)>) -> Total {
-    match &column.distinct {
-        Distinct::Integers(numbers) => Total::Whole(
-            values
-                .map(|(code, times)| i128::from(numbers.value(code as usize)) * i128::from(times))
-                .sum(),
-        ),
-        Distinct::Reals(numbers) => {
-            let mut sum = Sum::default();
-            for (code, times) in values {
-                sum.add_times(numbers.value(code as usize), times as f64);
-            }
-            Total::Real(sum.value())
-        }
-        Distinct::Text(_) | Distinct::Booleans(_) | Distinct::Timestamps(_) => Total::Real(0.0),
-    }
-}
-
-fn of_counters(column: &Column, op: Op, counters: &[u32]) -> Value {
-    let values = || {
-        counters
-            .iter()
-            .enumerate()
-            .skip(NULL_CODE as usize + 1)
-            .filter(|(_, count)| **count > 0)
-            .map(|(code, count)| (code as u32, u64::from(*count)))
-    };
-    let n_values = || counters[1..].iter().map(|count| u64::from(*count)).sum::<u64>();
-    match op {
-        Op::Count => return Value::Integer(n_values() as i64),
-        Op::CountDistinct => return Value::Integer(values().count() as i64),
-        Op::Sum | Op::Avg | Op::Min | Op::Max | Op::Percentile(_) => {}
-    }
-    let Some((first, _)) = values().next() else { return Value::Null };
-    match op {
-        Op::Sum => total(column, values()).sum(),
-        Op::Avg => total(column, values()).mean(n_values()),
-        Op::Min => column.distinct.value(first),
-        Op::Max => {
-            let last = counters.iter().rposition(|count| *count > 0).unwrap_or_default();
-            column.distinct.value(last as u32)
-        }
-        Op::Percentile(percent) => {
-            let (low, high, share) = percentile_place(n_values(), percent);
-            let mut n_seen = 0;
-            let (mut low_code, mut high_code) = (None, None);
-            for (code, count) in values() {
-                n_seen += count;
-                if low_code.is_none() && n_seen > low {
-                    low_code = Some(code);
-                }
-                if n_seen > high {
-                    high_code = Some(code);
-                    break;
-                }
-            }
-            percentile(column, low_code.unwrap_or(first), high_code.unwrap_or(first), share)
-        }
-        Op::Count | Op::CountDistinct => Value::Null,
-    }
-}
-
-fn of_codes(column: &Column, op: Op, codes: &[u32]) -> Value {
-    match op {
-        Op::Count => return Value::Integer(codes.len() as i64),
-        Op::CountDistinct => {
-            let n_changes = codes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-            return Value::Integer((n_changes + usize::from(!codes.is_empty())) as i64);
-        }
-        Op::Sum | Op::Avg | Op::Min | Op::Max | Op::Percentile(_) => {}
-    }
-    let (Some(first), Some(last)) = (codes.first(), codes.last()) else { return Value::Null };
-    let values = || codes.iter().map(|code| (*code, 1));
-    match op {
-        Op::Sum => total(column, values()).sum(),
-        Op::Avg => total(column, values()).mean(codes.len() as u64),
-        Op::Min => column.distinct.value(*first),
-        Op::Max => column.distinct.value(*last),
-        Op::Percentile(percent) => {
-            let (low, high, share) = percentile_place(codes.len() as u64, percent);
-            percentile(column, codes[low as usize], codes[high as usize], share)
-        }
-        Op::Count | Op::CountDistinct => Value::Null,
-    }
-}
-
-fn percentile(column: &Column, low: u32, high: u32, share: f64) -> Value {
-    let number = |code| column.distinct.value(code).as_f64().unwrap_or_default();
-    let value = between(number(low), number(high), share);
-    let is_exact = low == high || share == 0.0;
-    if is_exact { column.distinct.value(low) } else { Value::Real(value) }
 }

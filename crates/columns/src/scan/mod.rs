@@ -5,6 +5,7 @@ mod aggregate;
 mod codes;
 mod counts;
 mod distribution;
+mod figures;
 mod measure;
 mod page;
 mod select;

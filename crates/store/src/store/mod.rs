@@ -4,6 +4,8 @@
 //! every question goes to the one that can answer it. Nothing here knows which they are, apart
 //! from the functions that open the usual pairs.
 
+mod maintenance;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,38 +14,19 @@ use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use parking_lot::Mutex;
 use text::LanguageSet;
 
-use crate::health::{self, Health};
 use crate::sqlite::{FolderLock, SqliteCatalogue};
 use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
     Both, Candidates, Catalogue, Config, Counts, Document, DocumentInfo, DocumentPage,
-    DroppedNamespace, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest,
-    NamespaceInfo, NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted,
-    VectorDebt, VectorSpace, WordsQuery,
+    EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo,
+    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
+    VectorSpace, WordsQuery,
 };
+
+pub use maintenance::{Finding, Repair};
 
 /// The name of the only follower of a catalogue that one process has.
 const ONLY_FOLLOWER: &str = "local";
-
-/// Whether a check mends what it finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repair {
-    /// Only say what is wrong.
-    No,
-    /// Make damaged indexes anew from the catalogue.
-    Yes,
-}
-
-/// Something that a check found wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The namespace, or nothing for the catalogue itself.
-    pub namespace: Option<NamespaceId>,
-    /// What is wrong.
-    pub problem: String,
-    /// Whether it is right again.
-    pub is_repaired: bool,
-}
 
 /// Keeps passages and finds them again: a catalogue and an engine.
 ///
@@ -426,119 +409,6 @@ impl Store {
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
         self.engine.term_statistics(namespace, terms)
-    }
-
-    /// Lets the engine follow every namespace to its last change: what another server wrote, or
-    /// what the engine could not take earlier. A namespace that was made with another analyser is
-    /// passed over.
-    ///
-    /// # Errors
-    ///
-    /// The first failure, after all namespaces were tried.
-    pub fn catch_up(&self) -> Result<()> {
-        let mut first_failure = Ok(());
-        for state in self.catalogue.namespaces()? {
-            match self.follow(&state.info.id, None) {
-                Ok(()) => {}
-                Err(Error::UnknownNamespace { .. } | Error::ManifestMismatch { .. }) => {}
-                Err(error) if first_failure.is_ok() => first_failure = Err(error),
-                Err(_) => {}
-            }
-        }
-        first_failure
-    }
-
-    /// Checks the catalogue, and what the engine has against it.
-    ///
-    /// # Errors
-    ///
-    /// When something cannot be read or made anew; what is merely damaged is a finding.
-    pub fn check(&self, repair: Repair) -> Result<Vec<Finding>> {
-        let mut findings = vec![];
-        if let Err(error) = self.catalogue.verify() {
-            let Error::CatalogueDamaged { .. } = &error else { return Err(error) };
-            let problem = error.to_string();
-            findings.push(Finding { namespace: None, problem, is_repaired: false });
-        }
-        for info in self.namespaces()? {
-            let problem = match self.engine.problem(&info.id) {
-                Ok(None) | Err(Error::UnknownNamespace { .. }) => continue,
-                Ok(Some(problem)) => problem,
-                Err(error @ Error::CatalogueBehind { .. }) => {
-                    findings.push(self.forget_the_lost(&info.id, &error, repair)?);
-                    continue;
-                }
-                Err(error @ Error::ManifestMismatch { .. }) => {
-                    let (problem, is_repaired) = (error.to_string(), false);
-                    findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            let is_repaired = repair == Repair::Yes;
-            if is_repaired {
-                self.engine.rebuild(&info.id)?;
-            }
-            findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
-        }
-        Ok(findings)
-    }
-
-    /// An engine that has read further than the catalogue goes is filled anew from what is left,
-    /// when asked.
-    fn forget_the_lost(
-        &self,
-        namespace: &NamespaceId,
-        error: &Error,
-        repair: Repair,
-    ) -> Result<Finding> {
-        let is_repaired = repair == Repair::Yes;
-        if is_repaired {
-            let number = state_of(&*self.catalogue, namespace)?.number;
-            self.engine.erase(&DroppedNamespace { id: namespace.clone(), number })?;
-            self.follow(namespace, None)?;
-        }
-        Ok(Finding { namespace: Some(namespace.clone()), problem: error.to_string(), is_repaired })
-    }
-
-    /// Makes what the engine has of a namespace anew. Searches go on with the earlier state
-    /// meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownNamespace`], or when the engine cannot take it.
-    pub fn rebuild(&self, namespace: &NamespaceId) -> Result<()> {
-        self.engine.rebuild(namespace)
-    }
-
-    /// Takes on the analyser and index format of this program for a namespace that was made with
-    /// others, by making its indexes anew. Documents and vectors stay.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownNamespace`], or when the new indexes cannot be written.
-    pub fn reindex(&self, namespace: &NamespaceId) -> Result<()> {
-        let state = state_of(&*self.catalogue, namespace)?;
-        self.catalogue.adopt_manifest(namespace)?;
-        self.engine.erase(&DroppedNamespace { id: state.info.id, number: state.number })?;
-        self.follow(namespace, None)
-    }
-
-    /// Tells what works now, for a readiness check: cheap enough to be asked every second.
-    pub fn health(&self) -> Health {
-        let behind = self.behind.lock().clone();
-        health::examine(&*self.catalogue, &*self.engine, &behind)
-    }
-
-    /// Writes a copy of everything that cannot be derived; see [`Catalogue::backup`].
-    pub fn backup(&self, file: &Path) -> Result<()> {
-        self.catalogue.backup(file)
-    }
-
-    /// Leaves everything in a state that can be copied as it is; called before a clean stop.
-    pub fn close(&self) -> Result<()> {
-        self.engine.close()?;
-        self.catalogue.close()
     }
 
     /// Lets the engine follow. What it could not take now goes with the next change.
