@@ -417,9 +417,9 @@ pub(crate) struct EvalArgs {
     /// How far nDCG@10 may fall below the baseline
     #[arg(long, default_value_t = 0.005)]
     pub(crate) tolerance: f64,
-    /// Add the evidence of every judged candidate to this file, to choose weights on
-    #[arg(long, value_name = "FILE")]
-    pub(crate) evidence: Option<PathBuf>,
+    /// The part of the documents that get vectors, 0 to 1: a search while they are being made
+    #[arg(long, value_name = "PART", default_value_t = 1.0)]
+    pub(crate) vectors: f64,
     /// Evaluate words alone
     #[arg(long)]
     pub(crate) no_model: bool,

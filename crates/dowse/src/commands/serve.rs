@@ -1,7 +1,10 @@
 //! `dowse serve`: HTTP, until told to stop.
 
-use ::serve::Shared;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::serve::Shared;
 
 use anyhow::Context;
 use files::{RootConfig, Strangers};
@@ -10,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
-use crate::commands::{block_on, variable};
+use crate::commands::{backup, block_on, check, variable};
 use crate::config::{Config, EmbedderProvider, load, place_data};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
-use crate::{open_files, print, reload, signals};
+use crate::{archive, control, open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -44,11 +47,14 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
+        let lasting_for_commands = lasting.clone();
         watch_folders(lasting.clone(), shutdown.clone());
         keep_in_shape(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
-            reload::watch(file, stamp, shared.clone(), shutdown.clone(), move || {
+            let away = lasting.away.clone();
+            let is_due = move || away.is_due();
+            reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
@@ -57,11 +63,40 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
+        commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
+}
+
+/// Serves `dowse backup` and `dowse check` while this process has the data folder open.
+fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
+    let data_dir = lasting.data_dir().to_owned();
+    let lasting = lasting.clone();
+    let serve: Arc<control::Serve> = Arc::new(move |command, begin| match command {
+        control::Command::Backup => {
+            let archive = tempfile_in(lasting.data_dir());
+            let _ = fs_err::remove_file(&archive);
+            let made = backup::make(&lasting.kept()?.store, lasting.data_dir(), &archive);
+            let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
+            let _ = fs_err::remove_file(&archive);
+            sent
+        }
+        control::Command::Check => {
+            let lines = check::of_running(&lasting, &shared.load())?;
+            let mut answer = begin()?;
+            lines.iter().try_for_each(|line| writeln!(answer, "{line}"))?;
+            Ok(())
+        }
+    });
+    control::listen(&data_dir, serve)
+}
+
+/// Gives a place for an archive that is on its way to a command.
+fn tempfile_in(data_dir: &Path) -> PathBuf {
+    data_dir.join(format!("backup-{}.unfinished", uuid::Uuid::new_v4().simple()))
 }
 
 /// Taking a folder out of a configuration file asks for the end of its index; naming other folders
