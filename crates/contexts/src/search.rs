@@ -148,7 +148,8 @@ impl Service {
         found.warnings.extend(response.warnings);
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
-        found.warnings.extend(self.0.vectors.warning(n_passages, n_vectors));
+        let hits = response.hits.iter().map(|ranked| &ranked.hit);
+        found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
         for ranked in response.hits {
             if found.results.len() == top_k {
                 break;

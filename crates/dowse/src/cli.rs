@@ -104,6 +104,8 @@ pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
+    pub(crate) data: DataArgs,
+    #[command(flatten)]
     pub(crate) model: ModelChoiceArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
@@ -203,6 +205,15 @@ pub(crate) struct ConfigArgs {
     pub(crate) config: Option<PathBuf>,
 }
 
+/// Where the data is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataArgs {
+    /// The folder for the data, instead of what the configuration says or, without one, a folder
+    /// of the user's data directory
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
 /// Flags of `dowse check`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CheckArgs {
@@ -271,6 +282,8 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
     /// Where to listen, an address or a port on loopback, instead of what the configuration says;
@@ -286,6 +299,8 @@ pub(crate) struct ServeArgs {
 pub(crate) struct FilesArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// A folder, beside those of the configuration; may be given more than once
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Vec<PathBuf>,
@@ -300,7 +315,7 @@ pub(crate) struct IndexArgs {
     pub(crate) files: FilesArgs,
     /// Folders to index, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
-    /// Drop what is indexed and build it again
+    /// Read everything again, also what has not changed; what is indexed answers meanwhile
     #[arg(long)]
     pub(crate) full: bool,
     /// Leave the vectors to the server, and end as soon as words can be searched
@@ -402,9 +417,9 @@ pub(crate) struct EvalArgs {
     /// How far nDCG@10 may fall below the baseline
     #[arg(long, default_value_t = 0.005)]
     pub(crate) tolerance: f64,
-    /// Add the evidence of every judged candidate to this file, to choose weights on
-    #[arg(long, value_name = "FILE")]
-    pub(crate) evidence: Option<PathBuf>,
+    /// The part of the documents that get vectors, 0 to 1: a search while they are being made
+    #[arg(long, value_name = "PART", default_value_t = 1.0)]
+    pub(crate) vectors: f64,
     /// Evaluate words alone
     #[arg(long)]
     pub(crate) no_model: bool,

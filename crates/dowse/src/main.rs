@@ -10,7 +10,9 @@ mod kb_cli;
 mod commands;
 mod wiring;
 
+mod archive;
 mod clock;
+mod control;
 mod issuer;
 mod logs;
 mod open_files;

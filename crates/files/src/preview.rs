@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Caller, Passage, Warning};
+use model::{Around, Caller, Passage, Warning};
 use serde::Serialize;
 
 use crate::place::{self, Place};
@@ -50,6 +50,9 @@ pub struct Preview {
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// The text around the preview, for redaction; it does not leave.
+    #[serde(skip)]
+    pub around: Around,
 }
 
 /// A stretch of a longer text, in characters.
@@ -103,6 +106,7 @@ pub(crate) fn preview(
             truncated: false,
             window: Window::default(),
             warnings: vec![Warning::new("no_text", NO_TEXT)],
+            around: Around::default(),
         });
     }
     let (place, covered) = match &request.pointer {
@@ -128,9 +132,22 @@ pub(crate) fn preview(
         pointer: pointer_at(&passages, &text, &window, &place),
         preview: text.chars[window.start..window.end].iter().collect(),
         truncated: window.start > 0 || window.end < window.total,
+        around: around(&text, &window, "/preview"),
         window,
         warnings,
     })
+}
+
+/// Gives the text around a window, so that what is private and reaches over an edge is known.
+fn around(text: &WholeText, window: &Window, at: &str) -> Around {
+    let n_context = text::REDACTION_CONTEXT_CHARS;
+    let before = window.start.saturating_sub(n_context)..window.start;
+    Around {
+        at: at.to_owned(),
+        name: None,
+        before: text.chars.get(before).unwrap_or_default().iter().collect(),
+        after: text.chars.iter().skip(window.end).take(n_context).collect(),
+    }
 }
 
 /// Gives a stretch of the text of a file as the index has it: from `offset`, or around `at`.

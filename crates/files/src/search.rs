@@ -153,7 +153,8 @@ pub(crate) fn search(
     }
     warnings.extend(response.warnings);
     let Coverage { n_passages, n_vectors } = response.coverage;
-    warnings.extend(indexer.config().vectors.warning(n_passages, n_vectors));
+    let hits = response.hits.iter().map(|ranked| &ranked.hit);
+    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, hits));
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
     }

@@ -313,6 +313,15 @@ impl Store {
         found.into_iter().map(place).collect()
     }
 
+    /// Gives those of some passages that have no vector yet.
+    pub fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        self.catalogue.without_vectors(namespace, passages)
+    }
+
     /// Gives up to `limit` passages that have no vector yet, the longest waiting first.
     pub fn passages_without_vectors(
         &self,

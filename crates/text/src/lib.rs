@@ -56,7 +56,8 @@ pub use analyze::{
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
-    Language, LanguageSet, UnknownLanguage, detect_language, is_small_word, shown_language,
+    Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
+    is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
 pub use markdown::escape_markdown;
@@ -66,6 +67,9 @@ pub use name::{
 };
 pub use nearest::nearest;
 pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
-pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
+pub use redact::{
+    PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction, cut_outside_private,
+    find_private, is_secret_name, redact, redact_window, window_outside_private,
+};
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -31,7 +31,7 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     let tell = |name: &str, n_done, n_all| tell(&told, name, n_done, n_all);
     let eval = EvalConfig {
         limit_queries: args.limit,
-        evidence_file: args.evidence.clone(),
+        vector_share: args.vectors,
         ..config(&args.config, args.no_model, args.cache.as_deref(), &tell)?
     };
     let mut report = EvalReport::default();
@@ -80,7 +80,7 @@ fn config<'a>(
         limit_queries: 0,
         pipeline: Pipeline::default(),
         tell,
-        evidence_file: None,
+        vector_share: 1.0,
     })
 }
 

@@ -1,8 +1,10 @@
 //! From a configuration to a running application.
 
+mod away;
 mod close;
 mod console;
 mod families;
+mod health;
 mod lasting;
 mod models;
 mod open_store;
@@ -11,15 +13,14 @@ mod watch;
 
 use std::sync::Arc;
 
-use guard::{Authenticator, Limiter};
-use serve::{App, ContextEndpoints};
-use tokio::sync::Semaphore;
+use guard::Authenticator;
+use serve::{App, ContextEndpoints, SlotLimits};
 
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
-pub(crate) use open_store::describe as describe_store;
+pub(crate) use open_store::{describe as describe_store, open as open_store};
 pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 
@@ -79,8 +80,9 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         audit_config: config.audit.clone(),
         token_issuer: config.auth.jwt.as_ref().map(|jwt| jwt.issuer.clone()),
         authenticator,
-        limiter: Limiter::new(&config.limits),
-        slots: Arc::new(Semaphore::new(config.limits.concurrent_calls)),
+        limiter: lasting.limiter(&config.limits),
+        slots: lasting.slots(SlotLimits::of(&config.limits)),
+        failed_logins: Arc::clone(&lasting.failed_logins),
         audit: Arc::clone(&lasting.audit),
         answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&lasting.metrics),
@@ -99,7 +101,7 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         queue: Some(Arc::clone(&lasting.kept()?.queue)),
         instructions: instructions(&families),
         console: console::console(config, lasting)?,
-        readiness: Arc::new(|| Ok(())),
+        readiness: health::readiness(lasting),
     };
     Ok((app, families))
 }

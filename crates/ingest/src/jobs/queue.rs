@@ -231,12 +231,23 @@ impl JobQueue {
         Ok(job)
     }
 
+    /// Gives how many jobs wait and how many run.
+    pub fn counts(&self) -> (usize, usize) {
+        let state = self.state.lock();
+        (state.waiting.len(), state.running.len())
+    }
+
     /// Waits until a job ends or the deadline comes, and gives it as it stands then.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownJob`].
     pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
+        // Whoever waits for a job holds none of the server's slots meanwhile.
+        model::while_waiting(|| self.wait_here(id, deadline))
+    }
+
+    fn wait_here(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
         loop {
             let job = self.get(id)?;
             if job.state.is_final() || deadline.is_over() {

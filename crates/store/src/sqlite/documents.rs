@@ -152,6 +152,27 @@ impl Database {
         })
     }
 
+    /// Gives those of some passages that have no vector yet.
+    pub(crate) fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        self.read_in(namespace, |connection, number| {
+            let mut has_vector =
+                connection.prepare_cached("SELECT 1 FROM vectors WHERE row = ? LIMIT 1")?;
+            let mut found = vec![];
+            for id in passages {
+                if let Some(row) = rows::living_row(connection, number, id)?
+                    && !has_vector.exists([row])?
+                {
+                    found.extend(rows::stored_passage(connection, row)?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
     /// Gives the blobs of passages, in the order asked.
     pub(crate) fn blobs(
         &self,

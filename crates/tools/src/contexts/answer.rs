@@ -11,6 +11,9 @@ const MAX_SHOWN_CHARS: usize = 200;
 
 /// Writes an error of the family with the codes of the house.
 pub fn error(error: Error) -> ToolError {
+    if let Some(full) = crate::disk_full(&error) {
+        return full;
+    }
     let message = error.to_string();
     match error {
         Error::NotFound { .. } => ToolError::new(Code::NotFound, message).with_hint(
