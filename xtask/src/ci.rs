@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::process::{self, Limit};
 use crate::testbed::{self, Testbed};
-use crate::{clients, conformance, generate, project, tidy};
+use crate::{chaos, clients, conformance, generate, project, soak, tidy};
 
 /// How long the format check may take.
 const FORMAT: Limit = Limit::minutes("format", 2);
@@ -21,6 +21,34 @@ const TESTS: Limit = Limit::minutes("tests", 45);
 /// How long the doc tests may take.
 const DOC_TESTS: Limit = Limit::minutes("doc tests", 20);
 
+/// How long the look at dependencies may take, the list of advisories fetched.
+const DENY: Limit = Limit::minutes("cargo-deny", 10);
+
+/// The seed of the faults in CI.
+const CI_SEED: u64 = 1;
+
+/// Checks licences, sources and advisories of dependencies. The tool and the list of advisories
+/// come from elsewhere: where one cannot be had, that is said, and `tidy` still checks licences.
+pub(crate) fn deny() -> anyhow::Result<()> {
+    if !process::exists("cargo-deny") {
+        eprintln!(
+            "cargo-deny is not installed (`cargo install cargo-deny`): `tidy` checks licences"
+        );
+        return Ok(());
+    }
+    cargo(&["deny", "check", "bans", "licenses", "sources"], DENY)?;
+    let advisories = process::read(cargo_command(&["deny", "check", "advisories"]), DENY)?;
+    let is_away = advisories.stderr.contains("failed to fetch advisory database")
+        || advisories.stderr.contains("unable to load advisory database");
+    if is_away {
+        eprintln!("the list of advisories cannot be had here: they are not checked");
+        return Ok(());
+    }
+    eprintln!("{}", advisories.stderr.trim_end());
+    anyhow::ensure!(advisories.status.success(), "a dependency has an advisory: see deny.toml");
+    Ok(())
+}
+
 /// Does everything: the checks first, since they are quick, then the tests.
 pub(crate) fn ci() -> anyhow::Result<()> {
     let mut run = Run::start();
@@ -31,6 +59,7 @@ pub(crate) fn ci() -> anyhow::Result<()> {
         cargo(&[&arguments[..], &["--", "-D", "warnings"]].concat(), CLIPPY)
     })?;
     run.step("docs", docs)?;
+    run.step("dependencies", deny)?;
     run.tests()?;
     run.step("reference pages", || generate::run(generate::Mode::Check))?;
     run.finish();
@@ -66,6 +95,10 @@ impl Run {
         let lines = self.step("conformance", || conformance::run(&testbed))?;
         self.closing_lines.extend(lines);
         let lines = self.step("clients", || clients::run(&testbed))?;
+        self.closing_lines.extend(lines);
+        let line = self.step("chaos", || chaos::rounds_of(chaos::CI_ROUNDS, CI_SEED))?;
+        self.closing_lines.push(line);
+        let lines = self.step("soak", || soak::run_for(soak::CI_SECONDS))?;
         self.closing_lines.extend(lines);
         Ok(())
     }

@@ -16,10 +16,13 @@ mod binary;
 mod testbed;
 
 mod bench;
+mod chaos;
 mod clients;
 mod conformance;
+mod fit;
 mod fuzz;
 mod package;
+mod soak;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -33,9 +36,13 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
+  chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
+  soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
 fn main() -> anyhow::Result<()> {
@@ -51,8 +58,12 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
+        ["chaos", arguments @ ..] => chaos::run(arguments),
+        ["soak", arguments @ ..] => soak::run(arguments),
+        ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");
             Ok(())

@@ -4,7 +4,7 @@ use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::{Value, json};
 
-use crate::{Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -38,12 +38,11 @@ impl Source for Contexts {
                     .into_iter()
                     .map(|(table, result)| Hit {
                         title: format!("{} {}", table, result.chunk.json_pointer),
-                        key: format!(
-                            "{}{BETWEEN}{}{BETWEEN}{}",
-                            result.chunk.table_id,
-                            result.chunk.json_pointer,
-                            result.chunk.char_start
+                        thing: format!(
+                            "{}{BETWEEN}{}",
+                            result.chunk.table_id, result.chunk.json_pointer
                         ),
+                        position: u32::try_from(result.chunk.char_start).unwrap_or(u32::MAX),
                         snippet: result.chunk.chunk_text,
                         pointer: Some(result.chunk.json_pointer),
                         score: result.score,
@@ -57,6 +56,31 @@ impl Source for Contexts {
                 warnings: vec![Warning::new("contexts_failed", format!("contexts: {error}"))],
             },
         }
+    }
+
+    fn letter(&self) -> char {
+        'c'
+    }
+
+    fn key(&self, thing: &str, position: u32) -> String {
+        format!("{thing}{BETWEEN}{position}")
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        let failed = |cause: contexts::Error| Error::Failed {
+            source_name: "contexts",
+            cause: Box::new(cause),
+        };
+        for project in self.0.list_projects(caller).map_err(failed)? {
+            for table in self.0.list_tables(caller, &project.id).map_err(failed)? {
+                let is_node = |pointer: &str| is_it(&format!("{}{BETWEEN}{pointer}", table.id));
+                let found = self.0.find_pointer(caller, &table.id, &is_node).map_err(failed)?;
+                if let Some(pointer) = found {
+                    return Ok(Some(format!("{}{BETWEEN}{pointer}", table.id)));
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {

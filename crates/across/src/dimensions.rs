@@ -23,11 +23,9 @@ impl Dimensions {
 
     fn entry(&self, caller: &Caller, key: &str) -> Option<Fetched> {
         let mut parts = key.split(BETWEEN);
-        let (category, value, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let result = self
-            .look_up(caller, category, name)
-            .into_iter()
-            .find(|result| result.filter_value == value)?;
+        let (category, value) = (parts.next()?, parts.next()?);
+        let reconciliation = filters::Reconciliation::new(self.0.clone());
+        let result = reconciliation.entity(caller, &format!("{category}/{value}")).ok()?;
         Some(Fetched {
             title: result.name.clone(),
             span: None,
@@ -68,9 +66,8 @@ impl Source for Dimensions {
             .iter()
             .flat_map(|category| self.look_up(caller, category, query))
             .map(|result| Hit {
-                key: [&result.category, &result.filter_value, &result.name]
-                    .map(String::as_str)
-                    .join(&BETWEEN.to_string()),
+                thing: format!("{}{BETWEEN}{}", result.category, result.filter_value),
+                position: 0,
                 snippet: match &result.context {
                     Some(context) => format!("{} ({context})", result.name),
                     None => result.name.clone(),
@@ -84,6 +81,20 @@ impl Source for Dimensions {
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         hits.truncate(limit);
         FoundIn { hits, warnings: Vec::new() }
+    }
+
+    fn letter(&self) -> char {
+        'n'
+    }
+
+    fn key(&self, thing: &str, _position: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        let is_value = |category: &str, value: &str| is_it(&format!("{category}{BETWEEN}{value}"));
+        let found = self.0.find_value(caller, &is_value);
+        Ok(found.map(|(category, value)| format!("{category}{BETWEEN}{value}")))
     }
 
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use files::{SearchRequest, Service};
+use files::{FileText, SearchRequest, Service};
 use model::{Caller, Deadline, Score, Warning};
 use serde_json::json;
 
@@ -46,10 +46,8 @@ impl Source for Folders {
                     .into_iter()
                     .map(|item| Hit {
                         title: name_of(&item.path),
-                        key: format!(
-                            "{}{BETWEEN}{}{BETWEEN}{}",
-                            item.path, item.pointer, item.char_start
-                        ),
+                        thing: item.path.clone(),
+                        position: u32::try_from(item.char_start).unwrap_or(u32::MAX),
                         snippet: item.snippet,
                         pointer: Some(item.pointer),
                         score: Score::new(item.score),
@@ -65,17 +63,34 @@ impl Source for Folders {
         }
     }
 
+    fn letter(&self) -> char {
+        'f'
+    }
+
+    fn key(&self, thing: &str, position: u32) -> String {
+        format!("{thing}{BETWEEN}{BETWEEN}{position}")
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        self.0
+            .find_path(caller, is_it)
+            .map_err(|cause| Error::Failed { source_name: "files", cause: Box::new(cause) })
+    }
+
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let mut parts = key.split(BETWEEN);
         let (Some(path), Some(pointer)) = (parts.next(), parts.next()) else { return Ok(None) };
         // Ids of the version before have no position.
         let at = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
         match self.0.text(caller, path, part.offset, at, part.max_chars) {
-            Ok((text, window)) => Ok(Some(Fetched {
+            Ok(FileText { text, window, pointer: at_position }) => Ok(Some(Fetched {
                 title: name_of(path),
                 text,
                 span: Some(Stretch { start: window.start, end: window.end, total: window.total }),
-                metadata: json!({ "path": path, "pointer": pointer }),
+                metadata: json!({
+                    "path": path,
+                    "pointer": if pointer.is_empty() { at_position.as_str() } else { pointer },
+                }),
             })),
             Err(files::Error::Store(cause)) => {
                 Err(Error::Failed { source_name: "files", cause: Box::new(cause) })

@@ -9,6 +9,9 @@ use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
 /// The longest text that is read of a document, in characters: as long as an upload may be.
 const MAX_TEXT_CHARS: usize = 50_000_000;
 
+/// Documents that are looked at in one step.
+const FIND_PAGE: usize = 500;
+
 /// The warning that nothing was found, which says nothing about the other families.
 const NO_RESULTS: &str = "no_results";
 
@@ -44,6 +47,40 @@ impl Source for KnowledgeBases {
         }
     }
 
+    fn letter(&self) -> char {
+        'k'
+    }
+
+    fn key(&self, thing: &str, position: u32) -> String {
+        format!("{thing}:{position}")
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        let failed = |cause: knowledge::Error| Error::Failed {
+            source_name: "knowledge",
+            cause: Box::new(cause),
+        };
+        for base in self.0.list_bases(caller).map_err(failed)? {
+            for collection in self.0.list_collections(caller, &base.id).map_err(failed)? {
+                let mut after: Option<String> = None;
+                loop {
+                    let found = self
+                        .0
+                        .list_documents(caller, &collection.id, after.as_deref(), FIND_PAGE)
+                        .map_err(failed)?;
+                    if let Some(document) = found.iter().find(|one| is_it(&one.id)) {
+                        return Ok(Some(document.id.clone()));
+                    }
+                    after = found.last().map(|one| one.id.clone());
+                    if found.len() < FIND_PAGE {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let Some((document, _)) = key.rsplit_once(':') else { return Ok(None) };
         // A chunk that is gone leaves its document, which is then read from its start.
@@ -76,7 +113,8 @@ impl Source for KnowledgeBases {
 
 fn hit_of(chunk: FoundChunk) -> Hit {
     Hit {
-        key: chunk.chunk_id,
+        thing: chunk.document_id,
+        position: chunk.chunk_index,
         title: chunk.title,
         snippet: if chunk.snippet.trim().is_empty() { chunk.content } else { chunk.snippet },
         pointer: Some(chunk.pointer),

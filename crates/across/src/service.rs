@@ -1,14 +1,19 @@
 //! Asks every source and merges what they give.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Caller, Deadline, Warning};
 
 use crate::duplicates::Content;
+use crate::id::{Mark, Read};
 use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
+
+/// Things whose marks are remembered; more begin anew.
+const MAX_KNOWN: usize = 50_000;
 
 /// What each source is asked for, so that duplicates can be folded without coming up short.
 const ASKED_OF_EACH: usize = 20;
@@ -46,12 +51,13 @@ pub struct Duplicate {
 #[derive(Clone)]
 pub struct Service {
     sources: Arc<Vec<Box<dyn Source>>>,
+    known: Arc<Mutex<HashMap<Mark, String>>>,
 }
 
 impl Service {
     /// Asks these sources.
     pub fn new(sources: Vec<Box<dyn Source>>) -> Self {
-        Service { sources: Arc::new(sources) }
+        Service { sources: Arc::new(sources), known: Arc::default() }
     }
 
     /// Finds things in every family, best first: by score, which means the same everywhere.
@@ -75,12 +81,16 @@ impl Service {
                     warnings.push(warning);
                 }
             }
-            let hits = (1..).zip(answer.hits).map(|(rank, hit)| Merged {
-                id: id::encode(source.name(), &hit.key),
-                source: source.name(),
-                hit,
-                rank,
-                duplicates: Vec::new(),
+            let hits = (1..).zip(answer.hits).map(|(rank, hit)| {
+                let mark = id::mark(source.name(), &hit.thing);
+                self.remember(mark, &hit.thing);
+                Merged {
+                    id: id::encode(source.letter(), &mark, hit.position),
+                    source: source.name(),
+                    hit,
+                    rank,
+                    duplicates: Vec::new(),
+                }
             });
             merged.extend(hits.map(|merged| (merged, source.folding())));
         }
@@ -121,11 +131,48 @@ impl Service {
     /// cannot answer.
     pub fn fetch(&self, caller: &Caller, id: &str, part: &Part) -> Result<(&'static str, Fetched)> {
         let missing = || Error::NotFound { id: id.chars().take(80).collect() };
-        let (name, key) = id::decode(id).ok_or_else(missing)?;
-        let source =
-            self.sources.iter().find(|source| source.name() == name).ok_or_else(missing)?;
+        let (source, key) = match id::decode(id).ok_or_else(missing)? {
+            Read::Long { source, key } => {
+                (self.sources.iter().find(|one| one.name() == source).ok_or_else(missing)?, key)
+            }
+            Read::Short { letter, mark, position } => {
+                let source = self.sources.iter().find(|one| one.letter() == letter);
+                let source = source.ok_or_else(missing)?;
+                let thing = self.thing_of(&**source, caller, &mark)?.ok_or_else(missing)?;
+                (source, source.key(&thing, position))
+            }
+        };
         let fetched = source.fetch(caller, &key, part)?.ok_or_else(missing)?;
         Ok((source.name(), fetched))
+    }
+}
+
+impl Service {
+    /// Finds the thing behind a mark: among those met lately, or else among all that the caller
+    /// may see. What is remembered only saves the search; any server finds it again.
+    fn thing_of(
+        &self,
+        source: &dyn Source,
+        caller: &Caller,
+        mark: &Mark,
+    ) -> Result<Option<String>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(mark).cloned();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let found = source.find(caller, &|thing| id::mark(source.name(), thing) == *mark)?;
+        if let Some(thing) = &found {
+            self.remember(*mark, thing);
+        }
+        Ok(found)
+    }
+
+    fn remember(&self, mark: Mark, thing: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(mark, thing.to_owned());
     }
 }
 

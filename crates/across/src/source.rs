@@ -8,8 +8,10 @@ use crate::Result;
 /// One thing that a family found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The family's own key; opaque to everyone else.
-    pub key: String,
+    /// The thing, in the family's own words: the same for every hit in it.
+    pub thing: String,
+    /// Where in the thing; [`Source::key`] makes the key of both.
+    pub position: u32,
     /// What a person calls it.
     pub title: String,
     /// What it says, unredacted.
@@ -94,6 +96,17 @@ pub enum Folding {
 pub trait Source: Send + Sync {
     /// Gives the family's name in answers and ids.
     fn name(&self) -> &'static str;
+
+    /// The first letter of the family's ids.
+    fn letter(&self) -> char;
+
+    /// Gives the key of a place in a thing, as [`Source::fetch`] takes it.
+    fn key(&self, thing: &str, position: u32) -> String;
+
+    /// Finds the thing that a caller may see and `is_it` knows; looks at all of them.
+    ///
+    /// Fails when the family does.
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>>;
 
     /// Finds up to `limit` things.
     fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn;

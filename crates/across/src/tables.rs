@@ -22,7 +22,7 @@ const FETCH_WAIT: Duration = Duration::from_secs(10);
 const MAX_ROWS: usize = 50;
 
 /// Values that are compared with what an id names.
-const MAX_COMPARED: usize = 10_000;
+const MAX_COMPARED: usize = 1_000_000;
 
 /// Characters of a value that a result shows.
 const SHOWN_CHARS: usize = 500;
@@ -52,7 +52,8 @@ impl Tables {
         let of_table = words.fit(&even, &about);
         if !of_table.found.is_empty() {
             hits.push(Hit {
-                key: schema.name.clone(),
+                thing: schema.name.clone(),
+                position: 0,
                 title: schema.name.clone(),
                 snippet: about.clone(),
                 pointer: None,
@@ -83,7 +84,8 @@ impl Tables {
             let fit = words.fit(&worth, &format!("{value}\n{field} {about}"));
             let shown: String = value.chars().take(SHOWN_CHARS).collect();
             hits.push(Hit {
-                key: key_of(&schema.name, &field, &value, &roots),
+                thing: format!("{}{BETWEEN}{field}", schema.name),
+                position: mark_of(&value),
                 title: format!("{}: {field}", schema.name),
                 snippet: format!("{field}: {shown} ({n_rows} rows)"),
                 pointer: Some(format!("{}.{field}", schema.name)),
@@ -125,6 +127,34 @@ impl Source for Tables {
         found
     }
 
+    fn letter(&self) -> char {
+        't'
+    }
+
+    fn key(&self, thing: &str, position: u32) -> String {
+        // A thing without a field is the table itself.
+        if thing.contains(BETWEEN) {
+            format!("{thing}{BETWEEN}{position:08x}{BETWEEN}")
+        } else {
+            thing.to_owned()
+        }
+    }
+
+    fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>> {
+        for schema in self.0.schemas(caller) {
+            if is_it(&schema.name) {
+                return Ok(Some(schema.name.clone()));
+            }
+            for field in schema.column_names() {
+                let thing = format!("{}{BETWEEN}{field}", schema.name);
+                if is_it(&thing) {
+                    return Ok(Some(thing));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let mut parts = key.split(BETWEEN);
         let table = parts.next().unwrap_or_default();
@@ -144,12 +174,14 @@ impl Source for Tables {
                 if !schema.column_names().iter().any(|name| name == field) {
                     return Ok(None);
                 }
-                let words: Vec<&str> = words.split(' ').collect();
+                let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
                 let values = self
                     .0
                     .values_with(caller, table, field, &words, MAX_COMPARED, &deadline)
                     .map_err(failed)?;
-                let Some(found) = values.into_iter().find(|found| mark_of(&found.value) == mark)
+                let Some(found) = values
+                    .into_iter()
+                    .find(|found| format!("{:08x}", mark_of(&found.value)) == mark)
                 else {
                     return Ok(None);
                 };
@@ -187,18 +219,9 @@ fn about(schema: &Schema) -> String {
     about
 }
 
-/// Names a value by what found it and a mark, so that an id does not hold text of a source.
-fn key_of(table: &str, field: &str, value: &str, roots: &[String]) -> String {
-    let folded = value.to_lowercase();
-    let words: Vec<&str> =
-        roots.iter().map(String::as_str).filter(|root| folded.contains(root)).collect();
-    [table, field, &mark_of(value), &words.join(" ")].join(&BETWEEN.to_string())
-}
-
 /// Tells values of one column apart: 32 bits of FNV-1a, which are the same in every version.
-fn mark_of(value: &str) -> String {
-    let hash = value
+fn mark_of(value: &str) -> u32 {
+    value
         .bytes()
-        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    format!("{hash:08x}")
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

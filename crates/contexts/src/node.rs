@@ -1,8 +1,9 @@
 //! A node of a document by its pointer, cut to size: how an agent reads around a hit.
 
-use model::{Caller, Deadline};
+use model::{Around, Caller, Deadline};
 use serde::Serialize;
 use store::TypedObject;
+use text::REDACTION_CONTEXT_CHARS;
 
 use crate::access::Right;
 use crate::json::{Event, Kind, Walk};
@@ -48,6 +49,25 @@ pub struct Node {
     pub truncated: bool,
     /// What is not in the text, and how to read it.
     pub warnings: Vec<String>,
+    /// The characters of a string before the text, for redaction; they do not leave.
+    #[serde(skip)]
+    pub before: String,
+    /// Those after it.
+    #[serde(skip)]
+    pub after: String,
+}
+
+impl Node {
+    /// Gives what stands around the text, which is at this place of an answer.
+    pub fn around(&self, at: &str) -> Around {
+        let name = self.json_pointer.rsplit('/').find(|part| part.parse::<u64>().is_err());
+        Around {
+            at: at.to_owned(),
+            name: name.map(|name| name.replace("~1", "/").replace("~0", "~")),
+            before: self.before.clone(),
+            after: self.after.clone(),
+        }
+    }
 }
 
 impl Service {
@@ -86,7 +106,9 @@ impl Service {
     ) -> Result<Node> {
         let wanted = format!("{scope}{}", json_path(&request.json_path)?);
         let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
-        let kept = request.offset..request.offset.saturating_add(max_chars);
+        // More is read than is shown: what is private may reach over an edge.
+        let kept = request.offset.saturating_sub(REDACTION_CONTEXT_CHARS)
+            ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
         let missing = || Error::NoNode { pointer: request.json_path.clone() };
         let Found { event, mut walk } =
@@ -102,9 +124,11 @@ impl Service {
             total_chars: None,
             truncated: false,
             warnings: vec![],
+            before: String::new(),
+            after: String::new(),
         };
         match event {
-            Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset),
+            Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset, max_chars),
             Event::Begin(kind) | Event::End(kind) => {
                 node.kind = kind.as_str();
                 let outline = Outline::read(&mut walk, kind, max_chars)?;
@@ -118,14 +142,19 @@ impl Service {
     }
 }
 
-fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize) {
+fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize, max_chars: usize) {
     node.kind = kind.as_str();
-    walk.text().clone_into(&mut node.text);
-    let n_chars = node.text.chars().count();
     if kind != Kind::String {
-        node.char_end = n_chars;
+        walk.text().clone_into(&mut node.text);
+        node.char_end = node.text.chars().count();
         return;
     }
+    let mut chars = walk.text().chars();
+    let n_before = offset.min(REDACTION_CONTEXT_CHARS);
+    node.before = chars.by_ref().take(n_before).collect();
+    node.text = chars.by_ref().take(max_chars).collect();
+    node.after = chars.collect();
+    let n_chars = node.text.chars().count();
     let total = walk.n_chars();
     node.char_start = offset.min(total);
     node.char_end = node.char_start + n_chars;

@@ -10,6 +10,9 @@ use crate::{Error, Result};
 /// Characters of a string inside a container that are shown.
 const STRING_CHARS: usize = 500;
 
+/// Characters after them that are looked at.
+const LOOK_AHEAD_CHARS: usize = 500;
+
 /// A container as text.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
@@ -25,7 +28,8 @@ impl Outline {
         kind: Kind,
         max_chars: usize,
     ) -> Result<Outline> {
-        walk.keep_text(0..STRING_CHARS);
+        // A little more is read, so that the end of what is shown does not divide an address.
+        walk.keep_text(0..STRING_CHARS + LOOK_AHEAD_CHARS);
         let mut outline = Outline::default();
         let mut budget = max_chars;
         let mut open = vec![(kind, 0_usize)];
@@ -53,7 +57,7 @@ impl Outline {
                     open.push((kind, 0));
                 }
                 Event::Leaf(Kind::String) => {
-                    let mut shown = walk.text().to_owned();
+                    let mut shown = text::cut_outside_private(walk.text(), STRING_CHARS).to_owned();
                     if walk.n_chars() > STRING_CHARS {
                         outline.n_shortened += 1;
                         shown.push_str(&format!("… ({} characters)", walk.n_chars()));

@@ -73,7 +73,38 @@ pub struct FoundAnywhere {
     pub warnings: Vec<Warning>,
 }
 
+/// Strings that are looked at in one step.
+const FIND_PAGE: usize = 500;
+
 impl Service {
+    /// Finds the indexed string of a table whose absolute pointer `is_it` knows; looks at all.
+    ///
+    /// Fails when the table does not exist for the caller.
+    pub fn find_pointer(
+        &self,
+        caller: &Caller,
+        table: &str,
+        is_it: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<String>> {
+        let namespace = self.get_table(caller, table)?.namespace();
+        let mut after = None;
+        loop {
+            let page = store::DocumentPage { prefix: String::new(), after, limit: FIND_PAGE };
+            let found = match self.0.store.documents(&namespace, &page) {
+                Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
+                found => found?,
+            };
+            let pointers = found.iter().filter_map(|one| one.metadata["json_pointer"].as_str());
+            if let Some(pointer) = pointers.into_iter().find(|pointer| is_it(pointer)) {
+                return Ok(Some(pointer.to_owned()));
+            }
+            after = found.last().map(|one| one.id.clone());
+            if found.len() < FIND_PAGE {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Searches what a tool covers, for whoever may read its project or holds a key of an
     /// endpoint that it is bound to.
     pub fn search(
@@ -117,7 +148,8 @@ impl Service {
         found.warnings.extend(response.warnings);
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
-        found.warnings.extend(self.0.vectors.warning(n_passages, n_vectors));
+        let hits = response.hits.iter().map(|ranked| &ranked.hit);
+        found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
         for ranked in response.hits {
             if found.results.len() == top_k {
                 break;

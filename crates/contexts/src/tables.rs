@@ -113,13 +113,29 @@ impl Service {
         file: &Path,
         deadline: &Deadline,
     ) -> Result<(Table, Option<Job>)> {
+        self.replace_table_as(caller, id, None, file, deadline)
+    }
+
+    /// Replaces the document of a table, and its name where one is given, together.
+    pub fn replace_table_as(
+        &self,
+        caller: &Caller,
+        id: &str,
+        name: Option<&str>,
+        file: &Path,
+        deadline: &Deadline,
+    ) -> Result<(Table, Option<Job>)> {
         let (table, _) = self.table_of(caller, id, Right::Edit)?;
+        let name = name.map(named).transpose()?;
         let owner = Owner { table: &table.id, tenant: &table.tenant };
         let (document, summary) = self.keep(&owner, file, deadline)?;
         let now = self.0.clock.now();
         let changed = self.change::<Table>(&table.id, |table| {
             table.former.push(table.document.clone());
             take_on(table, &document, summary);
+            if let Some(name) = &name {
+                table.name.clone_from(name);
+            }
             table.version += 1;
             table.updated_at = now;
             Ok(())

@@ -3,6 +3,7 @@
 //! stdout belongs to the protocol (`dowse mcp`) and to what a command was asked to print;
 //! everything else goes to stderr.
 
+mod bench_cli;
 mod cli;
 mod config;
 mod kb_cli;
@@ -10,7 +11,9 @@ mod kb_cli;
 mod commands;
 mod wiring;
 
+mod archive;
 mod clock;
+mod control;
 mod issuer;
 mod logs;
 mod open_files;
@@ -29,7 +32,9 @@ fn main() -> ExitCode {
     }
     let cli = cli::Cli::parse();
     logs::start(&cli.log);
-    match commands::run(cli.command) {
+    let ended = commands::run(cli.command);
+    wiring::close_stores();
+    match ended {
         Ok(code) => code,
         Err(error) => {
             print::error(&error);

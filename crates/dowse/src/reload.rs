@@ -19,12 +19,14 @@ const SETTLED_AFTER: Duration = Duration::from_millis(200);
 pub(crate) type Stamp = Option<(SystemTime, u64)>;
 
 /// Watches the configuration until `shutdown`, and puts what `build` makes of it in place. `seen`
-/// is the stamp of what is in place now: a change since then must not be missed.
+/// is the stamp of what is in place now: a change since then must not be missed. It is read again
+/// without a change when `is_due`, since something that it names was away.
 pub(crate) fn watch(
     path: PathBuf,
     mut seen: Stamp,
     shared: Shared,
     shutdown: CancellationToken,
+    is_due: impl Fn() -> bool + Send + Sync + 'static,
     build: impl Fn() -> anyhow::Result<App> + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
@@ -35,7 +37,7 @@ pub(crate) fn watch(
                 _ = hangup.recv() => seen = settled(&path).await,
                 () = tokio::time::sleep(LOOK_EVERY) => {
                     // A file that is gone for a moment is being replaced by an editor.
-                    if stamp(&path).is_none_or(|now| Some(now) == seen) {
+                    if stamp(&path).is_none_or(|now| Some(now) == seen) && !is_due() {
                         continue;
                     }
                     seen = settled(&path).await;
@@ -43,6 +45,7 @@ pub(crate) fn watch(
                 () = shutdown.cancelled() => return,
             }
             let build = std::sync::Arc::clone(&build);
+            // A panic while it is built ends this attempt, and nothing else.
             match tokio::task::spawn_blocking(move || build()).await {
                 Ok(Ok(app)) if opens_the_door(&shared.load(), &app) => tracing::error!(
                     file = %path.display(),
@@ -58,7 +61,11 @@ pub(crate) fn watch(
                     error = format!("{error:#}"),
                     "the new configuration does not work, the old one stays"
                 ),
-                Err(error) => tracing::error!(%error, "the configuration could not be read"),
+                Err(error) => tracing::error!(
+                    file = %path.display(),
+                    %error,
+                    "the new configuration could not be built, the old one stays"
+                ),
             }
         }
     });

@@ -8,8 +8,9 @@ use crate::Format;
 /// The text of a document in blocks, and what is known about it as a whole.
 ///
 /// The whole text is the blocks joined by [`model::BLOCK_SEPARATOR`]; every span counts
-/// characters of it. A block is never blank, starts and ends without white space (code and
-/// tables keep the indentation of their first line), and holds `\n` as its only line break.
+/// characters of it. A block is never blank, starts and ends without white space (code, tables and
+/// items of lists keep the indentation of their first line), and holds `\n` as its only line
+/// break. Headings begin with `#` for each level and items of lists with their number or `- `.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What the document is, by its content.

@@ -1,6 +1,14 @@
 //! Running text as it is put together from pieces: white space folded the way a browser does,
 //! with no space where a line of Chinese or Japanese was only broken.
 
+/// Lists are drawn nested at most so deep.
+const MAX_LIST_DEPTH: usize = 8;
+
+/// Gives what stands before an item of a list inside `depth` lists, its own included.
+pub(crate) fn list_indent(depth: usize) -> String {
+    "  ".repeat(depth.saturating_sub(1).min(MAX_LIST_DEPTH))
+}
+
 /// A paragraph in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {

@@ -16,7 +16,7 @@
 //! let (document, warnings) = extract(page, "notes.html", &Caps::standard());
 //! assert_eq!(document.format, Format::Html);
 //! assert_eq!(document.title.as_deref(), Some("Notes"));
-//! assert_eq!(document.text(), "Budget\n\nSpent less than planned.");
+//! assert_eq!(document.text(), "# Budget\n\nSpent less than planned.");
 //! assert!(warnings.is_empty());
 //! ```
 #![doc(test(attr(deny(warnings))))]

@@ -30,7 +30,48 @@ pub(crate) fn read(format: Format, bytes: &[u8], output: &mut Output) -> Result<
         return Err(Error::broken(format, "the part `content.xml` is missing"));
     };
     let content = decode_xml(&content, output);
-    Walk::new(format).read(&content, output)
+    Walk::new(format).read(&content, output)?;
+    push_formulas(&zip, format, output)
+}
+
+/// Pushes the formulas, which are documents of their own inside the package.
+fn push_formulas(zip: &ZipFile, format: Format, output: &mut Output) -> Result<()> {
+    for entry in zip.entries().iter().filter(|entry| entry.name.ends_with("/content.xml")) {
+        let content = match zip.read(entry, output) {
+            Ok(content) => content,
+            Err(error) if error.stops_everything() => return Err(error),
+            Err(_) => continue,
+        };
+        let content = decode_xml(&content, output);
+        let head = content.get(..content.floor_char_boundary(1024)).unwrap_or(&content);
+        if head.contains("Math/MathML") {
+            let formula = formula_text(&content, format, output)?;
+            output.push(BlockKind::Other, &Pointer::Whole, formula)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the signs of a formula in their order; what other programs note beside it is left out.
+fn formula_text(content: &str, format: Format, output: &mut Output) -> Result<String> {
+    let mut signs: Vec<String> = Vec::new();
+    let mut in_annotation = false;
+    let mut reader = XmlReader::new(content, format, output.caps());
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Start(tag))) => {
+                in_annotation |= tag.local_name().as_ref() == "annotation";
+            }
+            Ok(Some(XmlEvent::End(name))) => in_annotation &= name != "annotation",
+            Ok(Some(XmlEvent::Text(text))) => {
+                if !in_annotation && !text.trim().is_empty() {
+                    signs.push(text.trim().to_owned());
+                }
+            }
+            Err(error) if error.stops_everything() => return Err(error),
+            Ok(None) | Err(_) => return Ok(signs.join(" ")),
+        }
+    }
 }
 
 /// Reads the flat form, which is one XML file.

@@ -11,6 +11,12 @@ use crate::{Caps, Format};
 /// The most warnings one document gives; the rest would say the same.
 const MAX_WARNINGS: usize = 64;
 
+/// Deeper headings are written like the deepest of Markdown.
+const MAX_HEADING_MARKS: u8 = 6;
+
+/// The longest number of a list item, such as `(viii)` or `1.2.10.`.
+const MAX_MARK_BYTES: usize = 10;
+
 /// The document being made.
 pub(crate) struct Output<'a> {
     caps: &'a Caps,
@@ -66,10 +72,11 @@ impl<'a> Output<'a> {
         text: impl AsRef<str>,
     ) -> Result<()> {
         self.check_time()?;
-        let mut text = clean(text.as_ref(), kind);
+        let text = clean(text.as_ref(), kind);
         if text.is_empty() {
             return Ok(());
         }
+        let mut text = marked(text, kind);
         let room = self.caps.output_bytes.saturating_sub(self.n_written);
         let is_cut = text.len() > room;
         if is_cut {
@@ -210,7 +217,10 @@ impl<'a> Output<'a> {
                 matches!(block.kind, BlockKind::Heading(1))
                     && !matches!(block.pointer, Pointer::Inner { .. })
             });
-            headings.next().map(|block| block.text.split_whitespace().collect::<Vec<_>>().join(" "))
+            headings.next().map(|block| {
+                let title = block.text.trim_start_matches('#');
+                title.split_whitespace().collect::<Vec<_>>().join(" ")
+            })
         });
         Finished { outcome, reason, blocks: self.blocks, warnings, title, language: self.language }
     }
@@ -229,9 +239,39 @@ impl<'a> Output<'a> {
     }
 }
 
+/// Writes a heading and an item of a list as Markdown does, so that structure is seen in the text.
+fn marked(text: String, kind: BlockKind) -> String {
+    match kind {
+        BlockKind::Heading(level) => {
+            let marks = "#".repeat(usize::from(level.clamp(1, MAX_HEADING_MARKS)));
+            format!("{marks} {text}")
+        }
+        BlockKind::ListItem if !has_item_mark(text.trim_start()) => {
+            let indent = text.len() - text.trim_start().len();
+            let (indent, item) = text.split_at(indent);
+            format!("{indent}- {item}")
+        }
+        BlockKind::ListItem
+        | BlockKind::Paragraph
+        | BlockKind::Table
+        | BlockKind::Code
+        | BlockKind::Other => text,
+    }
+}
+
+/// Tells whether an item has a number, a letter or a bullet already.
+fn has_item_mark(item: &str) -> bool {
+    let Some((mark, _)) = item.split_once([' ', '\t']) else { return false };
+    let is_bullet = matches!(mark, "-" | "*" | "+" | "•" | "‣" | "◦" | "▪" | "–" | "·" | "o");
+    let is_number = mark.len() <= MAX_MARK_BYTES
+        && (mark.ends_with(['.', ')']) || mark.starts_with('('))
+        && mark.chars().any(char::is_alphanumeric);
+    is_bullet || is_number
+}
+
 /// Makes text fit for a block: one kind of line break, no control characters, no blank edges.
 fn clean(text: &str, kind: BlockKind) -> String {
-    let keeps_indent = matches!(kind, BlockKind::Code | BlockKind::Table);
+    let keeps_indent = matches!(kind, BlockKind::Code | BlockKind::Table | BlockKind::ListItem);
     let text = text.trim_end();
     let text = if keeps_indent { trim_blank_lines(text) } else { text.trim_start() };
     let is_unwanted = |char: char| {

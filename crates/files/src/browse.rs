@@ -1,10 +1,11 @@
 //! What is in the index of the folders, for people who look at it: files in the order of their
 //! paths, a page at a time, and the passages of one file.
 
-use model::{Caller, DocumentId, Passage};
+use model::{Caller, DocumentId, Passage, ReadOutcome};
 use serde::Serialize;
 use store::{Counts, DocumentPage};
 
+use crate::outcomes::outcome_of;
 use crate::{Error, Result, Service};
 
 /// Files of one page.
@@ -18,6 +19,10 @@ const MAX_COMPARED: usize = 20_000;
 pub struct FileEntry {
     /// Its path.
     pub path: String,
+    /// What became of it.
+    pub outcome: ReadOutcome,
+    /// Why it has no text, where it has none.
+    pub reason: Option<String>,
     /// Its passages; none when only its name could be indexed.
     pub n_passages: usize,
     /// Its size, where it is known.
@@ -66,12 +71,14 @@ impl Service {
             let is_last = documents.len() < MAX_LISTED;
             for document in documents {
                 let path = document.id.to_string();
-                after = Some(document.id);
+                after = Some(document.id.clone());
                 n_compared += 1;
                 if word.as_ref().is_some_and(|word| !text::fold(&path).contains(word.as_str())) {
                     continue;
                 }
                 page.files.push(FileEntry {
+                    outcome: outcome_of(&document),
+                    reason: document.metadata["reason"].as_str().map(str::to_owned),
                     n_passages: document.n_passages,
                     bytes: document.metadata["bytes"].as_u64(),
                     modified: document.metadata["modified"].as_i64(),

@@ -10,7 +10,9 @@ use ingest::{
     Cut, Gone, Hooks, Item, Job, JobContext, JobFailure, Pipeline, Prepared, Progress, Runner,
     Scope, Unchanged, Vectors, arguments_of,
 };
-use model::{Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes};
+use model::{
+    AttributeValue, Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
@@ -49,6 +51,35 @@ const NAMESPACE: &str = "files";
 /// was anything.
 pub fn forget_all(store: &Store) -> Result<bool> {
     Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
+}
+
+/// What happens to files of folders that are no roots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strangers {
+    /// They leave the index: whoever took the folder out of the configuration asked for that.
+    Forget,
+    /// They stay, unseen: nobody asked for anything.
+    Keep,
+}
+
+/// Names the roots that a store has files of, for one that nobody wrote them down for.
+pub fn indexed_roots(store: &Store) -> Result<BTreeSet<String>> {
+    let namespace = NamespaceId::new(NAMESPACE);
+    let mut roots = BTreeSet::new();
+    let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
+    loop {
+        let documents = match store.documents(&namespace, &page) {
+            Err(store::Error::UnknownNamespace { .. }) => return Ok(roots),
+            documents => documents?,
+        };
+        let Some(last) = documents.last() else { return Ok(roots) };
+        page.after = Some(last.id.clone());
+        for document in documents {
+            if let Some(AttributeValue::Keyword(root)) = document.attributes.get(attribute::ROOT) {
+                roots.insert(root.clone());
+            }
+        }
+    }
 }
 
 /// What an indexer works with.
@@ -171,19 +202,23 @@ impl Indexer {
 
     /// Takes out of the index, and off the disk, what belongs to no root any more or was indexed
     /// through another root than its own, and tells how many files that were.
-    pub fn forget_other_roots(&self) -> Result<usize> {
+    pub fn forget_other_roots(&self, strangers: Strangers) -> Result<usize> {
         let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
         let mut n_removed = 0;
         loop {
             let documents = self.config.store.documents(&self.namespace, &page)?;
             let Some(last) = documents.last() else { break };
             page.after = Some(last.id.clone());
-            let is_known = |document: &DocumentInfo| {
-                let owner = self.config.roots.owner_of(Path::new(document.id.as_str()));
-                owner.is_some_and(|owner| {
+            let is_known = |document: &DocumentInfo| match self
+                .config
+                .roots
+                .owner_of(Path::new(document.id.as_str()))
+            {
+                None => strangers == Strangers::Keep,
+                Some(owner) => {
                     let root = document.attributes.get(attribute::ROOT);
                     root == Some(&owner.name.as_str().into())
-                })
+                }
             };
             let gone: Vec<DocumentId> = documents
                 .into_iter()
@@ -345,9 +380,11 @@ impl Indexer {
             None => Selection::Folder(PathBuf::from(&arguments.folder)),
         };
         let indexed = self.take_in(root, &selection, arguments.full, context.progress()).map_err(
-            |error| match error {
-                crate::Error::Ingest(error) => JobFailure::from(error),
-                error => JobFailure::Passing(with_causes(&error)),
+            |error| {
+                if let crate::Error::Ingest(error) = error {
+                    return JobFailure::from(error);
+                }
+                JobFailure::Passing(with_causes(&error))
             },
         )?;
         serde_json::to_value(indexed).map_err(|error| JobFailure::Final(error.to_string()))

@@ -39,9 +39,11 @@ pub use browse::{FileEntry, FilePage, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
 pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};
-pub use index::{INDEX_JOB, Indexed, Indexer, IndexerConfig, VECTORS_JOB, forget_all};
+pub use index::{
+    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, indexed_roots,
+};
 pub use outcomes::{FileOutcome, RootOutcomes};
-pub use preview::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
+pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};

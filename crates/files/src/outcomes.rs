@@ -107,7 +107,7 @@ impl Indexer {
 }
 
 /// Gives what became of a file; what an earlier version wrote says it by its passages.
-fn outcome_of(document: &DocumentInfo) -> ReadOutcome {
+pub(crate) fn outcome_of(document: &DocumentInfo) -> ReadOutcome {
     let stored = match document.attributes.get(attribute::OUTCOME) {
         Some(AttributeValue::Keyword(code)) => code.parse().ok(),
         _ => None,

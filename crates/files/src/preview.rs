@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Caller, Passage, Warning};
+use model::{Around, Caller, Passage, Warning};
 use serde::Serialize;
 
 use crate::place::{self, Place};
@@ -50,6 +50,9 @@ pub struct Preview {
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// The text around the preview, for redaction; it does not leave.
+    #[serde(skip)]
+    pub around: Around,
 }
 
 /// A stretch of a longer text, in characters.
@@ -75,6 +78,17 @@ impl Window {
     }
 }
 
+/// A stretch of a file's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    /// The text.
+    pub text: String,
+    /// Which characters of the file's text it is.
+    pub window: Window,
+    /// The place of the character that was asked for.
+    pub pointer: String,
+}
+
 /// Opens a preview.
 pub(crate) fn preview(
     indexer: &Indexer,
@@ -92,6 +106,7 @@ pub(crate) fn preview(
             truncated: false,
             window: Window::default(),
             warnings: vec![Warning::new("no_text", NO_TEXT)],
+            around: Around::default(),
         });
     }
     let (place, covered) = match &request.pointer {
@@ -117,9 +132,22 @@ pub(crate) fn preview(
         pointer: pointer_at(&passages, &text, &window, &place),
         preview: text.chars[window.start..window.end].iter().collect(),
         truncated: window.start > 0 || window.end < window.total,
+        around: around(&text, &window, "/preview"),
         window,
         warnings,
     })
+}
+
+/// Gives the text around a window, so that what is private and reaches over an edge is known.
+fn around(text: &WholeText, window: &Window, at: &str) -> Around {
+    let n_context = text::REDACTION_CONTEXT_CHARS;
+    let before = window.start.saturating_sub(n_context)..window.start;
+    Around {
+        at: at.to_owned(),
+        name: None,
+        before: text.chars.get(before).unwrap_or_default().iter().collect(),
+        after: text.chars.iter().skip(window.end).take(n_context).collect(),
+    }
 }
 
 /// Gives a stretch of the text of a file as the index has it: from `offset`, or around `at`.
@@ -130,7 +158,7 @@ pub(crate) fn stretch(
     from: Option<usize>,
     at: usize,
     max_chars: usize,
-) -> Result<(String, Window)> {
+) -> Result<FileText> {
     let (_, passages) = opened(indexer, caller, path)?;
     let text = whole_text(&passages);
     let total = text.chars.len();
@@ -138,7 +166,12 @@ pub(crate) fn stretch(
     let around = if total <= max_chars { 0 } else { at.saturating_sub(max_chars / 2) };
     let start = from.unwrap_or(around).min(total);
     let end = (start + max_chars).min(total);
-    Ok((text.chars[start..end].iter().collect(), Window { start, end, total }))
+    let place = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
+    Ok(FileText {
+        text: text.chars[start..end].iter().collect(),
+        window: Window { start, end, total },
+        pointer: place.map(|passage| passage.pointer.to_string()).unwrap_or_default(),
+    })
 }
 
 /// Finds a file that the caller may read, and its passages.

@@ -6,7 +6,7 @@
 use infer::{Llm, Message};
 use model::{Clock, Deadline};
 use serde::Serialize;
-use text::{Analyzer, LanguageSet, query_filters};
+use text::query_filters;
 
 use crate::walk::normal_ext;
 use crate::{Error, Result};
@@ -54,7 +54,8 @@ pub(crate) fn rewrite(
     let by_rules = fts(&said.text, &filters.years);
     let Some(llm) = llm else {
         return Ok(Rewritten {
-            notes: "read by rules: words joined, extensions and years taken as filters".to_owned(),
+            notes: "read by rules: question words left out, extensions and years taken as filters"
+                .to_owned(),
             fts: by_rules,
             filters,
             engine: "rules".to_owned(),
@@ -62,35 +63,158 @@ pub(crate) fn rewrite(
     };
     let prompt = format!(
         "Rewrite the question between the marks as a short full-text query: important words \
-         only, phrases in double quotes, AND and OR. Answer with the query alone.\n\
+         only, phrases in double quotes, OR between phrases that are alternatives. Answer with the \
+         query alone, on one line.\n\
          <question>\n{}\n</question>",
         query.replace('<', "‹").replace('>', "›")
     );
     let completion = llm
         .complete(&[Message::user(prompt)], MAX_TOKENS, &deadline.for_upstream())
         .map_err(Error::Llm)?;
-    let line = completion.text.lines().map(str::trim).find(|line| !line.is_empty());
+    let notes = match checked(&completion.text, query) {
+        Some(_) => "query by the language model, filters by rules",
+        None => "the language model gave no usable query: read by rules",
+    };
     Ok(Rewritten {
-        fts: line.map_or(by_rules, str::to_owned),
+        fts: checked(&completion.text, query).unwrap_or(by_rules),
         filters,
-        notes: "query by the language model, filters by rules".to_owned(),
+        notes: notes.to_owned(),
         engine: llm.name().to_owned(),
     })
 }
 
+/// Joins the words that say what is wanted, as they were typed. Words are alternatives in a
+/// search, so nothing stands between them; text without spaces stays whole.
 fn fts(text: &str, years: &[String]) -> String {
-    let words = Analyzer::new().analyze_query(text, LanguageSet::all());
-    let mut parts: Vec<String> = words
-        .iter()
-        .filter(|word| word.kind.is_sequential())
-        .take(MAX_WORDS)
-        .map(|word| word.exact.clone())
-        .collect();
-    parts.dedup();
-    let mut fts = parts.join(" AND ");
-    if !years.is_empty() {
-        let years = format!("({})", years.join(" OR "));
-        fts = if fts.is_empty() { years } else { format!("{fts} AND {years}") };
+    let is_edge = |char: char| !char.is_alphanumeric() && char != '"' && char != '*';
+    let mut kept: Vec<&str> = Vec::new();
+    for typed in text.split_whitespace() {
+        let word = typed.trim_matches(is_edge);
+        let is_small = text::is_small_word(&text::fold(word)) || is_question_word(word);
+        if !word.is_empty() && !is_small && !kept.contains(&word) {
+            kept.push(word);
+        }
+        if kept.len() == MAX_WORDS {
+            break;
+        }
     }
-    fts
+    if kept.is_empty() { years.join(" OR ") } else { kept.join(" ") }
+}
+
+/// Words that ask, and are found everywhere. The languages are those of the seeds; more are data.
+fn is_question_word(word: &str) -> bool {
+    const QUESTION_WORDS: &[&str] = &[
+        "what",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "when",
+        "where",
+        "why",
+        "how",
+        "find",
+        "show",
+        "list",
+        "give",
+        "tell",
+        "please",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "would",
+        "should",
+        "care",
+        "cine",
+        "unde",
+        "cum",
+        "cand",
+        "când",
+        "cât",
+        "cat",
+        "ce",
+        "găsește",
+        "arata",
+        "was",
+        "wer",
+        "wo",
+        "wann",
+        "warum",
+        "wie",
+        "welche",
+        "welcher",
+        "welches",
+        "que",
+        "qui",
+        "quoi",
+        "où",
+        "quand",
+        "comment",
+        "pourquoi",
+        "quel",
+        "quelle",
+        "quels",
+        "qué",
+        "quién",
+        "dónde",
+        "cuándo",
+        "cómo",
+        "cuál",
+    ];
+    QUESTION_WORDS.contains(&word.to_lowercase().as_str())
+}
+
+/// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
+/// nothing when it is something else.
+fn checked(answer: &str, question: &str) -> Option<String> {
+    let line =
+        answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
+    let line = line.trim_start_matches("Query:").trim_start_matches("query:").trim();
+    // `AND` and `NEAR` are words for a search, and brackets would be too.
+    let words = line.split_whitespace().filter(|word| !["AND", "NEAR", "NOT"].contains(word));
+    let line = words.collect::<Vec<_>>().join(" ").replace(['(', ')', '<', '>'], " ");
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let most = question.chars().count() * 2 + MORE_CHARS;
+    let has_words = line.chars().any(char::is_alphanumeric);
+    let quotes_match = line.matches('"').count() % 2 == 0;
+    (has_words && quotes_match && line.chars().count() <= most).then_some(line)
+}
+
+/// How much longer than the question a rewritten one may be, beside twice its length.
+const MORE_CHARS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_that_say_something_are_kept() {
+        for (text, expected) in [
+            ("Which contracts mention vendor X?", "contracts mention vendor X"),
+            ("how do I renew the \"master agreement\"?", "renew \"master agreement\""),
+            ("東京の図書館はどこですか", "東京の図書館はどこですか"),
+            ("where is the", ""),
+        ] {
+            assert_eq!(fts(text, &[]), expected, "{text}");
+        }
+        assert_eq!(fts("the", &["2020".to_owned(), "2021".to_owned()]), "2020 OR 2021");
+    }
+
+    #[test]
+    fn what_a_model_writes_is_checked() {
+        let check = |answer: &str| checked(answer, "contracts of vendor X");
+        assert_eq!(
+            check("vendor AND (contract OR agreement)\nbecause…").as_deref(),
+            Some("vendor contract OR agreement")
+        );
+        assert_eq!(
+            check("```\n\"vendor x\" contract\n```").as_deref(),
+            Some("\"vendor x\" contract")
+        );
+        assert_eq!(check(""), None);
+        assert_eq!(check("\"vendor"), None);
+        assert_eq!(check(&"word ".repeat(100)), None);
+    }
 }

@@ -128,21 +128,33 @@ pub(crate) fn search(
     let mut response = ask(searched, request, query, &roots, &filters, deadline)?;
     let exts_are_said = request.exts.is_none() && !filters.exts.is_empty();
     let years_are_said = request.years.is_none() && !filters.years.is_empty();
-    if response.hits.is_empty() && (exts_are_said || years_are_said) {
-        // Words that were read as filters must not hide what was asked for.
+    let has_filters = !filters.exts.is_empty() || !filters.years.is_empty();
+    if has_filters && (response.hits.is_empty() || is_mended(&response)) {
         let relaxed = Filters {
             exts: if exts_are_said { Vec::new() } else { filters.exts.clone() },
             years: if years_are_said { Vec::new() } else { filters.years.clone() },
         };
-        let wider = ask(searched, request, &request.query, &roots, &relaxed, deadline)?;
-        if !wider.hits.is_empty() {
+        let none = Filters { exts: Vec::new(), years: Vec::new() };
+        let is_said = exts_are_said || years_are_said;
+        let wider = if is_said { &relaxed } else { &none };
+        let asked = if is_said { request.query.as_str() } else { query };
+        let wider = ask(searched, request, asked, &roots, wider, deadline)?;
+        let words_are_there = !wider.hits.is_empty() && !is_mended(&wider);
+        if is_said && !wider.hits.is_empty() && (words_are_there || response.hits.is_empty()) {
+            // Words that were read as filters must not hide what was asked for.
             warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
             (response, filters) = (wider, relaxed);
+        } else if words_are_there {
+            // The words are right: it is the filter that leaves nothing, and nobody mistyped.
+            response.hits.clear();
+            response.warnings.retain(|warning| warning.code != SPELLING);
+            response.total = retrieve::Total { n: 0, is_exact: true };
         }
     }
     warnings.extend(response.warnings);
     let Coverage { n_passages, n_vectors } = response.coverage;
-    warnings.extend(indexer.config().vectors.warning(n_passages, n_vectors));
+    let hits = response.hits.iter().map(|ranked| &ranked.hit);
+    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, hits));
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
     }
@@ -195,6 +207,13 @@ pub(crate) fn search(
     Ok(Found { items, pagination, exts, years, warnings, coverage: response.coverage })
 }
 
+/// The code of the warning that other words were searched for.
+const SPELLING: &str = "query_corrected";
+
+fn is_mended(response: &retrieve::Response) -> bool {
+    response.warnings.iter().any(|warning| warning.code == SPELLING)
+}
+
 /// Says how far the first index of a root is, while it is not complete: more may be found later.
 fn first_index(indexer: &Indexer, queue: &JobQueue, root: &str) -> Result<Option<Warning>> {
     if indexer.is_completed(root)? {
@@ -242,23 +261,38 @@ fn ask(
     };
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
-    let usual = Pipeline::default();
-    let pipeline = Pipeline {
-        n_by_words: usual.n_by_words.max(n_candidates),
-        n_by_vector: usual.n_by_vector.max(n_candidates),
-        ..usual
-    };
-    Ok(searched.retriever.search(&Request {
-        query,
-        scopes: &[scope],
-        limit,
-        offset,
-        threshold: None,
-        grouping: Grouping::Documents,
-        pipeline: &pipeline,
-        deadline,
-    })?)
+    let scopes = [scope];
+    let mut factor = 1;
+    loop {
+        let usual = Pipeline::default();
+        let pipeline = Pipeline {
+            n_by_words: usual.n_by_words.max(n_candidates) * factor,
+            n_by_vector: usual.n_by_vector.max(n_candidates),
+            n_lexical: usual.n_lexical * factor,
+            ..usual
+        };
+        let response = searched.retriever.search(&Request {
+            query,
+            scopes: &scopes,
+            limit,
+            offset,
+            threshold: None,
+            grouping: Grouping::Documents,
+            pipeline: &pipeline,
+            deadline,
+        })?;
+        let n_given = response.hits.len();
+        let is_whole = offset + n_given >= response.total.n && response.total.is_exact;
+        if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
+            return Ok(response);
+        }
+        // One long file may fill all candidates: the others come with more of them.
+        factor *= 4;
+    }
 }
+
+/// How many times more candidates are looked at when a page would be short without need.
+const MAX_FACTOR: usize = 64;
 
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;

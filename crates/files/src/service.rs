@@ -10,14 +10,16 @@ use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, S
 use model::{Caller, Clock, Deadline, ReadOutcome, TenantId};
 use retrieve::Retriever;
 use serde_json::json;
+use store::DocumentPage;
 
 use crate::index::IndexArguments;
-use crate::preview::{PreviewRequest, Window};
+use crate::preview::{FileText, PreviewRequest};
 use crate::search::Searched;
 use crate::walk::Selection;
 use crate::{
     Error, FileOutcome, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
-    RootOutcomes, SearchRequest, Summary, SummaryRequest, preview, rewrite, search, summary,
+    RootOutcomes, SearchRequest, Strangers, Summary, SummaryRequest, preview, rewrite, search,
+    summary,
 };
 
 /// How often a call that waits for indexing says how far it is.
@@ -48,6 +50,9 @@ pub struct ServiceConfig {
 /// The files family.
 #[derive(Clone)]
 pub struct Service(Arc<ServiceConfig>);
+
+/// Documents that are looked at in one step.
+const FIND_PAGE: usize = 500;
 
 /// What indexing gave, or how far it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +113,7 @@ impl Service {
                 }
                 running
             }
-            None => self.submit(&root.name, subject, full, priority)?,
+            None => self.submit(&caller.tenant, &root.name, subject, full, priority)?,
         };
         let wait = Deadline::after(self.0.index_wait.min(deadline.remaining()));
         let mut job = job;
@@ -124,7 +129,13 @@ impl Service {
     pub fn index_all(&self) -> Result<()> {
         for root in self.0.indexer.roots().all() {
             if self.0.queue.active(INDEX_JOB, &root.name)?.is_none() {
-                self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+                self.submit(
+                    &TenantId::local(),
+                    &root.name,
+                    root.name.clone(),
+                    false,
+                    Priority::Normal,
+                )?;
             }
         }
         Ok(())
@@ -154,7 +165,7 @@ impl Service {
                     paths: Some(paths),
                 };
                 let subject = format!("{} (changes)", root.name);
-                self.submit_job(subject, Priority::High, &arguments)?;
+                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
             }
         }
         Ok(())
@@ -166,7 +177,13 @@ impl Service {
         if self.0.queue.active(INDEX_JOB, &root.name)?.is_none()
             && self.0.indexer.has_changes(root, &Selection::Folder(root.path.clone()))?
         {
-            self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+            self.submit(
+                &TenantId::local(),
+                &root.name,
+                root.name.clone(),
+                false,
+                Priority::Normal,
+            )?;
         }
         Ok(())
     }
@@ -242,7 +259,7 @@ impl Service {
 
     /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
     /// still take such a folder in are stopped first.
-    pub fn forget_other_roots(&self) -> Result<usize> {
+    pub fn forget_other_roots(&self, strangers: Strangers) -> Result<usize> {
         let roots = self.0.indexer.roots().all();
         for job in self.0.queue.list()? {
             let root = job.arguments["root"].as_str();
@@ -252,7 +269,7 @@ impl Service {
                 self.0.queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
             }
         }
-        self.0.indexer.forget_other_roots()
+        self.0.indexer.forget_other_roots(strangers)
     }
 
     /// Tells whether changes are to be noticed while the server runs.
@@ -286,8 +303,36 @@ impl Service {
         from: Option<usize>,
         at: usize,
         max_chars: usize,
-    ) -> Result<(String, Window)> {
+    ) -> Result<FileText> {
         preview::stretch(&self.0.indexer, caller, path, from, at, max_chars)
+    }
+
+    /// Finds the path of an indexed file that `is_it` knows and that is inside a root of the
+    /// caller's; looks at all of them.
+    pub fn find_path(
+        &self,
+        caller: &Caller,
+        is_it: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<String>> {
+        let (store, namespace) = (&self.0.indexer.config().store, self.0.indexer.namespace());
+        for root in self.0.indexer.roots().visible(caller) {
+            let mut after = None;
+            loop {
+                let page = DocumentPage { prefix: root.name.clone(), after, limit: FIND_PAGE };
+                let found = match store.documents(namespace, &page) {
+                    Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
+                    found => found?,
+                };
+                if let Some(document) = found.iter().find(|document| is_it(document.id.as_str())) {
+                    return Ok(Some(document.id.to_string()));
+                }
+                after = found.last().map(|document| document.id.clone());
+                if found.len() < FIND_PAGE {
+                    break;
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Summarises snippets.
@@ -300,13 +345,23 @@ impl Service {
         rewrite::rewrite(self.0.llm.as_deref(), &self.0.clock, query, deadline)
     }
 
-    fn submit(&self, root: &str, subject: String, full: bool, priority: Priority) -> Result<Job> {
+    /// A job belongs to whoever asked for it, so that they can follow it.
+    fn submit(
+        &self,
+        tenant: &TenantId,
+        root: &str,
+        subject: String,
+        full: bool,
+        priority: Priority,
+    ) -> Result<Job> {
         let (root, folder) = (root.to_owned(), subject.clone());
-        self.submit_job(subject, priority, &IndexArguments { root, folder, full, paths: None })
+        let arguments = IndexArguments { root, folder, full, paths: None };
+        self.submit_job(tenant, subject, priority, &arguments)
     }
 
     fn submit_job(
         &self,
+        tenant: &TenantId,
         subject: String,
         priority: Priority,
         arguments: &IndexArguments,
@@ -314,7 +369,7 @@ impl Service {
         Ok(self.0.queue.submit(NewJob {
             kind: INDEX_JOB.to_owned(),
             subject,
-            tenant: TenantId::local(),
+            tenant: tenant.clone(),
             priority,
             arguments: json!(arguments),
         })?)

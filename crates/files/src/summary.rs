@@ -106,8 +106,14 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
     let completion = llm
         .complete(&[Message::user(prompt)], max_tokens, &deadline.for_upstream())
         .map_err(Error::Llm)?;
+    if completion.text.trim().is_empty() {
+        let problem = "it is empty".to_owned();
+        let provider = llm.name().to_owned();
+        return Err(Error::Llm(infer::Error::BadAnswer { provider, problem }));
+    }
     Ok(Summary {
-        summary: with_true_citations(&completion.text, &request.results),
+        // A picture or a link that a snippet talked the model into is text here.
+        summary: with_true_citations(&completion.text.replace("](", "] ("), &request.results),
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
@@ -152,11 +158,28 @@ fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
     }
     kept.push_str(rest);
     if n_cited == 0 {
-        let mut names: Vec<&str> = results.iter().map(|result| file_name(&result.path)).collect();
+        let used = results.iter().filter(|result| is_used(&kept, &result.snippet));
+        let mut names: Vec<&str> = used.map(|result| file_name(&result.path)).collect();
         names.dedup();
-        kept.push_str(&format!("\n\n[{}]", names.join(", ")));
+        if !names.is_empty() {
+            kept.push_str(&format!("\n\n[{}]", names.join(", ")));
+        }
     }
     kept
+}
+
+/// Tells whether a summary says something of a snippet: it shares words that are not in every
+/// sentence.
+fn is_used(summary: &str, snippet: &str) -> bool {
+    const SHARED_WORDS: usize = 2;
+    let mut words = Analyzer::new().analyze_query(snippet, LanguageSet::all());
+    words.retain(|word| word.kind.is_sequential() && !text::is_small_word(&word.folded));
+    let found =
+        Analyzer::new().matches(&words, summary, detect_language(summary), &mut Scratch::new());
+    let mut distinct: Vec<usize> = found.iter().map(|found| found.word_idx).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.len() >= SHARED_WORDS.min(words.len()).max(1)
 }
 
 fn file_name(path: &str) -> &str {
@@ -191,7 +214,25 @@ fn extractive(request: &SummaryRequest) -> Summary {
     scored.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     scored.dedup_by(|one, other| one.2 == other.2);
     scored.truncate(MAX_SENTENCES);
-    let summary = lay_out(request, &scored);
+    for (_, _, sentence) in &mut scored {
+        *sentence = text::escape_markdown(sentence);
+    }
+    let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS) as usize;
+    let mut summary = lay_out(request, &scored);
+    while text::count_tokens(&summary) > max_tokens && scored.len() > 1 {
+        scored.pop();
+        summary = lay_out(request, &scored);
+    }
+    let budget = text::Budget { chars: usize::MAX, tokens: max_tokens };
+    while let Some(allowed) = budget.allowed_chars(&summary)
+        && let Some((_, _, sentence)) = scored.first_mut()
+        && sentence.chars().count() > 1
+    {
+        // One sentence alone is over the limit: its beginning is given.
+        let n_kept = (allowed / 2).min(sentence.chars().count() / 2).max(1);
+        *sentence = format!("{}…", sentence.chars().take(n_kept).collect::<String>());
+        summary = lay_out(request, &scored);
+    }
     Summary { prompt_tokens: 0, completion_tokens: 0, engine: "extractive".to_owned(), summary }
 }
 
@@ -236,8 +277,18 @@ mod tests {
         };
         check("- One [plan.docx]\n- Two [/a/b.md]", "- One [plan.docx]\n- Two [/a/b.md]");
         check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
-        check("See [note] in [b.md", "See [note] in [b.md\n\n[plan.docx, b.md]");
-        check("Nothing", "Nothing\n\n[plan.docx, b.md]");
+        check("See [note] in [b.md", "See [note] in [b.md");
+        check("Nothing", "Nothing");
+        // A model that names no file gets those whose words it used.
+        let results = [
+            SnippetOf {
+                path: "/a/plan.docx".to_owned(),
+                snippet: "The harbour opens in May".to_owned(),
+            },
+            SnippetOf { path: "/a/b.md".to_owned(), snippet: "Budget of the railway".to_owned() },
+        ];
+        let written = with_true_citations("In May the harbour opens.", &results);
+        assert_eq!(written, "In May the harbour opens.\n\n[plan.docx]");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use store::Store;
 
 use crate::{
     Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
-    Roots, SearchRequest, Service, ServiceConfig, VECTORS_JOB, Watcher,
+    Roots, SearchRequest, Service, ServiceConfig, Strangers, VECTORS_JOB, Watcher,
 };
 
 struct World {
@@ -199,7 +199,7 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
         ],
         ..FilesConfig::default()
     });
-    assert_eq!(opened.service.forget_other_roots().unwrap(), 1);
+    assert_eq!(opened.service.forget_other_roots(Strangers::Keep).unwrap(), 1);
     assert_eq!(opened.n_found(&reader(), "lighthouse"), 1, "nobody waits for the next index");
     opened.index_all();
     assert_eq!(opened.n_found(&reader(), "lighthouse"), 1);

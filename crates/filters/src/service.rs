@@ -132,6 +132,21 @@ impl Service {
         snapshot.search(request, self.shared.filters)
     }
 
+    /// Finds the value that `is_it` knows by its category and itself, among those that the caller
+    /// may use; looks at all that are in memory.
+    pub fn find_value(
+        &self,
+        caller: &Caller,
+        is_it: &dyn Fn(&str, &str) -> bool,
+    ) -> Option<(String, String)> {
+        self.visible(caller).find_map(|snapshot| {
+            let category = snapshot.dimension.config.category.as_str();
+            let entries = snapshot.dimension.index.entries();
+            let entry = entries.iter().find(|entry| is_it(category, &entry.value))?;
+            Some((category.to_owned(), entry.value.clone()))
+        })
+    }
+
     /// Looks many texts up; each answer is at the place of its request, and one that fails
     /// fails alone.
     ///

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use fs_err::{File, OpenOptions};
+use fs_err::File;
 use model::Timestamp;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::SetupError;
+use crate::{SetupError, private};
 
 /// A file that reaches this size is set aside.
 const ROTATE_BYTES: u64 = 16 * 1024 * 1024;
@@ -80,7 +80,7 @@ struct Open {
 impl Audit {
     /// Opens the record in a folder, which is made when it is not there.
     pub fn open(folder: &Path) -> Result<Self, SetupError> {
-        fs_err::create_dir_all(folder).map_err(SetupError::Audit)?;
+        private::create_folder(folder).map_err(SetupError::Audit)?;
         let file = open(folder).map_err(SetupError::Audit)?;
         Ok(Audit { folder: folder.to_owned(), file: Mutex::new(file) })
     }
@@ -147,7 +147,7 @@ fn rotated(folder: &Path, age: usize) -> PathBuf {
 }
 
 fn open(folder: &Path) -> std::io::Result<Open> {
-    let file = OpenOptions::new().create(true).append(true).open(current(folder))?;
+    let file = private::open_to_append(&current(folder))?;
     let n_bytes = file.metadata()?.len();
     Ok(Open { file, n_bytes })
 }
@@ -165,6 +165,8 @@ fn rotate(folder: &Path) -> std::io::Result<Open> {
 
 #[cfg(test)]
 mod tests {
+    use fs_err::OpenOptions;
+
     use super::*;
 
     fn entry(n: u64) -> Entry {
@@ -182,6 +184,28 @@ mod tests {
             query: Some("x".repeat(2_000)),
             via: None,
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_it_even_where_everybody_could() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let audit_folder = folder.path().join("audit");
+        fs_err::create_dir(&audit_folder).unwrap();
+        fs_err::write(current(&audit_folder), "").unwrap();
+        fs_err::write(rotated(&audit_folder, 1), "").unwrap();
+        let mode = |path: &Path| fs_err::metadata(path).unwrap().permissions().mode() & 0o777;
+        let set = |path: &Path, mode: u32| {
+            fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set(&audit_folder, 0o755);
+        set(&current(&audit_folder), 0o644);
+        set(&rotated(&audit_folder, 1), 0o644);
+        drop(Audit::open(&audit_folder).unwrap());
+        assert_eq!(mode(&audit_folder), 0o700);
+        assert_eq!(mode(&current(&audit_folder)), 0o600);
+        assert_eq!(mode(&rotated(&audit_folder, 1)), 0o600);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct AuthConfig {
     pub jwt: Option<JwtConfig>,
     /// Keys for machines.
     pub keys: Vec<KeyConfig>,
+    /// The environment variable that holds a key for `/metrics` alone, for a scraper.
+    pub metrics_key_env: Option<String>,
 }
 
 /// `[auth] jwt`: where tokens come from and for whom they are meant.
@@ -97,8 +99,15 @@ pub struct LimitsConfig {
     pub upload_bytes: usize,
     /// Calls in progress at the same time.
     pub concurrent_calls: usize,
+    /// Calls in progress of one caller; on loopback without authentication only the total counts.
+    pub concurrent_calls_per_caller: usize,
+    /// Calls in progress of one tenant.
+    pub concurrent_calls_per_tenant: usize,
     /// Connections open at the same time.
     pub connections: usize,
+    /// Connections open from one address, or requests in progress of one client behind a proxy
+    /// of `server.trusted_proxies`.
+    pub connections_per_peer: usize,
     /// Seconds that a call may take.
     pub call_seconds: u64,
 }
@@ -130,7 +139,10 @@ impl Default for LimitsConfig {
             body_bytes: 4 * 1024 * 1024,
             upload_bytes: 512 * 1024 * 1024,
             concurrent_calls: 64,
+            concurrent_calls_per_caller: 16,
+            concurrent_calls_per_tenant: 48,
             connections: 2_048,
+            connections_per_peer: 256,
             call_seconds: 60,
         }
     }

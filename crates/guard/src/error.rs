@@ -42,6 +42,25 @@ pub enum SetupError {
         /// How long it must be.
         minimum: usize,
     },
+    /// A shared secret is too short to be safe.
+    #[error(
+        "the secret in `{variable}` has {length} bytes: HS256 needs at least {minimum} (try \
+         `openssl rand -hex 32`)"
+    )]
+    ShortSecret {
+        /// The variable.
+        variable: String,
+        /// How long it is.
+        length: usize,
+        /// How long it must be.
+        minimum: usize,
+    },
+    /// A key has a tenant without a name.
+    #[error("`auth.keys` entry `{name}` has an empty `tenant`: name one, or leave the line out")]
+    EmptyTenant {
+        /// The key.
+        name: String,
+    },
     /// Tokens need exactly one way to be checked.
     #[error("`auth.jwt` needs either `jwks_url` or `hs256_secret_env`, and not both")]
     TokenCheck,

@@ -1,8 +1,9 @@
 //! From the headers of a request to a caller.
 
 use model::{Caller, Clock};
+use subtle::ConstantTimeEq;
 
-use crate::keys::Keys;
+use crate::keys::{Keys, read_key};
 use crate::tokens::Tokens;
 use crate::{AuthConfig, Denied, FetchKeys, SetupError};
 
@@ -10,6 +11,8 @@ use crate::{AuthConfig, Denied, FetchKeys, SetupError};
 pub struct Authenticator {
     keys: Keys,
     tokens: Option<Tokens>,
+    /// Opens `/metrics` and nothing else.
+    metrics_key: Option<Vec<u8>>,
 }
 
 impl Authenticator {
@@ -27,12 +30,24 @@ impl Authenticator {
             Some(jwt) => Some(Tokens::new(jwt.clone(), variable, fetch, clock)?),
             None => None,
         };
-        Ok(Authenticator { keys: Keys::load(&config.keys, variable)?, tokens })
+        let metrics_key = match &config.metrics_key_env {
+            Some(name) => Some(read_key("auth.metrics_key_env", name, variable)?),
+            None => None,
+        };
+        Ok(Authenticator { keys: Keys::load(&config.keys, variable)?, tokens, metrics_key })
     }
 
     /// Tells whether callers have to prove who they are.
     pub fn is_required(&self) -> bool {
         !self.keys.is_empty() || self.tokens.is_some()
+    }
+
+    /// Tells whether this `Authorization` header is the key that opens `/metrics` alone.
+    pub fn is_metrics_key(&self, authorization: Option<&str>) -> bool {
+        let (Some(key), Some(given)) = (&self.metrics_key, authorization.and_then(bearer)) else {
+            return false;
+        };
+        bool::from(key.ct_eq(given.as_bytes()))
     }
 
     /// Tells who calls, from the value of the `Authorization` header. May block while the

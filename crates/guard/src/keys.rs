@@ -18,21 +18,11 @@ impl Keys {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, SetupError> {
         let keys = configs.iter().map(|config| {
-            let key = variable(&config.key_env).filter(|key| !key.is_empty()).ok_or_else(|| {
-                SetupError::MissingVariable {
-                    setting: format!("auth.keys `{}`", config.name),
-                    variable: config.key_env.clone(),
-                }
-            })?;
-            let length = key.chars().count();
-            if length < MIN_KEY_CHARS {
-                return Err(SetupError::ShortKey {
-                    variable: config.key_env.clone(),
-                    length,
-                    minimum: MIN_KEY_CHARS,
-                });
+            if config.tenant.as_str().trim().is_empty() {
+                return Err(SetupError::EmptyTenant { name: config.name.clone() });
             }
-            Ok((key.into_bytes(), caller(config)))
+            let setting = format!("auth.keys` entry `{}", config.name);
+            Ok((read_key(&setting, &config.key_env, variable)?, caller(config)))
         });
         keys.collect::<Result<_, _>>().map(Keys)
     }
@@ -51,6 +41,26 @@ impl Keys {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// Reads one key from the environment.
+pub(crate) fn read_key(
+    setting: &str,
+    variable_name: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<u8>, SetupError> {
+    let key = variable(variable_name).filter(|key| !key.is_empty()).ok_or_else(|| {
+        SetupError::MissingVariable {
+            setting: setting.to_owned(),
+            variable: variable_name.to_owned(),
+        }
+    })?;
+    let length = key.chars().count();
+    if length < MIN_KEY_CHARS {
+        let (variable, minimum) = (variable_name.to_owned(), MIN_KEY_CHARS);
+        return Err(SetupError::ShortKey { variable, length, minimum });
+    }
+    Ok(key.into_bytes())
 }
 
 fn caller(config: &KeyConfig) -> Caller {

@@ -27,6 +27,9 @@ mod error;
 
 mod identity;
 mod keys;
+mod logins;
+mod published;
+mod signature;
 mod tokens;
 
 pub mod hosts;
@@ -34,17 +37,21 @@ mod rate;
 
 mod outgoing;
 mod paths;
+mod redaction;
 
 mod answers;
 mod audit;
 mod metrics;
+pub mod private;
 
 pub use answers::{Answers, KeptAnswer, ids_of};
 pub use audit::{Audit, Entry, Outcome};
 pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, LimitsConfig};
 pub use error::{Denied, SetupError};
 pub use identity::{Authenticator, bearer};
-pub use metrics::Metrics;
+pub use logins::FailedLogins;
+pub use metrics::{LoginFailure, Metrics};
 pub use outgoing::{Outgoing, OutgoingText, release, release_text};
 pub use rate::{Limiter, TooMany};
+pub use redaction::redact_around;
 pub use tokens::FetchKeys;

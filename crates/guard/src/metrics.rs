@@ -1,8 +1,13 @@
 //! Counts and latencies of every call, in the text format that Prometheus reads.
+//!
+//! Labels are words of this program: tools and operations by their own names, never what a user
+//! named. Their number is bounded whatever happens.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -17,6 +22,12 @@ use crate::Outcome;
 const LATENCY_BUCKETS: [f64; 12] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
+/// Names of tools and operations that are counted apart; there are fewer than this.
+const MAX_NAMES: usize = 200;
+
+/// The label of whatever comes beyond them.
+const OTHER: &str = "other";
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByTool {
     tool: String,
@@ -29,8 +40,35 @@ struct ByToolAndOutcome {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ByName {
-    name: String,
+struct ByState {
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByReason {
+    reason: LoginFailure,
+}
+
+/// Why a caller was not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoginFailure {
+    /// No credentials.
+    Missing,
+    /// Credentials that are not right.
+    Invalid,
+    /// The issuer's keys cannot be fetched.
+    KeysUnavailable,
+}
+
+impl EncodeLabelValue for LoginFailure {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let name = match self {
+            LoginFailure::Missing => "missing",
+            LoginFailure::Invalid => "invalid",
+            LoginFailure::KeysUnavailable => "keys_unavailable",
+        };
+        EncodeLabelValue::encode(&name, encoder)
+    }
 }
 
 impl EncodeLabelValue for Outcome {
@@ -48,13 +86,15 @@ impl EncodeLabelValue for Outcome {
 /// Everything that is counted.
 pub struct Metrics {
     registry: Registry,
+    names: Mutex<HashSet<String>>,
     calls: Family<ByToolAndOutcome, Counter>,
     latency: Family<ByTool, Histogram>,
     rate_limited: Family<ByTool, Counter>,
     redacted: Counter,
     in_flight: Gauge,
-    sizes: Family<ByName, Gauge<f64, AtomicU64>>,
-    queues: Family<ByName, Gauge<f64, AtomicU64>>,
+    jobs: Family<ByState, Gauge<f64, AtomicU64>>,
+    login_failures: Family<ByReason, Counter>,
+    connections_refused: Counter,
 }
 
 impl Default for Metrics {
@@ -73,21 +113,42 @@ impl Metrics {
         let rate_limited = Family::default();
         let redacted = Counter::default();
         let in_flight = Gauge::default();
-        let sizes = Family::default();
-        let queues = Family::default();
+        let jobs = Family::default();
+        let login_failures = Family::default();
+        let connections_refused = Counter::default();
         registry.register("calls", "Calls by tool and outcome", calls.clone());
         registry.register("call_seconds", "Latency of calls by tool", latency.clone());
         registry.register("rate_limited", "Calls refused for their rate", rate_limited.clone());
         registry.register("redacted_pieces", "Pieces of source text redacted", redacted.clone());
         registry.register("calls_in_flight", "Calls in progress", in_flight.clone());
-        registry.register("index_size", "Size of what is indexed, by kind", sizes.clone());
-        registry.register("queue_length", "Jobs and documents waiting, by queue", queues.clone());
-        Metrics { registry, calls, latency, rate_limited, redacted, in_flight, sizes, queues }
+        registry.register("jobs", "Jobs that are not over, by state", jobs.clone());
+        registry.register(
+            "login_failures",
+            "Requests without a caller, by reason",
+            login_failures.clone(),
+        );
+        registry.register(
+            "connections_refused",
+            "Connections over a limit",
+            connections_refused.clone(),
+        );
+        Metrics {
+            registry,
+            names: Mutex::default(),
+            calls,
+            latency,
+            rate_limited,
+            redacted,
+            in_flight,
+            jobs,
+            login_failures,
+            connections_refused,
+        }
     }
 
-    /// Counts a call that ended.
+    /// Counts a call that ended. The name is one of this program's, not a user's.
     pub fn called(&self, tool: &str, outcome: Outcome, took: Duration, n_redacted: usize) {
-        let tool = tool.to_owned();
+        let tool = self.bounded(tool);
         self.calls.get_or_create(&ByToolAndOutcome { tool: tool.clone(), outcome }).inc();
         self.latency.get_or_create(&ByTool { tool }).observe(took.as_secs_f64());
         if n_redacted > 0 {
@@ -97,7 +158,7 @@ impl Metrics {
 
     /// Counts a call that was refused for its rate.
     pub fn rate_limited(&self, tool: &str) {
-        self.rate_limited.get_or_create(&ByTool { tool: tool.to_owned() }).inc();
+        self.rate_limited.get_or_create(&ByTool { tool: self.bounded(tool) }).inc();
     }
 
     /// Counts a call that begins.
@@ -110,14 +171,19 @@ impl Metrics {
         self.in_flight.dec();
     }
 
-    /// Sets the size of an index, such as `passages`.
-    pub fn set_size(&self, name: &str, size: f64) {
-        self.sizes.get_or_create(&ByName { name: name.to_owned() }).set(size);
+    /// Counts a request whose caller is not known.
+    pub fn login_failed(&self, reason: LoginFailure) {
+        self.login_failures.get_or_create(&ByReason { reason }).inc();
     }
 
-    /// Sets the length of a queue.
-    pub fn set_queue(&self, name: &str, length: f64) {
-        self.queues.get_or_create(&ByName { name: name.to_owned() }).set(length);
+    /// Counts a connection over a limit.
+    pub fn connection_refused(&self) {
+        self.connections_refused.inc();
+    }
+
+    /// Sets how many jobs are in a state, such as `waiting`.
+    pub fn set_jobs(&self, state: &'static str, n_jobs: usize) {
+        self.jobs.get_or_create(&ByState { state }).set(n_jobs as f64);
     }
 
     /// Writes everything down.
@@ -126,5 +192,45 @@ impl Metrics {
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+
+    fn bounded(&self, name: &str) -> String {
+        let mut names = self.names.lock();
+        if names.contains(name) || (names.len() < MAX_NAMES && names.insert(name.to_owned())) {
+            return name.to_owned();
+        }
+        OTHER.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded_whatever_comes() {
+        let metrics = Metrics::new();
+        for n in 0..10 * MAX_NAMES {
+            metrics.called(&format!("tool {n}"), Outcome::Ok, Duration::ZERO, 0);
+            metrics.rate_limited(&format!("tool {n}"));
+        }
+        let rendered = metrics.render();
+        let n_counted =
+            rendered.lines().filter(|line| line.starts_with("dowse_calls_total")).count();
+        assert_eq!(n_counted, MAX_NAMES + 1);
+        assert!(rendered.contains("tool=\"other\""));
+    }
+
+    #[test]
+    fn every_gauge_is_one_that_somebody_sets() {
+        let metrics = Metrics::new();
+        metrics.set_jobs("waiting", 3);
+        metrics.login_failed(LoginFailure::Invalid);
+        metrics.connection_refused();
+        let rendered = metrics.render();
+        assert!(rendered.contains("dowse_jobs{state=\"waiting\"} 3"), "{rendered}");
+        assert!(rendered.contains("dowse_login_failures_total{reason=\"invalid\"} 1"));
+        assert!(rendered.contains("dowse_connections_refused_total 1"));
+        assert!(!rendered.contains("index_size") && !rendered.contains("queue_length"));
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use text::Budget;
 
 use crate::paths::strings_at;
+use crate::redaction::redact_at;
 
 /// An answer that may leave.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,21 +32,7 @@ pub fn release(
     list: Option<&str>,
     caps: &Budget,
 ) -> Outgoing {
-    let mut n_redacted = 0;
-    for pattern in source_text {
-        strings_at(&mut value, pattern.as_ref(), &mut |text| {
-            let redaction = text::redact(text);
-            if redaction.n_pieces > 0 {
-                n_redacted += redaction.n_pieces;
-                *text = redaction.text;
-            }
-        });
-    }
-    if n_redacted > 0
-        && let Value::Object(object) = &mut value
-    {
-        object.insert("redacted".to_owned(), Value::from(n_redacted));
-    }
+    let n_redacted = redact_at(&mut value, source_text);
     let mut text = value.to_string();
     let mut was_cut = false;
     if let Some(mut limit) = caps.allowed_chars(&text) {
@@ -159,7 +146,7 @@ fn cut(value: &mut Value, source_text: &[impl AsRef<str>], list: Option<&str>, l
 fn shorten_texts(value: &mut Value, source_text: &[impl AsRef<str>], excess: usize) {
     let mut lengths = Vec::new();
     for pattern in source_text {
-        strings_at(value, pattern.as_ref(), &mut |text| lengths.push(text.chars().count()));
+        strings_at(value, pattern.as_ref(), &mut |text, _| lengths.push(text.chars().count()));
     }
     let total: usize = lengths.iter().sum();
     if total == 0 {
@@ -168,7 +155,7 @@ fn shorten_texts(value: &mut Value, source_text: &[impl AsRef<str>], excess: usi
     // Twice the excess, since characters that are escaped in JSON count double.
     let keep = total.saturating_sub(excess.saturating_mul(2)) as f64 / total as f64;
     for pattern in source_text {
-        strings_at(value, pattern.as_ref(), &mut |text| {
+        strings_at(value, pattern.as_ref(), &mut |text, _| {
             let n_kept = (text.chars().count() as f64 * keep) as usize;
             if let Some((at, _)) = text.char_indices().nth(n_kept) {
                 text.truncate(at);

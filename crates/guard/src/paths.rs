@@ -3,44 +3,52 @@
 
 use serde_json::Value;
 
+/// Called with a string, and the name of the member that holds it where the pattern left that
+/// name open: one that stands in the pattern is ours, the others came with the data.
+type Visit<'a> = &'a mut dyn FnMut(&mut String, Option<&str>);
+
 /// Calls `visit` with every string at the places that the pattern names.
-pub(crate) fn strings_at(value: &mut Value, pattern: &str, visit: &mut dyn FnMut(&mut String)) {
+pub(crate) fn strings_at(value: &mut Value, pattern: &str, visit: Visit<'_>) {
     let segments: Vec<&str> = pattern.split('/').skip(1).collect();
-    walk(value, &segments, visit);
+    walk(value, &segments, None, visit);
 }
 
-fn walk(value: &mut Value, segments: &[&str], visit: &mut dyn FnMut(&mut String)) {
+fn walk(value: &mut Value, segments: &[&str], name: Option<&str>, visit: Visit<'_>) {
     let Some((first, rest)) = segments.split_first() else {
         if let Value::String(text) = value {
-            visit(text);
+            visit(text, name);
         }
         return;
     };
     match (*first, value) {
-        ("**", value) => everything(value, visit),
+        ("**", value) => everything(value, name, visit),
         ("*", Value::Array(elements)) => {
-            elements.iter_mut().for_each(|element| walk(element, rest, visit));
+            elements.iter_mut().for_each(|element| walk(element, rest, name, visit));
         }
         ("*", Value::Object(members)) => {
-            members.values_mut().for_each(|member| walk(member, rest, visit));
+            for (own, member) in members.iter_mut() {
+                walk(member, rest, Some(own), visit);
+            }
         }
-        (name, Value::Object(members)) => {
-            if let Some(member) = members.get_mut(name) {
-                walk(member, rest, visit);
+        (fixed, Value::Object(members)) => {
+            if let Some(member) = members.get_mut(fixed) {
+                walk(member, rest, name, visit);
             }
         }
         _ => {}
     }
 }
 
-fn everything(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
+fn everything(value: &mut Value, name: Option<&str>, visit: Visit<'_>) {
     match value {
-        Value::String(text) => visit(text),
+        Value::String(text) => visit(text, name),
         Value::Array(elements) => {
-            elements.iter_mut().for_each(|element| everything(element, visit));
+            elements.iter_mut().for_each(|element| everything(element, name, visit));
         }
         Value::Object(members) => {
-            members.values_mut().for_each(|member| everything(member, visit));
+            for (own, member) in members.iter_mut() {
+                everything(member, Some(own), visit);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -30,27 +31,42 @@ pub struct Limiter {
     n_calls: AtomicU64,
 }
 
+#[derive(Clone)]
 struct ToolLimit {
     per_minute: u32,
     /// The key is the client, and the tool too where several tools share a rate.
-    limiter: Option<DefaultKeyedRateLimiter<String>>,
+    limiter: Option<Arc<DefaultKeyedRateLimiter<String>>>,
 }
 
 impl Limiter {
     /// Sets the rates; a rate of 0 means that a tool cannot be called.
     pub fn new(config: &LimitsConfig) -> Self {
+        Limiter::following(config, None)
+    }
+
+    /// Sets the rates, and goes on counting where the one before stopped: a changed
+    /// configuration gives nobody a fresh minute, except for tools whose rate has changed.
+    pub fn following(config: &LimitsConfig, before: Option<&Limiter>) -> Self {
         let mut rates: BTreeMap<String, u32> = LimitsConfig::RATES
             .iter()
             .map(|(tool, per_minute)| ((*tool).to_owned(), *per_minute))
             .collect();
         rates.extend(config.rate_per_minute.clone());
         let others = rates.remove(LimitsConfig::DEFAULT_RATE).unwrap_or_default();
+        let counted = |counted: Option<&ToolLimit>, per_minute: u32| {
+            let counted = counted.filter(|counted| counted.per_minute == per_minute);
+            counted.cloned().unwrap_or_else(|| ToolLimit::new(per_minute))
+        };
         Limiter {
             by_tool: rates
                 .into_iter()
-                .map(|(tool, per_minute)| (tool, ToolLimit::new(per_minute)))
+                .map(|(tool, per_minute)| {
+                    let counted_before = before.and_then(|before| before.by_tool.get(&tool));
+                    let limit = counted(counted_before, per_minute);
+                    (tool, limit)
+                })
                 .collect(),
-            others: ToolLimit::new(others),
+            others: counted(before.map(|before| &before.others), others),
             n_calls: AtomicU64::new(0),
         }
     }
@@ -83,7 +99,7 @@ impl Limiter {
 impl ToolLimit {
     fn new(per_minute: u32) -> Self {
         let limiter = NonZeroU32::new(per_minute)
-            .map(|per_minute| RateLimiter::keyed(Quota::per_minute(per_minute)));
+            .map(|per_minute| Arc::new(RateLimiter::keyed(Quota::per_minute(per_minute))));
         ToolLimit { per_minute, limiter }
     }
 }
@@ -118,6 +134,24 @@ mod tests {
         limiter.admit("acme/ann", "two").unwrap();
         limiter.admit("acme/bob", "one").unwrap();
         assert!(limiter.admit("acme/ann", "one").is_err());
+    }
+
+    #[test]
+    fn a_changed_configuration_goes_on_counting() {
+        let before = limiter("searchFiles", 1);
+        before.admit("acme/ann", "searchFiles").unwrap();
+        before.admit("acme/ann", "other").unwrap();
+        let same = LimitsConfig {
+            rate_per_minute: BTreeMap::from([("searchFiles".to_owned(), 1)]),
+            ..LimitsConfig::default()
+        };
+        let after = Limiter::following(&same, Some(&before));
+        assert!(after.admit("acme/ann", "searchFiles").is_err(), "a reload gave a fresh minute");
+        let raised = LimitsConfig {
+            rate_per_minute: BTreeMap::from([("searchFiles".to_owned(), 2)]),
+            ..LimitsConfig::default()
+        };
+        assert!(Limiter::following(&raised, Some(&after)).admit("acme/ann", "searchFiles").is_ok());
     }
 
     #[test]

@@ -1,34 +1,29 @@
 //! Signed tokens: RS256 by the issuer's published keys, or HS256 by a shared secret.
-//!
-//! Published keys are cached for ten minutes. A token that names an unknown key makes the cache
-//! fetch once more, so that a rotated key works at once, but never more often than every thirty
-//! seconds, so that made-up key names cannot turn this server into a flood on the issuer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
-use model::{Caller, Clearance, Clock, Identity, TenantId, Timestamp};
-use parking_lot::Mutex;
+use model::{Caller, Clearance, Clock, Identity, TenantId};
 use serde_json::{Map, Value};
 
-use crate::{ClaimNames, Denied, JwtConfig, SetupError};
+use crate::published::{Elapsed, PublishedKeys, monotonic};
+use crate::{ClaimNames, Denied, JwtConfig, SetupError, signature};
 
 /// Gets the text behind the issuer's key address, or nothing when it cannot be had.
 pub type FetchKeys = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// How long published keys are trusted without asking again.
-const KEYS_TTL_MS: i64 = 10 * 60 * 1000;
-
-/// How long to wait before asking again for a key that was not there.
-const REFETCH_MS: i64 = 30 * 1000;
 
 /// How far the issuer's clock may be off.
 const SKEW_SECONDS: i64 = 30;
 
 /// Longer tokens are refused unread.
 const MAX_TOKEN_BYTES: usize = 16 * 1024;
+
+/// A shared secret has at least as many bytes as the hash gives (RFC 7518, section 3.2).
+const MIN_SECRET_BYTES: usize = 32;
+
+/// The longest name of a subject or tenant, in characters.
+const MAX_NAME_CHARS: usize = 256;
 
 /// Checks tokens of one issuer.
 pub(crate) struct Tokens {
@@ -39,13 +34,7 @@ pub(crate) struct Tokens {
 
 enum SignatureCheck {
     Secret(Box<DecodingKey>),
-    Published { url: String, fetch: FetchKeys, cache: Mutex<Cache> },
-}
-
-#[derive(Default)]
-struct Cache {
-    keys: Option<Arc<JwkSet>>,
-    fetched_at: Option<Timestamp>,
+    Published(PublishedKeys),
 }
 
 impl Tokens {
@@ -55,20 +44,22 @@ impl Tokens {
         fetch: FetchKeys,
         clock: Clock,
     ) -> Result<Self, SetupError> {
+        Tokens::with_elapsed(config, variable, fetch, clock, monotonic())
+    }
+
+    fn with_elapsed(
+        config: JwtConfig,
+        variable: &dyn Fn(&str) -> Option<String>,
+        fetch: FetchKeys,
+        clock: Clock,
+        elapsed: Elapsed,
+    ) -> Result<Self, SetupError> {
+        signature::install();
         let check = match (&config.jwks_url, &config.hs256_secret_env) {
             (Some(url), None) => {
-                SignatureCheck::Published { url: url.clone(), fetch, cache: Mutex::default() }
+                SignatureCheck::Published(PublishedKeys::new(url.clone(), fetch, elapsed))
             }
-            (None, Some(name)) => {
-                let secret =
-                    variable(name).filter(|secret| !secret.is_empty()).ok_or_else(|| {
-                        SetupError::MissingVariable {
-                            setting: "auth.jwt.hs256_secret_env".to_owned(),
-                            variable: name.clone(),
-                        }
-                    })?;
-                SignatureCheck::Secret(Box::new(DecodingKey::from_secret(secret.as_bytes())))
-            }
+            (None, Some(name)) => SignatureCheck::Secret(Box::new(shared_secret(name, variable)?)),
             (None, None) | (Some(_), Some(_)) => return Err(SetupError::TokenCheck),
         };
         Ok(Tokens { config, check, clock })
@@ -82,12 +73,21 @@ impl Tokens {
         let header = decode_header(token).map_err(|_| Denied::Invalid {
             reason: "it is neither a known key nor a readable token",
         })?;
+        // Whatever must be understood is not (RFC 7515, section 4.1.11).
+        if header.crit.is_some() {
+            return Err(Denied::Invalid { reason: "the token's `crit` header is not understood" });
+        }
         let claims = match &self.check {
             SignatureCheck::Secret(key) => self.claims(token, key, Algorithm::HS256)?,
-            SignatureCheck::Published { url, fetch, cache } => {
+            SignatureCheck::Published(keys) => {
+                // A token that is signed in another way must not make anybody fetch keys.
+                if header.alg != Algorithm::RS256 {
+                    return Err(Denied::Invalid {
+                        reason: "the token is signed in a way that is not accepted",
+                    });
+                }
                 let kid = header.kid.ok_or(Denied::Invalid { reason: "the token names no key" })?;
-                let key = published_key(&kid, url, fetch, cache, self.clock.now())?;
-                self.claims(token, &key, Algorithm::RS256)?
+                self.claims(token, &keys.get(&kid)?, Algorithm::RS256)?
             }
         };
         self.check_times(&claims)?;
@@ -126,56 +126,53 @@ impl Tokens {
 
     fn check_times(&self, claims: &Map<String, Value>) -> Result<(), Denied> {
         let now = self.clock.now().seconds();
-        let seconds = |name: &str| claims.get(name).and_then(Value::as_f64).map(|at| at as i64);
-        let expires =
-            seconds("exp").ok_or(Denied::Invalid { reason: "the token's `exp` is not a time" })?;
+        let expires = seconds(claims, "exp")
+            .flatten()
+            .ok_or(Denied::Invalid { reason: "the token's `exp` is not a time" })?;
         if expires.saturating_add(SKEW_SECONDS) < now {
             return Err(Denied::Invalid { reason: "the token has expired" });
         }
-        if seconds("nbf").is_some_and(|starts| starts.saturating_sub(SKEW_SECONDS) > now) {
-            return Err(Denied::Invalid { reason: "the token is not valid yet" });
+        match seconds(claims, "nbf") {
+            None => Ok(()),
+            Some(None) => Err(Denied::Invalid { reason: "the token's `nbf` is not a time" }),
+            Some(Some(starts)) if starts.saturating_sub(SKEW_SECONDS) > now => {
+                Err(Denied::Invalid { reason: "the token is not valid yet" })
+            }
+            Some(Some(_)) => Ok(()),
         }
-        Ok(())
     }
 }
 
-fn published_key(
-    kid: &str,
-    url: &str,
-    fetch: &FetchKeys,
-    cache: &Mutex<Cache>,
-    now: Timestamp,
-) -> Result<DecodingKey, Denied> {
-    // The lock is held while fetching: callers that need the same keys wait for one fetch.
-    let mut cache = cache.lock();
-    let age = cache.fetched_at.map(|at| now.millis().saturating_sub(at.millis()));
-    let has_key = cache.keys.as_ref().is_some_and(|keys| keys.find(kid).is_some());
-    let must_fetch = match age {
-        None => true,
-        Some(age) => age >= KEYS_TTL_MS || (!has_key && age >= REFETCH_MS),
-    };
-    if must_fetch {
-        cache.fetched_at = Some(now);
-        match fetch(url).and_then(|text| serde_json::from_str::<JwkSet>(&text).ok()) {
-            Some(keys) => cache.keys = Some(Arc::new(keys)),
-            // Keys that were right ten minutes ago are better than turning everyone away.
-            None => tracing::warn!("the issuer's keys cannot be fetched"),
+/// Reads a time: nothing where the claim is absent, and no time where it is something else.
+fn seconds(claims: &Map<String, Value>, name: &str) -> Option<Option<i64>> {
+    claims.get(name).map(|value| value.as_f64().map(|at| at as i64))
+}
+
+fn shared_secret(
+    name: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<DecodingKey, SetupError> {
+    let secret = variable(name).filter(|secret| !secret.is_empty()).ok_or_else(|| {
+        SetupError::MissingVariable {
+            setting: "auth.jwt.hs256_secret_env".to_owned(),
+            variable: name.to_owned(),
         }
+    })?;
+    let length = secret.len();
+    if length < MIN_SECRET_BYTES {
+        let (variable, minimum) = (name.to_owned(), MIN_SECRET_BYTES);
+        return Err(SetupError::ShortSecret { variable, length, minimum });
     }
-    let keys = cache.keys.as_ref().ok_or(Denied::KeysUnavailable)?;
-    let jwk = keys
-        .find(kid)
-        .ok_or(Denied::Invalid { reason: "the token is signed with an unknown key" })?;
-    DecodingKey::from_jwk(jwk)
-        .map_err(|_| Denied::Invalid { reason: "the token is signed with an unusable key" })
+    Ok(DecodingKey::from_secret(secret.as_bytes()))
 }
 
 fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Denied> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+    let named = |name: &str| text(name).filter(|text| is_name(text));
     let subject =
-        text(&names.subject).ok_or(Denied::Invalid { reason: "the token names no subject" })?;
+        named(&names.subject).ok_or(Denied::Invalid { reason: "the token names no subject" })?;
     // A token without a tenant is refused: no default could be safe for every deployment.
-    let tenant = text(&names.tenant)
+    let tenant = named(&names.tenant)
         .ok_or(Denied::Invalid { reason: "the token names no tenant" })
         .map(TenantId::new)?;
     let clearance = match claims.get(&names.clearance) {
@@ -206,6 +203,14 @@ fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Den
         roles,
         identity: Identity::Token,
     })
+}
+
+/// A name that can be told from others: not empty, not endless, without control characters.
+fn is_name(text: &str) -> bool {
+    !text.trim().is_empty()
+        && text.trim() == text
+        && text.chars().count() <= MAX_NAME_CHARS
+        && !text.chars().any(char::is_control)
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
 //! What a token must prove: signature, algorithm, audience, issuer, times, claims; and how the
 //! issuer's keys are cached and rotated.
 
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use jsonwebtoken::{EncodingKey, Header, encode};
+use model::Timestamp;
+use parking_lot::Mutex;
 use serde_json::json;
+use testkit::tokens::{published_keys, signed_under};
 
 use super::*;
+use crate::published::{KEYS_TTL, MIN_BETWEEN_FETCHES, REFETCH};
 
 const NOW: i64 = 1_800_000_000;
 const SECRET: &str = "a shared secret of decent length";
@@ -47,7 +51,7 @@ fn with(name: &str, value: Value) -> Value {
 }
 
 fn sign(claims: &Value, secret: &str) -> String {
-    encode(&Header::default(), claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap()
+    testkit::tokens::hs256(claims, secret.as_bytes())
 }
 
 #[track_caller]
@@ -100,65 +104,154 @@ fn a_bad_token_is_refused() {
 
 #[test]
 fn unsigned_and_differently_signed_tokens_are_refused() {
-    let good = sign(&claims(), SECRET);
-    let body = good.split('.').nth(1).unwrap();
-    // {"alg":"none","typ":"JWT"} in base64url.
-    let unsigned = format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{body}.");
-    assert!(tokens().caller(&unsigned).is_err());
-    let mut header = Header::new(Algorithm::HS512);
-    header.kid = Some("k".to_owned());
-    let other = encode(&header, &claims(), &EncodingKey::from_secret(SECRET.as_bytes())).unwrap();
+    assert!(tokens().caller(&testkit::tokens::unsigned(&claims())).is_err());
+    let other = signed_under(&json!({ "alg": "HS512", "kid": "k" }), &claims(), SECRET.as_bytes());
     refused(&other, "the token is signed in a way that is not accepted");
 }
 
 #[test]
-fn published_keys_are_cached_and_rotation_is_noticed() {
-    let n_fetches = Arc::new(AtomicUsize::new(0));
-    let now = Arc::new(AtomicI64::new(NOW * 1000));
-    let fetch: FetchKeys = {
-        let n_fetches = Arc::clone(&n_fetches);
-        Arc::new(move |_| {
-            n_fetches.fetch_add(1, Ordering::Relaxed);
-            Some(r#"{"keys":[]}"#.to_owned())
-        })
+fn what_must_be_understood_and_is_not_refuses_the_token() {
+    let header = json!({ "alg": "HS256", "crit": ["exp"] });
+    let token = signed_under(&header, &claims(), SECRET.as_bytes());
+    refused(&token, "the token's `crit` header is not understood");
+}
+
+#[test]
+fn times_and_names_must_be_what_they_say() {
+    refused(&sign(&with("nbf", json!("soon")), SECRET), "the token's `nbf` is not a time");
+    refused(&sign(&with("exp", json!("never")), SECRET), "the token's `exp` is not a time");
+    for tenant in ["", " ", "a\u{0}b", " acme"] {
+        refused(&sign(&with("tenant_id", json!(tenant)), SECRET), "the token names no tenant");
+    }
+    refused(&sign(&with("sub", json!("")), SECRET), "the token names no subject");
+    refused(&sign(&with("sub", json!("x".repeat(257))), SECRET), "the token names no subject");
+}
+
+#[test]
+fn a_short_secret_is_refused_at_the_start() {
+    let variable = |_: &str| Some("x".repeat(31));
+    let clock = Clock::fixed(Timestamp(NOW * 1000));
+    let error = Tokens::new(config(false), &variable, Arc::new(|_| None), clock).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "the secret in `SECRET` has 31 bytes: HS256 needs at least 32 (try `openssl rand -hex 32`)"
+    );
+}
+
+/// An issuer, a clock that only goes on, and the tokens checked against both.
+struct Issuer {
+    published: Arc<Mutex<Option<String>>>,
+    n_fetches: Arc<AtomicUsize>,
+    elapsed_ms: Arc<AtomicU64>,
+    tokens: Tokens,
+}
+
+impl Issuer {
+    fn new(published: String) -> Issuer {
+        let published = Arc::new(Mutex::new(Some(published)));
+        let n_fetches = Arc::new(AtomicUsize::new(0));
+        let elapsed_ms = Arc::new(AtomicU64::new(0));
+        let fetch: FetchKeys = {
+            let (published, n_fetches) = (Arc::clone(&published), Arc::clone(&n_fetches));
+            Arc::new(move |_| {
+                n_fetches.fetch_add(1, Ordering::Relaxed);
+                published.lock().clone()
+            })
+        };
+        let elapsed: Elapsed = {
+            let elapsed_ms = Arc::clone(&elapsed_ms);
+            Arc::new(move || Duration::from_millis(elapsed_ms.load(Ordering::Relaxed)))
+        };
+        // The wall clock stands still, as after a step back: only the other one may matter.
+        let clock = Clock::fixed(Timestamp(NOW * 1000));
+        let tokens = Tokens::with_elapsed(config(true), &|_| None, fetch, clock, elapsed).unwrap();
+        Issuer { published, n_fetches, elapsed_ms, tokens }
+    }
+
+    fn pass(&self, time: Duration) {
+        self.elapsed_ms.fetch_add(u64::try_from(time.as_millis()).unwrap(), Ordering::Relaxed);
+    }
+
+    fn n_fetches(&self) -> usize {
+        self.n_fetches.load(Ordering::Relaxed)
+    }
+}
+
+/// A token that names a key and is signed by nobody.
+fn naming(kid: &str) -> String {
+    signed_under(&json!({ "alg": "RS256", "kid": kid }), &claims(), b"x")
+}
+
+#[test]
+fn published_keys_are_cached_and_a_missing_key_is_asked_for_again() {
+    let issuer = Issuer::new(r#"{"keys":[]}"#.to_owned());
+    let token = naming("unknown");
+    let expect = |advance: Duration, n_fetches: usize| {
+        issuer.pass(advance);
+        assert!(issuer.tokens.caller(&token).is_err());
+        assert_eq!(issuer.n_fetches(), n_fetches);
     };
-    let clock = {
-        let now = Arc::clone(&now);
-        Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
-    };
-    let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
-    let header = Header { kid: Some("unknown".to_owned()), ..Header::default() };
-    let token = encode(&header, &claims(), &EncodingKey::from_secret(b"x")).unwrap();
-    let expect = |advance_ms: i64, fetches: usize| {
-        now.fetch_add(advance_ms, Ordering::Relaxed);
-        assert!(tokens.caller(&token).is_err());
-        assert_eq!(n_fetches.load(Ordering::Relaxed), fetches);
-    };
-    expect(0, 1);
-    expect(REFETCH_MS - 1, 1);
-    expect(1, 2);
-    expect(1, 2);
-    expect(KEYS_TTL_MS, 3);
+    expect(Duration::ZERO, 1);
+    expect(REFETCH - Duration::from_millis(1), 1);
+    expect(Duration::from_millis(1), 2);
+    expect(Duration::from_millis(1), 2);
+    expect(KEYS_TTL, 3);
 }
 
 #[test]
 fn a_rotated_key_works_and_the_old_one_stops() {
-    let published = Arc::new(Mutex::new(testkit::tokens::published_keys(&["first"])));
-    let now = Arc::new(AtomicI64::new(NOW * 1000));
-    let fetch: FetchKeys = {
-        let published = Arc::clone(&published);
-        Arc::new(move |_| Some(published.lock().clone()))
-    };
-    let clock = {
-        let now = Arc::clone(&now);
-        Clock::new(move || Timestamp(now.load(Ordering::Relaxed)))
-    };
-    let tokens = Tokens::new(config(true), &|_| None, fetch, clock).unwrap();
+    let issuer = Issuer::new(published_keys(&["first"]));
     let (first, second) = (testkit::tokens::SIGNED_FIRST, testkit::tokens::SIGNED_SECOND);
-    assert_eq!(tokens.caller(first).unwrap().subject, "ann");
-    assert!(tokens.caller(second).is_err());
-    *published.lock() = testkit::tokens::published_keys(&["second"]);
-    now.fetch_add(REFETCH_MS, Ordering::Relaxed);
-    assert_eq!(tokens.caller(second).unwrap().subject, "ann");
-    assert!(tokens.caller(first).is_err());
+    assert_eq!(issuer.tokens.caller(first).unwrap().subject, "ann");
+    issuer.pass(KEYS_TTL);
+    *issuer.published.lock() = Some(published_keys(&["second"]));
+    assert!(issuer.tokens.caller(first).is_err(), "the old key went at the next fetch");
+    assert_eq!(issuer.tokens.caller(second).unwrap().subject, "ann");
+    assert_eq!(issuer.n_fetches(), 2);
+}
+
+#[test]
+fn made_up_key_names_neither_delay_a_rotated_key_nor_flood_the_issuer() {
+    let issuer = Issuer::new(published_keys(&["first"]));
+    for n in 0..50 {
+        assert!(issuer.tokens.caller(&naming(&format!("made up {n}"))).is_err());
+    }
+    assert_eq!(issuer.n_fetches(), 1);
+    *issuer.published.lock() = Some(published_keys(&["first", "second"]));
+    issuer.pass(MIN_BETWEEN_FETCHES);
+    assert_eq!(issuer.tokens.caller(testkit::tokens::SIGNED_SECOND).unwrap().subject, "ann");
+    assert_eq!(issuer.n_fetches(), 2);
+}
+
+#[test]
+fn an_issuer_that_is_away_leaves_the_keys_that_are_known() {
+    let issuer = Issuer::new(published_keys(&["first"]));
+    assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+    *issuer.published.lock() = None;
+    issuer.pass(KEYS_TTL);
+    for _ in 0..3 {
+        assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+    }
+    assert_eq!(issuer.n_fetches(), 2);
+    *issuer.published.lock() = Some(published_keys(&["second"]));
+    issuer.pass(REFETCH);
+    assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_err());
+}
+
+#[test]
+fn keys_for_other_purposes_are_not_used() {
+    for (member, value) in [
+        ("use", json!("enc")),
+        ("key_ops", json!(["encrypt"])),
+        ("alg", json!("RSA-OAEP-256")),
+        ("kty", json!("oct")),
+    ] {
+        let mut keys: Value = serde_json::from_str(&published_keys(&["first"])).unwrap();
+        keys["keys"][0][member] = value;
+        if member == "key_ops" {
+            keys["keys"][0].as_object_mut().unwrap().remove("use");
+        }
+        let issuer = Issuer::new(keys.to_string());
+        assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_err(), "{keys}");
+    }
 }

@@ -68,10 +68,9 @@ impl Embedding {
         self.embed(&waiting)
     }
 
-    /// Makes the vectors of some passages; one that is gone is passed over.
+    /// Makes the vectors of some passages; one that is gone, or has its vector, is passed over.
     pub(crate) fn step_of(&self, passages: &[PassageId]) -> Result<usize> {
-        let found = self.store.passages(&self.namespace, passages)?;
-        self.embed(&found.into_iter().flatten().collect::<Vec<_>>())
+        self.embed(&self.store.without_vectors(&self.namespace, passages)?)
     }
 
     fn embed(&self, waiting: &[StoredPassage]) -> Result<usize> {

@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use infer::{Embedder, EmbedderSlot, ModelState};
-use model::{Deadline, NamespaceId, PassageId, Warning};
+use model::{Deadline, Hit, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
 use store::Store;
 
@@ -142,6 +142,21 @@ impl Vectors {
             return None;
         }
         VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()
+    }
+
+    /// Takes note of an answer: what it found and lacks a vector gets one first, and the answer
+    /// says which part could be found by meaning.
+    pub fn notice<'a>(
+        &self,
+        n_passages: usize,
+        n_vectors: usize,
+        hits: impl IntoIterator<Item = &'a Hit>,
+    ) -> Option<Warning> {
+        let warning = self.warning(n_passages, n_vectors)?;
+        for hit in hits.into_iter().take(limits::PASSAGES_PER_EMBEDDING) {
+            self.want(&hit.namespace, [hit.passage.clone()]);
+        }
+        Some(warning)
     }
 
     /// Counts what lacks a vector everywhere.

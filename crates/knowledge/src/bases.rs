@@ -97,6 +97,8 @@ impl Service {
     /// job erases its passages.
     pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (base, _) = self.base(caller, id, Right::Change)?;
+        // Nothing arrives between the list of what waits and the end of the base.
+        let adding = self.1.adding.lock();
         let collections = self.collections_of(&base.id)?;
         let mut waiting = vec![];
         for collection in &collections {
@@ -111,6 +113,7 @@ impl Service {
         let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
         changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
         self.0.catalogue.apply(&changes)?;
+        drop(adding);
         self.forget_uploads(waiting.iter().filter_map(Document::staged));
         self.purge(&base.tenant, &Purge::namespaces(&base.id, namespace_prefix(&base.id)))
     }

@@ -126,6 +126,8 @@ impl Service {
     /// erases its passages.
     pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
+        // Nothing arrives between the list of what waits and the end of the collection.
+        let adding = self.1.adding.lock();
         let waiting = self.documents_waiting_in(&collection.id)?;
         let key = ObjectKey::new(Collection::KIND, &collection.id);
         self.0.catalogue.apply(&[
@@ -133,6 +135,7 @@ impl Service {
             Change::Delete(key),
             Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
         ])?;
+        drop(adding);
         self.forget_uploads(waiting.iter().filter_map(Document::staged));
         self.1.backlog.fewer(&collection.id, waiting.len());
         self.purge(&collection.tenant, &Purge::collection(&collection))

@@ -6,6 +6,7 @@ use serde_json::Value;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
+use crate::intake::ReceivedFile;
 use crate::jobs::Purge;
 use crate::objects::{Collection, Document, DocumentState, document_of_chunk};
 use crate::{Error, Result, Service, limits};
@@ -21,6 +22,13 @@ pub enum Content {
         bytes: Vec<u8>,
         /// Its name.
         name: String,
+    },
+    /// Text or a file that is on disk already, from [`Service::begin_upload`].
+    Received {
+        /// Where it is.
+        file: ReceivedFile,
+        /// Its name; without one it is plain text.
+        name: Option<String>,
     },
 }
 
@@ -183,6 +191,7 @@ impl Service {
         let upload = self.stage(new).inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
         let mut earlier = None;
         let now = self.0.clock.now();
+        let adding = self.1.adding.lock();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             document.title.clone_from(&title);
             document.file_name.clone_from(&file_name);
@@ -197,6 +206,7 @@ impl Service {
             earlier = document.upload.replace(upload.clone());
             Ok::<_, Error>(vec![])
         });
+        drop(adding);
         let document =
             match changed.and_then(|found| found.ok_or(Error::NotFound { what: "Document" })) {
                 Ok(document) => document,
@@ -319,7 +329,10 @@ fn title_of(new: &NewDocument) -> Result<String> {
 }
 
 fn file_name_of(new: &NewDocument) -> String {
-    let Content::File { name, .. } = &new.content else { return String::new() };
+    let name = match &new.content {
+        Content::File { name, .. } | Content::Received { name: Some(name), .. } => name,
+        Content::Text(_) | Content::Received { name: None, .. } => return String::new(),
+    };
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars().filter(|c| !c.is_control()).take(limits::MAX_NAME_CHARS).collect()
 }

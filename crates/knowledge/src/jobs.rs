@@ -217,9 +217,9 @@ impl JobService for Service {
 /// What may pass is tried again.
 #[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
 pub(crate) fn failure(error: Error) -> JobFailure {
-    match error {
-        Error::Queue(ingest::Error::Cancelled) => JobFailure::Cancelled,
-        error if error.may_pass() => JobFailure::Passing(with_causes(&error)),
-        error => JobFailure::Final(with_causes(&error)),
+    if matches!(error, Error::Queue(ingest::Error::Cancelled)) {
+        return JobFailure::Cancelled;
     }
+    let reason = with_causes(&error);
+    if error.may_pass() { JobFailure::Passing(reason) } else { JobFailure::Final(reason) }
 }

@@ -37,7 +37,9 @@ mod backlog;
 mod jobs;
 mod uploads;
 
+mod hold;
 mod index;
+mod intake;
 mod take_in;
 
 mod digest;
@@ -57,6 +59,8 @@ pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
 pub use documents::{Accepted, Chunk, Content, DocumentText, NewDocument, OcrRepair};
 pub use error::{Error, Result};
+pub use hold::UploadsHold;
+pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
 pub use ocr::Repaired;

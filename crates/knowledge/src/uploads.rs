@@ -10,9 +10,10 @@ use ingest::{Job, new_id};
 use store::{Change, Lookup, TypedObject};
 
 use crate::documents::{Content, NewDocument};
+use crate::intake::ReceivedFile;
 use crate::jobs::{ADD_JOB, Addition, Additions};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
-use crate::{Error, Result, Service, limits};
+use crate::{Error, Result, Service, hold, limits};
 
 /// What a document says whose upload will never be read.
 const ABANDONED: &str = "the upload was given up before it was read";
@@ -21,21 +22,27 @@ impl Service {
     /// Puts a content on disk until its job runs, under a name that no other upload has.
     pub(crate) fn stage(&self, new: NewDocument) -> Result<Upload> {
         let ocr = new.ocr;
-        let (bytes, name) = match new.content {
+        let (upload, name) = match new.content {
             Content::Text(text) => {
-                let (received, allowed) = (text.len(), limits::MAX_TEXT_BYTES);
-                if received > allowed {
-                    let what = "the size of `text` in bytes";
-                    return Err(Error::TooLarge { what, received, allowed });
-                }
-                (text.into_bytes(), "text.txt".to_owned())
+                check_text(text.len())?;
+                (Bytes::InMemory(text.into_bytes()), TEXT_NAME.to_owned())
             }
-            Content::File { bytes, name } => (bytes, name),
+            Content::File { bytes, name } => (Bytes::InMemory(bytes), name),
+            Content::Received { file, name: Some(name) } => (Bytes::OnDisk(file), name),
+            Content::Received { file, name: None } => {
+                let n_bytes = file.n_bytes().map_err(Error::Upload)?;
+                check_text(usize::try_from(n_bytes).unwrap_or(usize::MAX))?;
+                (Bytes::OnDisk(file), TEXT_NAME.to_owned())
+            }
         };
         fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
         let staged = new_id();
         let path = self.0.uploads.join(&staged);
-        if let Err(error) = write_durably(&path, &bytes) {
+        let written = match &upload {
+            Bytes::InMemory(bytes) => write_durably(&path, bytes),
+            Bytes::OnDisk(file) => file.move_to(&path),
+        };
+        if let Err(error) = written {
             let _ = fs_err::remove_file(&path);
             return Err(Error::Upload(error));
         }
@@ -44,6 +51,7 @@ impl Service {
 
     /// Removes uploads that nobody waits for.
     pub(crate) fn forget_uploads<'a>(&self, staged: impl IntoIterator<Item = &'a str>) {
+        let Some(_leave) = hold::may_remove(&self.0.uploads) else { return };
         for staged in staged {
             // A file that is gone already is fine; one that stays is swept at the next start.
             let _ = fs_err::remove_file(self.0.uploads.join(staged));
@@ -118,7 +126,7 @@ impl Service {
         let mut n_removed = 0;
         for entry in self.staged_files()? {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if wanted.contains(&name) {
+            if wanted.contains(&name) || hold::is_lock(&name) {
                 continue;
             }
             // Earlier versions named an upload after its document and version.
@@ -173,6 +181,24 @@ impl Service {
             changed => Ok(changed.map(|_| ())?),
         }
     }
+}
+
+/// The name under which plain text is read.
+const TEXT_NAME: &str = "text.txt";
+
+/// Where an upload is before it is stored.
+enum Bytes {
+    InMemory(Vec<u8>),
+    OnDisk(ReceivedFile),
+}
+
+fn check_text(received: usize) -> Result<()> {
+    let allowed = limits::MAX_TEXT_BYTES;
+    if received > allowed {
+        let what = "the size of `text` in bytes";
+        return Err(Error::TooLarge { what, received, allowed });
+    }
+    Ok(())
 }
 
 /// An upload that was accepted survives the death of the process.

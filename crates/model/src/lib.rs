@@ -24,6 +24,7 @@ mod ids;
 mod pointer;
 mod span;
 
+mod around;
 mod attributes;
 mod block;
 mod delimiter;
@@ -38,8 +39,10 @@ mod causes;
 mod clock;
 mod deadline;
 mod report;
+mod waiting;
 
 pub use access::{Access, Clearance, UnknownClearance};
+pub use around::Around;
 pub use attributes::{AttributeValue, Attributes};
 pub use block::{BLOCK_SEPARATOR, Block, BlockKind};
 pub use caller::{Caller, Identity};
@@ -55,4 +58,5 @@ pub use pointer::{BadPointer, Pointer};
 pub use report::{Figure, Report};
 pub use score::Score;
 pub use span::Span;
+pub use waiting::{Lender, while_waiting, with_lender};
 pub use warning::Warning;

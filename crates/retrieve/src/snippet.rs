@@ -18,6 +18,8 @@ pub(crate) fn snippet(found: &[Match], passage: &str) -> Snippet {
     let n_chars = sentences.last().map_or(0, |last| last.end);
     let best = best_window(&sentences, found).unwrap_or(0..n_chars.min(MAX_CHARS));
     let window = if best.end - best.start > MAX_CHARS { around(&best, found) } else { best };
+    // An edge inside something private would show half of it, which nobody recognises.
+    let window = text::window_outside_private(passage, window);
     let text: String = passage.chars().skip(window.start).take(window.end - window.start).collect();
     let trimmed = text.trim_end();
     let start = window.start + (trimmed.chars().count() - trimmed.trim_start().chars().count());

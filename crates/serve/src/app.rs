@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use guard::{Audit, AuditConfig, Authenticator, Limiter, LimitsConfig, Metrics};
+use guard::{Audit, AuditConfig, Authenticator, FailedLogins, Limiter, LimitsConfig, Metrics};
 use ingest::JobQueue;
 use model::{Caller, Clock};
 use text::Budget;
-use tokio::sync::Semaphore;
 use tools::{Registry, ResourceSet};
 
-use crate::ServerConfig;
+use crate::{Readiness, ServerConfig, Slots};
 
 /// Everything a call needs. Made by the binary from one configuration; never changed afterwards.
 pub struct App {
@@ -25,9 +24,11 @@ pub struct App {
     /// The issuer of tokens, for the protected-resource metadata.
     pub token_issuer: Option<String>,
     /// How often.
-    pub limiter: Limiter,
+    pub limiter: Arc<Limiter>,
     /// Slots for calls in progress.
-    pub slots: Arc<Semaphore>,
+    pub slots: Arc<Slots>,
+    /// Failed logins by address.
+    pub failed_logins: Arc<FailedLogins>,
     /// The record of calls.
     pub audit: Arc<Audit>,
     /// Answers that are kept for replay.
@@ -64,7 +65,7 @@ pub struct App {
     pub instructions: String,
     /// What pages for people need.
     pub console: crate::ConsoleSettings,
-    /// Whether everything it needs is there.
+    /// How it is, for `/readyz`.
     pub readiness: Readiness,
 }
 
@@ -74,9 +75,6 @@ impl App {
         Budget { chars: self.limits.result_chars, tokens: self.limits.result_tokens }
     }
 }
-
-/// Asks whether the server can answer: nothing wrong, or a sentence that says what is missing.
-pub type Readiness = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// MCP addresses that users make, each with a key of its own.
 pub trait Endpoints: Send + Sync {

@@ -128,8 +128,9 @@ async fn answer(
     } else {
         guarded::run(app, ticket, work).await?
     };
-    let answer = answer.with_notes(notes);
+    let mut answer = answer.with_notes(notes);
     spec.check_output(&answer.value)?;
+    guard::redact_around(&mut answer.value, &answer.around);
     let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
     let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
     Ok((Done { outgoing, links: answer.links }, answer.n_results))

@@ -1,7 +1,9 @@
 //! The `[server]` section of the configuration.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 
+use ipnet::IpNet;
 use serde::Deserialize;
 
 /// Where the server listens and under which names it is known.
@@ -16,6 +18,43 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins of pages that may call.
     pub allowed_origins: Vec<String>,
+    /// Tools that are served at `/mcp` and `/v1/call`; all of them when empty.
+    pub tools: Vec<String>,
+    /// Addresses or networks (`10.0.0.0/8`) of proxies in front of this server. Their connections
+    /// are not limited, and the client's address is read from their `X-Forwarded-For`.
+    pub trusted_proxies: Vec<Network>,
+}
+
+/// An address, or a network of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Network(IpNet);
+
+impl Network {
+    /// Tells whether an address belongs to it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.0.contains(&address.to_canonical())
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let network = text.parse::<IpNet>().ok();
+        let network = network.or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+        network.map(Network).ok_or_else(|| {
+            format!("`{text}` is neither an address (`10.0.0.1`) nor a network (`10.0.0.0/8`)")
+        })
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
 }
 
 impl Default for ServerConfig {
@@ -25,11 +64,18 @@ impl Default for ServerConfig {
             public_url: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
+            tools: Vec::new(),
         }
     }
 }
 
 impl ServerConfig {
+    /// Tells whether an address is one of the trusted proxies.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(address))
+    }
+
     /// Gives the path below which people reach this server: empty, or as `/dowse`.
     pub fn base_path(&self) -> String {
         let after_host = self

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use guard::{Entry, Metrics, Outcome};
-use model::{Caller, Deadline, Timestamp};
+use model::{Caller, Deadline, Identity, Timestamp};
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ToolError};
 
 use crate::App;
+use crate::slots::{NoSlot, Slot};
 
 /// How long a call waits for a free slot before it is turned away.
 const SLOT_WAIT: Duration = Duration::from_secs(5);
@@ -96,11 +97,12 @@ impl Visitor {
             Via::Api => None,
             Via::Console => Some(CONSOLE.to_owned()),
         };
+        let name = metrics_name(&ticket);
         match &via {
-            None => self.metrics.called(&ticket.name, outcome, took, counts.n_redacted),
+            None => self.metrics.called(name, outcome, took, counts.n_redacted),
             // People who look around must not hide how fast agents are served.
             Some(via) => {
-                let name = format!("{via}:{}", ticket.name);
+                let name = format!("{via}:{name}");
                 self.metrics.called(&name, outcome, took, counts.n_redacted);
             }
         }
@@ -135,7 +137,11 @@ pub(crate) fn admit(app: &App, ticket: &Ticket) -> Result<(), ToolError> {
     let Err(refused) = app.limiter.admit(&ticket.caller.client_key(), ticket.rate()) else {
         return Ok(());
     };
-    app.metrics.rate_limited(ticket.rate());
+    let name = match ticket.caller.identity {
+        Identity::Endpoint => metrics_name(ticket),
+        Identity::Local | Identity::Key | Identity::Token => ticket.rate(),
+    };
+    app.metrics.rate_limited(name);
     let seconds = refused.retry_after.as_secs_f64().ceil().max(1.0) as u64;
     Err(ToolError::new(Code::RateLimited, refused.to_string())
         .with_detail("retry_after_seconds", seconds)
@@ -150,15 +156,15 @@ pub(crate) async fn run<T: Send + 'static>(
     ticket: &Ticket,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let slot = slot(app).await?;
+    let slot = slot(app, ticket).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
     let work = {
         let deadline = deadline.clone();
         let span = tracing::Span::current();
         tokio::task::spawn_blocking(move || {
             let _entered = span.enter();
-            let _slot = slot;
-            work(&deadline)
+            // Work that waits for other work lends its slot meanwhile.
+            model::with_lender(slot.lender(), || work(&deadline))
         })
     };
     tokio::select! {
@@ -186,7 +192,7 @@ pub(crate) async fn run_here<T>(
     ticket: &Ticket,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError>,
 ) -> Result<T, ToolError> {
-    let _slot = slot(app).await?;
+    let _slot = slot(app, ticket).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
     std::panic::catch_unwind(AssertUnwindSafe(|| work(&deadline)))
         .unwrap_or_else(|_| Err(ToolError::internal(format!("`{}` panicked", ticket.name))))
@@ -203,14 +209,24 @@ pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolErro
         .with_hint("the server's log has the cause under this id")
 }
 
-async fn slot(app: &App) -> Result<tokio::sync::OwnedSemaphorePermit, ToolError> {
-    if let Ok(slot) = Arc::clone(&app.slots).try_acquire_owned() {
-        return Ok(slot);
-    }
-    match tokio::time::timeout(SLOT_WAIT, Arc::clone(&app.slots).acquire_owned()).await {
-        Ok(Ok(slot)) => Ok(slot),
-        Ok(Err(_)) | Err(_) => Err(ToolError::new(Code::Unavailable, "the server is busy")
-            .with_hint("call again in a few seconds")),
+async fn slot(app: &App, ticket: &Ticket) -> Result<Slot, ToolError> {
+    app.slots.acquire(&ticket.caller, SLOT_WAIT).await.map_err(|refused| match refused {
+        NoSlot::Busy => ToolError::new(Code::Unavailable, "the server is busy")
+            .with_hint("call again in a few seconds"),
+        NoSlot::TooManyWaiting { allowed } => {
+            let message = format!("{allowed} of your calls are waiting already");
+            ToolError::new(Code::RateLimited, message)
+                .with_detail("retry_after_seconds", SLOT_WAIT.as_secs())
+                .with_hint("wait for their answers before you call again")
+        }
+    })
+}
+
+/// Names of tools that users made are theirs: they do not become labels.
+fn metrics_name(ticket: &Ticket) -> &str {
+    match ticket.caller.identity {
+        Identity::Endpoint => "endpoint tool",
+        Identity::Local | Identity::Key | Identity::Token => &ticket.name,
     }
 }
 

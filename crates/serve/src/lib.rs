@@ -13,10 +13,12 @@
 mod app;
 mod config;
 mod endpoints;
+mod health;
 
 pub mod call;
 mod guarded;
 pub mod read;
+mod slots;
 
 mod api;
 mod console;
@@ -28,10 +30,12 @@ mod mount;
 
 pub mod bench;
 
-pub use app::{App, Endpoints, Opened, Readiness, Shared};
-pub use config::ServerConfig;
+pub use app::{App, Endpoints, Opened, Shared};
+pub use config::{Network, ServerConfig};
 pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
+pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};
 pub use mcp::{StdioError, list_cost, stdio};
 pub use mount::{MountConfig, table_router};
+pub use slots::{SlotLimits, Slots};

@@ -87,6 +87,14 @@ pub enum Error {
         /// The version that is there; 0 means that it does not exist.
         found: u64,
     },
+    /// A row that a change requires is not there.
+    #[error("there is no `{kind}` `{id}`: it was deleted meanwhile")]
+    MissingObject {
+        /// The kind of the object.
+        kind: String,
+        /// Its id.
+        id: String,
+    },
     /// A row of the catalogue cannot be read as the type that was asked for.
     #[error("`{kind}` `{id}` does not have the expected shape")]
     BadObject {

@@ -75,7 +75,11 @@ pub(crate) fn reach(_name: &'static str) -> crate::Result<()> {
     Ok(())
 }
 
-/// Every failpoint, in the order a commit passes them.
+/// The failpoints of an upgrade of a catalogue, in order.
+#[cfg(feature = "testing")]
+pub const UPGRADE: &[&str] = &["upgrade half written", "upgrade written"];
+
+/// Every failpoint of a commit, in the order in which it passes them.
 #[cfg(feature = "testing")]
 pub const ALL: &[&str] = &[
     "catalogue begun",

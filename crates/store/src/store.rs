@@ -118,7 +118,31 @@ impl Store {
         if let Err(error) = store.erase_dropped()? {
             tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");
         }
+        store.adopt_manifests()?;
         Ok(store)
+    }
+
+    /// Namespaces that an earlier program made take on the analyser and index format of this one;
+    /// what was derived is made anew while searches go on.
+    fn adopt_manifests(&self) -> Result<()> {
+        for state in self.catalogue.namespaces()? {
+            let manifest = &state.info.manifest;
+            let current = Manifest::current(manifest.vectors.clone());
+            // A later analyser or format belongs to a later program, which keeps what it made.
+            let is_later = manifest.format > current.format
+                || manifest.analyser.id != current.analyser.id
+                || manifest.analyser.version > current.analyser.version;
+            if *manifest == current || is_later {
+                continue;
+            }
+            tracing::info!(
+                namespace = %state.info.id, from = %manifest, to = %current,
+                "index is made anew with the present analyser"
+            );
+            self.engine.outdate(&state)?;
+            self.catalogue.adopt_manifest(&state.info.id)?;
+        }
+        Ok(())
     }
 
     /// Gives the part of the catalogue where the families' objects are.
@@ -287,6 +311,15 @@ impl Store {
             None => Ok(None),
         };
         found.into_iter().map(place).collect()
+    }
+
+    /// Gives those of some passages that have no vector yet.
+    pub fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        self.catalogue.without_vectors(namespace, passages)
     }
 
     /// Gives up to `limit` passages that have no vector yet, the longest waiting first.
@@ -514,9 +547,12 @@ impl Store {
             self.behind.lock().remove(namespace);
             return Ok(());
         };
-        if matches!(error, Error::UnknownNamespace { .. }) {
+        // Whatever went wrong does not matter when the namespace was dropped meanwhile.
+        let is_gone = matches!(error, Error::UnknownNamespace { .. })
+            || matches!(self.catalogue.namespace(namespace), Ok(None));
+        if is_gone {
             self.behind.lock().remove(namespace);
-            return Err(error);
+            return Err(Error::UnknownNamespace { namespace: namespace.clone() });
         }
         self.behind.lock().insert(namespace.clone(), error.to_string());
         if matches!(error, Error::ManifestMismatch { .. } | Error::CatalogueBehind { .. }) {
@@ -536,6 +572,14 @@ impl Store {
             self.catalogue.erase_dropped(&dropped)?;
         }
         Ok(erased)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::warn!(error = &error as &dyn std::error::Error, "store could not be closed");
+        }
     }
 }
 

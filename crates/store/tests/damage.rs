@@ -127,23 +127,48 @@ fn a_newer_format_is_refused() {
     assert!(matches!(error, Error::FormatTooNew { found: 99, .. }), "{error}");
 }
 
+fn change_manifests(folder: &Path, version: &str) {
+    let connection = rusqlite::Connection::open(folder.join("catalogue.sqlite")).unwrap();
+    let sql = format!(
+        "UPDATE namespaces SET manifest = json_set(manifest, '$.analyser.version', {version})"
+    );
+    connection.execute(&sql, []).unwrap();
+}
+
 #[test]
-fn another_analyser_asks_for_a_new_index() {
+fn a_later_analyser_asks_for_a_new_index() {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path());
-    let connection = rusqlite::Connection::open(folder.path().join("catalogue.sqlite")).unwrap();
-    connection
-        .execute(
-            "UPDATE namespaces SET manifest = replace(manifest, 'version\":', 'version\":9')",
-            [],
-        )
-        .unwrap();
-    drop(connection);
+    change_manifests(folder.path(), "9999");
     let store = open(folder.path());
     let error = store.upsert(&namespace(), &[document("x", &["y"])]).unwrap_err();
     assert!(matches!(error, Error::ManifestMismatch { .. }), "{error}");
     store.reindex(&namespace()).unwrap();
     check_whole(&store);
+}
+
+#[test]
+fn an_index_of_an_earlier_analyser_answers_and_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path());
+    change_manifests(folder.path(), "0");
+    let words = |folder: &Path| {
+        let files = files_under(&folder.join("namespaces"));
+        files.into_iter().filter(|file| file.extension().is_some_and(|it| it == "term")).collect()
+    };
+    let before: Vec<PathBuf> = words(folder.path());
+    let store = open(folder.path());
+    let expected = ["d0#0", "d1#0", "d2#0"].map(str::to_owned).into();
+    assert_eq!(holding(&store, "apple"), expected, "words answer at once");
+    store.upsert(&namespace(), &[document("later", &["common apple"])]).unwrap();
+    check_whole(&store);
+    let after = words(folder.path());
+    assert!(
+        before.iter().all(|file| !after.contains(file)),
+        "no file of the earlier index is left"
+    );
+    drop(store);
+    check_whole(&open(folder.path()));
 }
 
 #[test]

@@ -199,7 +199,8 @@ impl Response {
     }
 }
 
-fn parse_response(raw: &[u8]) -> Option<Response> {
+/// Reads a whole answer; nothing when it broke off.
+pub fn parse_response(raw: &[u8]) -> Option<Response> {
     let end_of_head = raw.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&raw[..end_of_head]).into_owned();
     let mut lines = head.split("\r\n");

@@ -58,7 +58,7 @@ mod stdio;
 pub use browser::{Browser, ColourScheme};
 pub use clock::{ManualClock, START, fixed_clock};
 pub use folder::Folder;
-pub use http::{Http, Request, Response};
+pub use http::{Http, Request, Response, parse_response};
 pub use mcp::{Mcp, ToolResult};
 pub use ports::free_port;
 pub use postgres::Postgres;

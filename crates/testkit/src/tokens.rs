@@ -93,8 +93,12 @@ pub fn claims() -> Value {
 
 /// Signs claims with a shared secret.
 pub fn hs256(claims: &Value, secret: &[u8]) -> String {
-    let header = json!({ "alg": "HS256", "typ": "JWT", "kid": "first" });
-    let signed = format!("{}.{}", encoded(&header), encoded(claims));
+    signed_under(&json!({ "alg": "HS256", "typ": "JWT", "kid": "first" }), claims, secret)
+}
+
+/// Signs claims with a shared secret under any header, whatever it says.
+pub fn signed_under(header: &Value, claims: &Value, secret: &[u8]) -> String {
+    let signed = format!("{}.{}", encoded(header), encoded(claims));
     let signature = hmac(secret, signed.as_bytes());
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }

@@ -44,6 +44,7 @@ mod budget;
 mod sentence;
 
 mod long_vowel;
+mod markdown;
 mod query_filters;
 mod redact;
 
@@ -55,15 +56,20 @@ pub use analyze::{
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
-    Language, LanguageSet, UnknownLanguage, detect_language, is_small_word, shown_language,
+    Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
+    is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
+pub use markdown::escape_markdown;
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,
 };
 pub use nearest::nearest;
 pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
-pub use redact::{PrivateKind, PrivatePiece, Redaction, find_private, redact};
+pub use redact::{
+    PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction, cut_outside_private,
+    find_private, is_secret_name, redact, redact_window, window_outside_private,
+};
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

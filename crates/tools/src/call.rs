@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Caller, Deadline, Warning};
+use model::{Around, Caller, Deadline, Warning};
 use serde_json::{Map, Value};
 use text::Budget;
 
@@ -98,6 +98,8 @@ pub struct Answer {
     pub links: Vec<Link>,
     /// How many results it holds, for the audit.
     pub n_results: u64,
+    /// What stands around pieces of source text in the value; it is looked at and never leaves.
+    pub around: Vec<Around>,
     /// The places that hold source text, where they are not those of the tool's description.
     pub source_text: Option<Vec<String>>,
 }
@@ -105,7 +107,7 @@ pub struct Answer {
 impl Answer {
     /// Wraps a value that counts as one result.
     pub fn new(value: Value) -> Self {
-        Answer { value, links: Vec::new(), n_results: 1, source_text: None }
+        Answer { value, links: Vec::new(), n_results: 1, source_text: None, around: Vec::new() }
     }
 
     /// Wraps a serialisable value; its `warnings` become plain sentences.
@@ -122,6 +124,13 @@ impl Answer {
     /// Sets the number of results.
     pub fn with_n_results(mut self, n_results: usize) -> Self {
         self.n_results = n_results as u64;
+        self
+    }
+
+    /// Says what stands in the source around a piece of it, so that reading in pieces reveals
+    /// nothing that reading at once does not.
+    pub fn with_around(mut self, around: Around) -> Self {
+        self.around.push(around);
         self
     }
 

@@ -23,6 +23,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 mod call;
+mod disk;
 mod error;
 mod spec;
 
@@ -43,6 +44,7 @@ pub mod tables;
 
 pub use arguments::{Accepted, InputSchema, accept};
 pub use call::{Answer, Call, Link, Progress, Tool};
+pub use disk::disk_full;
 pub use error::{Code, ToolError};
 pub use registry::{Listed, Registry};
 pub use resources::{

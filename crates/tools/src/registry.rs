@@ -32,6 +32,18 @@ impl Registry {
         self.tools.push(tool);
     }
 
+    /// Keeps only the tools with these names; all of them when none is named. Gives the names
+    /// that no tool has.
+    pub fn keep_only(&mut self, names: &[String], caller: &Caller) -> Vec<String> {
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let name_of = |tool: &Arc<dyn Tool>| tool.spec(caller).map(|spec| spec.name.clone());
+        let known: Vec<String> = self.tools.iter().filter_map(name_of).collect();
+        self.tools.retain(|tool| name_of(tool).is_some_and(|name| names.contains(&name)));
+        names.iter().filter(|name| !known.contains(name)).cloned().collect()
+    }
+
     /// Lists what exists for a caller and has something to work on.
     pub fn list(&self, caller: &Caller) -> Vec<Listed> {
         self.tools

@@ -146,14 +146,17 @@ impl<'a> Gathering<'a> {
         let BlockKind::Heading(level) = block.kind else { return };
         // A heading that was cut in several units is entered once.
         let is_first = unit.n_lines_before == 0
-            && self.headings.last().is_none_or(|(_, text)| !std::ptr::eq(*text, block.text.trim()));
+            && self
+                .headings
+                .last()
+                .is_none_or(|(_, text)| !std::ptr::eq(*text, heading_words(block)));
         if !is_first {
             return;
         }
         while self.headings.last().is_some_and(|(above, _)| *above >= level) {
             self.headings.pop();
         }
-        self.headings.push((level, block.text.trim()));
+        self.headings.push((level, heading_words(block)));
     }
 
     fn close(&mut self) {
@@ -166,6 +169,11 @@ impl<'a> Gathering<'a> {
             headings: open.headings,
         });
     }
+}
+
+/// Gives a heading without the marks of its level.
+fn heading_words(block: &Block) -> &str {
+    block.text.trim().trim_start_matches('#').trim_start()
 }
 
 /// Tells whether two blocks may stand in one passage: the same place, or lines of one text.

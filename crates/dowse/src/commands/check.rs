@@ -1,15 +1,17 @@
 //! `dowse check`: is the configuration right, and what would it serve?
 
+use std::io::Read as _;
 use std::time::Duration;
 
 use model::{Caller, Deadline};
+use serve::App;
 use store::Repair;
 
 use crate::cli::CheckArgs;
 use crate::commands::variable;
-use crate::config::load;
-use crate::print;
+use crate::config::{Config, load};
 use crate::wiring::{Families, Lasting, app, describe_store};
+use crate::{control, print};
 
 /// How long databases have to say what they hold.
 const SOURCES_LIMIT: Duration = Duration::from_secs(30);
@@ -17,36 +19,76 @@ const SOURCES_LIMIT: Duration = Duration::from_secs(30);
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let config = &loaded.config;
-    let lasting = Lasting::open(config)?;
-    let (app, families) = app(config, &lasting)?;
+    config.check()?;
+    let running = control::ask(&config.data_dir, control::Command::Check)?;
+    if running.is_some() && args.repair {
+        anyhow::bail!(
+            "a server has `{}` open\nhint: stop it before `dowse check --repair`",
+            config.data_dir.display()
+        );
+    }
     match &loaded.file {
         Some(file) => print::line(format!("{}: valid", file.display())),
         None => print::line("no configuration: the defaults are used"),
     }
-    let callers = match (&config.auth.jwt, config.auth.keys.len()) {
-        (None, 0) => "everyone on this machine, as the local administrator".to_owned(),
-        (None, n_keys) => format!("holders of {n_keys} keys"),
-        (Some(jwt), 0) => format!("tokens of `{}`", jwt.issuer),
-        (Some(jwt), n_keys) => format!("tokens of `{}` and holders of {n_keys} keys", jwt.issuer),
-    };
+    print::line(print::table(&[
+        vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
+        vec!["data".to_owned(), config.data_dir.display().to_string()],
+        vec!["callers".to_owned(), callers(config)],
+    ]));
+    if let Some(mut running) = running {
+        let mut lines = String::new();
+        running.read_to_string(&mut lines)?;
+        print::line("a server is running with this data:");
+        lines.lines().for_each(|line| print::line(format!("  {line}")));
+        return Ok(());
+    }
+    let lasting = Lasting::open(config)?;
+    let (app, families) = app(config, &lasting)?;
+    for line in of_running(&lasting, &app)? {
+        print::line(line);
+    }
+    sources(&families);
+    if args.repair {
+        repair(&lasting)?;
+    }
+    Ok(())
+}
+
+/// Says what a server serves and how it is, in lines.
+pub(super) fn of_running(lasting: &Lasting, app: &App) -> anyhow::Result<Vec<String>> {
     let names: Vec<String> = app
         .tools
         .list(&Caller::local_admin())
         .iter()
         .map(|listed| listed.spec.name.clone())
         .collect();
-    print::line(print::table(&[
-        vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
-        vec!["data".to_owned(), config.data_dir.display().to_string()],
+    let health = (app.readiness)();
+    let mut lines: Vec<String> = print::table(&[
         vec!["store".to_owned(), describe_store(&lasting.kept()?.store)],
-        vec!["callers".to_owned(), callers],
+        vec!["health".to_owned(), health.status().to_owned()],
         vec!["tools".to_owned(), names.join(", ")],
-    ]));
-    sources(&families);
-    if args.repair {
-        repair(&lasting)?;
+    ])
+    .lines()
+    .map(str::to_owned)
+    .collect();
+    lines.extend(health.degraded.iter().map(|degraded| {
+        format!("{}: {} (hint: {})", degraded.what, degraded.problem, degraded.hint)
+    }));
+    Ok(lines)
+}
+
+fn callers(config: &Config) -> String {
+    let keys = |n_keys: usize| match n_keys {
+        1 => "1 API key".to_owned(),
+        n_keys => format!("{n_keys} API keys"),
+    };
+    match (&config.auth.jwt, config.auth.keys.len()) {
+        (None, 0) => "everyone on this machine, as the local administrator".to_owned(),
+        (None, n_keys) => keys(n_keys),
+        (Some(jwt), 0) => format!("tokens of `{}`", jwt.issuer),
+        (Some(jwt), n_keys) => format!("tokens of `{}` and {}", jwt.issuer, keys(n_keys)),
     }
-    Ok(())
 }
 
 /// Says what tables and dimensions hold, and what of their sources does not fit. The operator

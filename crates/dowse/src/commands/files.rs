@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::cli::{FilesArgs, IndexArgs, OpenArgs, SearchArgs};
 use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
-use crate::config::load;
+use crate::config::{Config, Remembered, UserData, load, place_data};
 use crate::print;
 use crate::wiring::{Lasting, app};
 
@@ -101,7 +101,7 @@ fn done(root: &str, indexed: &::files::Indexed) -> String {
 
 /// Searches; the exit code says whether something was found.
 pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
-    let (_lasting, service) = open(&args.files, &[])?;
+    let opened = open_all(&args.files, &[])?;
     let request = SearchRequest {
         query: args.query.join(" "),
         k: args.k,
@@ -112,7 +112,15 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         roots: None,
     };
     let deadline = Deadline::after(Duration::from_secs(60));
-    let found = service.search(&Caller::local_admin(), &request, &deadline)?;
+    let mut found: Option<::files::Found> = None;
+    for (_, service) in &opened {
+        let more = service.search(&Caller::local_admin(), &request, &deadline)?;
+        found = Some(match found {
+            None => more,
+            Some(found) => merged(found, more, request.k),
+        });
+    }
+    let found = found.context("nothing was opened")?;
     for warning in &found.warnings {
         print::note(format!("note: {}", warning.message));
     }
@@ -161,6 +169,20 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
+/// Puts the results of two sets of folders into one order: scores mean the same in both.
+fn merged(mut one: ::files::Found, other: ::files::Found, k: usize) -> ::files::Found {
+    one.items.extend(other.items);
+    one.items.sort_by(|left, right| right.score.total_cmp(&left.score));
+    one.items.truncate(k);
+    one.pagination.total_estimate += other.pagination.total_estimate;
+    for warning in other.warnings {
+        if !one.warnings.contains(&warning) {
+            one.warnings.push(warning);
+        }
+    }
+    one
+}
+
 pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     let (_lasting, service) = open(&args.files, &[])?;
     let path = std::path::absolute(&args.path)?;
@@ -180,12 +202,63 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
 
 /// Opens the family; what lasts has to be kept, since it runs the jobs.
 fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::files::Service)> {
-    let mut config = load(args.config.config.as_deref(), &variable)?.config;
+    let mut opened = open_all(args, folders)?;
+    anyhow::ensure!(
+        opened.len() == 1,
+        "several sets of folders are remembered\nhint: name a folder with `--root`"
+    );
+    opened.pop().context("nothing was opened")
+}
+
+/// Opens the folders that are named or configured, or else everything that was indexed from the
+/// working folder or above it, or else everything that is remembered; says which.
+fn open_all(
+    args: &FilesArgs,
+    folders: &[PathBuf],
+) -> anyhow::Result<Vec<(Lasting, ::files::Service)>> {
+    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let mut config = loaded.config;
     add_folders(&mut config, folders)?;
     add_folders(&mut config, &args.root)?;
     choose_model(&mut config, args.model);
-    let lasting = Lasting::open(&config)?;
-    let (_, families) = app(&config, &lasting)?;
+    let data_dir = args.data.data_dir.as_deref();
+    place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
+    let is_placed = data_dir.is_some() || variable("DOWSE_DATA_DIR").is_some();
+    if !config.files.roots.is_empty() || loaded.file.is_some() || is_placed {
+        return Ok(vec![open_one(&config)?]);
+    }
+    let remembered = UserData::find(&variable).map(|data| data.remembered()).unwrap_or_default();
+    anyhow::ensure!(
+        !remembered.is_empty(),
+        "no folders are configured, and none was indexed before\n\
+         hint: index one with `dowse index FOLDER`"
+    );
+    remembered.into_iter().map(|set| open_remembered(&config, &set)).collect()
+}
+
+fn open_remembered(
+    config: &Config,
+    set: &Remembered,
+) -> anyhow::Result<(Lasting, ::files::Service)> {
+    let mut config = Config { data_dir: set.data_dir.clone(), ..config.clone() };
+    let mut folders = set.folders.clone();
+    if folders.is_empty() {
+        // An earlier version did not write down which folders its data is of.
+        let lasting = Lasting::open(&config)?;
+        folders = ::files::indexed_roots(&lasting.kept()?.store)?
+            .into_iter()
+            .map(PathBuf::from)
+            .collect();
+    }
+    let shown: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    print::note(format!("in {}", shown.join(", ")));
+    config.files.roots = folders.into_iter().map(::files::RootConfig::Path).collect();
+    open_one(&config)
+}
+
+fn open_one(config: &Config) -> anyhow::Result<(Lasting, ::files::Service)> {
+    let lasting = Lasting::open(config)?;
+    let (_, families) = app(config, &lasting)?;
     let files = families.files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
     )?;

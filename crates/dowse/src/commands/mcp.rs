@@ -4,22 +4,27 @@ use ::serve::Shared;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
-use crate::commands::serve::{add_folders, choose_model};
+use crate::commands::serve::{add_folders, choose_model, strangers};
 use crate::commands::{block_on, variable};
-use crate::config::load;
+use crate::config::{load, place_data};
 use crate::signals;
-use crate::wiring::{Lasting, app};
+use crate::wiring::{Lasting, app, watch_folders};
 
 pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
-    let mut config = load(args.config.config.as_deref(), &variable)?.config;
+    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let strangers = strangers(loaded.file.as_deref());
+    let mut config = loaded.config;
     add_folders(&mut config, &args.folders)?;
     choose_model(&mut config, args.model);
+    let data_dir = args.data.data_dir.as_deref();
+    place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
     let lasting = Lasting::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (app, families) = app(&config, &lasting)?;
-        families.start_indexing(&lasting)?;
+        families.start_indexing(&lasting, strangers)?;
+        watch_folders(lasting.clone(), shutdown.clone());
         let shared = Shared::new(app);
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())

@@ -1,31 +1,37 @@
 //! `dowse serve`: HTTP, until told to stop.
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use ::serve::Shared;
-use std::path::PathBuf;
 
 use anyhow::Context;
-use files::RootConfig;
+use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
-use crate::commands::{block_on, variable};
-use crate::config::{Config, EmbedderProvider, load};
+use crate::commands::{backup, block_on, check, variable};
+use crate::config::{Config, EmbedderProvider, load, place_data};
 use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
-use crate::{open_files, print, reload, signals};
+use crate::{archive, control, open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
     let (folders, model) = (args.folders.clone(), args.model);
+    let (file, data_dir) = (loaded.file.clone(), args.data.data_dir.clone());
+    let strangers = strangers(loaded.file.as_deref());
     let adjust = move |mut config: Config| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
         choose_model(&mut config, model);
+        place_data(&mut config, file.as_deref(), data_dir.as_deref(), &variable)?;
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
@@ -37,28 +43,66 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let address = config.server.listen;
         let (app_now, families) = app(&config, &lasting)?;
         let shared = Shared::new(app_now);
-        families.start_indexing(&lasting)?;
+        families.start_indexing(&lasting, strangers)?;
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
+        let lasting_for_commands = lasting.clone();
         watch_folders(lasting.clone(), shutdown.clone());
         keep_in_shape(lasting.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
-            reload::watch(file, stamp, shared.clone(), shutdown.clone(), move || {
+            let away = lasting.away.clone();
+            let is_due = move || away.is_due();
+            reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
                 let (app, families) = app(&config, &lasting)?;
-                families.start_indexing(&lasting)?;
+                families.start_indexing(&lasting, strangers)?;
                 Ok(app)
             })?;
         }
+        commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
+}
+
+/// Serves `dowse backup` and `dowse check` while this process has the data folder open.
+fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
+    let data_dir = lasting.data_dir().to_owned();
+    let lasting = lasting.clone();
+    let serve: Arc<control::Serve> = Arc::new(move |command, begin| match command {
+        control::Command::Backup => {
+            let archive = tempfile_in(lasting.data_dir());
+            let _ = fs_err::remove_file(&archive);
+            let made = backup::make(&lasting.kept()?.store, lasting.data_dir(), &archive);
+            let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
+            let _ = fs_err::remove_file(&archive);
+            sent
+        }
+        control::Command::Check => {
+            let lines = check::of_running(&lasting, &shared.load())?;
+            let mut answer = begin()?;
+            lines.iter().try_for_each(|line| writeln!(answer, "{line}"))?;
+            Ok(())
+        }
+    });
+    control::listen(&data_dir, serve)
+}
+
+/// Gives a place for an archive that is on its way to a command.
+fn tempfile_in(data_dir: &Path) -> PathBuf {
+    data_dir.join(format!("backup-{}.unfinished", uuid::Uuid::new_v4().simple()))
+}
+
+/// Taking a folder out of a configuration file asks for the end of its index; naming other folders
+/// on the command line does not.
+pub(super) fn strangers(file: Option<&Path>) -> Strangers {
+    if file.is_some() { Strangers::Forget } else { Strangers::Keep }
 }
 
 /// Folders named on the command line are roots like those of the configuration.

@@ -13,12 +13,16 @@ pub(crate) const SETTINGS: &[&str] = &[
     "server.public_url",
     "server.allowed_hosts",
     "server.allowed_origins",
+    "server.trusted_proxies",
     "limits.result_chars",
     "limits.result_tokens",
     "limits.body_bytes",
     "limits.upload_bytes",
     "limits.concurrent_calls",
+    "limits.concurrent_calls_per_caller",
+    "limits.concurrent_calls_per_tenant",
     "limits.connections",
+    "limits.connections_per_peer",
     "limits.call_seconds",
     "audit.omit_queries",
     "models_dir",
@@ -49,7 +53,8 @@ pub(crate) const SETTINGS: &[&str] = &[
 ];
 
 /// Settings among them that hold a list; the variable separates its elements with commas.
-const LISTS: &[&str] = &["server.allowed_hosts", "server.allowed_origins"];
+const LISTS: &[&str] =
+    &["server.allowed_hosts", "server.allowed_origins", "server.trusted_proxies"];
 
 /// Gives the variable that sets a setting.
 pub(crate) fn variable_of(setting: &str) -> String {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use extract::{Pool, PoolConfig};
-use files::{Indexer, IndexerConfig, Roots};
-use filters::charts::{ChartSettings, Charts};
+use files::{Indexer, IndexerConfig, Roots, Strangers};
+use filters::charts::{ChartSettings, Charts, ChartsConfig};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search, Things};
@@ -44,24 +44,26 @@ pub(crate) struct Families {
 impl Families {
     /// Opens the services.
     pub(crate) fn open(config: &Config, lasting: &Lasting) -> anyhow::Result<Self> {
-        let filters = match config.dimensions.as_slice() {
-            [] => None,
-            dimensions => Some(filters::Service::open(filters::Settings {
-                folder: config.base.clone(),
-                filters: config.filters,
-                dimensions: dimensions.to_vec(),
-                meaning: meaning(config, lasting),
-            })?),
-        };
-        let tables = match config.tables.as_slice() {
-            [] => None,
-            tables => Some(tables::Service::open(tables::ServiceConfig {
-                tables: tables.to_vec(),
+        lasting.away.begin();
+        let category = |dimension: &filters::DimensionConfig| dimension.category.clone();
+        let filters =
+            lasting.away.open("dimension", &config.dimensions, category, |dimensions| {
+                Ok(filters::Service::open(filters::Settings {
+                    folder: config.base.clone(),
+                    filters: config.filters,
+                    dimensions,
+                    meaning: meaning(config, lasting),
+                })?)
+            })?;
+        let name = |table: &tables::TableConfig| table.name.clone();
+        let tables = lasting.away.open("table", &config.tables, name, |tables| {
+            Ok(tables::Service::open(tables::ServiceConfig {
+                tables,
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
                 export_link_minutes: config.exports.link_minutes,
-            })?),
-        };
+            })?)
+        })?;
         let files = files_service(config, lasting)?;
         lasting.files.store(files.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
@@ -85,12 +87,19 @@ impl Families {
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
     /// work while it goes on.
-    pub(crate) fn start_indexing(&self, lasting: &Lasting) -> anyhow::Result<()> {
-        if self.files.is_none() && files::forget_all(&*lasting.kept()?.store)? {
+    pub(crate) fn start_indexing(
+        &self,
+        lasting: &Lasting,
+        strangers: Strangers,
+    ) -> anyhow::Result<()> {
+        if self.files.is_none()
+            && strangers == Strangers::Forget
+            && files::forget_all(&lasting.kept()?.store)?
+        {
             tracing::info!("no folders are configured any more: their index was erased");
         }
         if let Some(files) = &self.files {
-            let n_forgotten = files.forget_other_roots()?;
+            let n_forgotten = files.forget_other_roots(strangers)?;
             if n_forgotten > 0 {
                 tracing::info!(n_forgotten, "files of folders that are no longer configured left");
             }
@@ -175,18 +184,26 @@ fn charts_service(
     dimensions: Option<&filters::Service>,
 ) -> anyhow::Result<Option<Arc<Charts>>> {
     let Some(charts) = &config.charts else { return Ok(None) };
-    let dimensions = dimensions.context(
-        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives",
-    )?;
-    let charts = Charts::open(ChartSettings {
-        config: charts.clone(),
-        folder: config.base.clone(),
-        data_folder: config.data_dir.join("charts"),
-        base_url: config.server.link_base(),
-        clock: lasting.clock.clone(),
-        dimensions: dimensions.clone(),
-    })?;
-    Ok(Some(Arc::new(charts)))
+    anyhow::ensure!(
+        !config.dimensions.is_empty(),
+        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives"
+    );
+    // Every dimension may be away; the charts come back with them.
+    let Some(dimensions) = dimensions else { return Ok(None) };
+    let name = |_: &ChartsConfig| "facts".to_owned();
+    let opened =
+        lasting.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
+            let config_of_charts = charts.pop().context("one section of charts was given")?;
+            Ok(Charts::open(ChartSettings {
+                config: config_of_charts,
+                folder: config.base.clone(),
+                data_folder: config.data_dir.join("charts"),
+                base_url: config.server.link_base(),
+                clock: lasting.clock.clone(),
+                dimensions: dimensions.clone(),
+            })?)
+        })?;
+    Ok(opened.map(Arc::new))
 }
 
 fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
@@ -266,13 +283,23 @@ pub(crate) fn contexts_service(
     Ok(service)
 }
 
+/// Gives the one retriever of all families, so that a cross-encoder is loaded once and its circuit
+/// breaker counts every failure; a new one when the configuration names another re-ranker.
 fn retriever(config: &Config, lasting: &Lasting) -> anyhow::Result<Retriever> {
+    let mut shared = lasting.retriever.lock();
+    if let Some((section, retriever)) = &*shared
+        && *section == config.reranker
+    {
+        return Ok(retriever.clone());
+    }
     let slot = Arc::clone(&lasting.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
     let retriever = Retriever::new(lasting.kept()?.store.clone(), embedder);
-    Ok(match models::reranker(config)? {
+    let retriever = match models::reranker(config)? {
         models::Reranking::Builtin => retriever,
         models::Reranking::Off => retriever.without_reranker(),
         models::Reranking::By(reranker) => retriever.with_reranker(reranker),
-    })
+    };
+    *shared = Some((config.reranker.clone(), retriever.clone()));
+    Ok(retriever)
 }

@@ -7,16 +7,39 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
 use files::{INDEX_JOB, Indexer, VECTORS_JOB};
-use guard::{Audit, Metrics};
+use guard::{Audit, FailedLogins, Limiter, LimitsConfig, Metrics};
 use infer::EmbedderSlot;
 use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
 };
 use model::Clock;
+use parking_lot::Mutex;
+use retrieve::Retriever;
+use serve::{SlotLimits, Slots};
 use store::Store;
 
-use super::{models, open_store};
-use crate::config::{Config, StoreConfig};
+use super::away::Away;
+use super::{close, models, open_store};
+use crate::config::{Config, RerankerConfig, StoreConfig};
+
+/// Folders of the data folder, which nobody but the server's user may enter.
+const FOLDERS: [&str; 6] = ["audit", "store", "uploads", "staging", "charts", "tables"];
+
+/// Makes the data folder private, also one that an earlier version made for everybody. A data
+/// folder that holds the configuration itself is somebody's project: only our own folders in it
+/// are narrowed.
+fn keep_private(config: &Config) -> std::io::Result<()> {
+    if std::path::absolute(&config.data_dir)? == std::path::absolute(&config.base)? {
+        fs_err::create_dir_all(&config.data_dir)?;
+    } else {
+        guard::private::create_folder(&config.data_dir)?;
+    }
+    FOLDERS
+        .iter()
+        .map(|folder| config.data_dir.join(folder))
+        .filter(|path| path.is_dir())
+        .try_for_each(|folder| guard::private::create_folder(&folder))
+}
 
 /// Gives the folder of the store inside the data folder.
 pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
@@ -28,6 +51,11 @@ pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
 pub(crate) struct Lasting {
     pub(crate) audit: Arc<Audit>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) failed_logins: Arc<FailedLogins>,
+    pub(crate) away: Away,
+    /// Rates go on being counted over a change of the configuration, and so do calls in progress.
+    limiter: Arc<ArcSwapOption<Limiter>>,
+    slots: Arc<OnceLock<Arc<Slots>>>,
     pub(crate) clock: Clock,
     pub(crate) embedder: Arc<EmbedderSlot>,
     data_dir: std::path::PathBuf,
@@ -38,7 +66,12 @@ pub(crate) struct Lasting {
     pub(crate) knowledge: knowledge::ServiceSlot,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
+    /// The retriever of all families, with the re-ranker that it was made for.
+    pub(crate) retriever: SharedRetriever,
 }
+
+/// A retriever that is made when a family first needs it.
+type SharedRetriever = Arc<Mutex<Option<(RerankerConfig, Retriever)>>>;
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
@@ -64,11 +97,16 @@ impl Kept {
 impl Lasting {
     /// Opens what is kept in the data folder.
     pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
+        keep_private(config).context("hint: set `data_dir` to a folder that can be written")?;
         let audit = Audit::open(&config.data_dir.join("audit"))
             .context("hint: set `data_dir` to a folder that can be written")?;
         Ok(Lasting {
             audit: Arc::new(audit),
             metrics: Arc::new(Metrics::new()),
+            failed_logins: Arc::default(),
+            away: Away::default(),
+            limiter: Arc::default(),
+            slots: Arc::default(),
             clock: crate::clock::system(),
             embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
             data_dir: config.data_dir.clone(),
@@ -79,12 +117,27 @@ impl Lasting {
             knowledge: knowledge::ServiceSlot::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
+            retriever: SharedRetriever::default(),
         })
     }
 
     /// Gives the folder that holds everything that is kept.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
+    }
+
+    /// Gives the rates of a configuration, counted on from the one before.
+    pub(crate) fn limiter(&self, limits: &LimitsConfig) -> Arc<Limiter> {
+        let limiter = Arc::new(Limiter::following(limits, self.limiter.load().as_deref()));
+        self.limiter.store(Some(Arc::clone(&limiter)));
+        limiter
+    }
+
+    /// Gives the slots for calls, with the limits of a configuration.
+    pub(crate) fn slots(&self, limits: SlotLimits) -> Arc<Slots> {
+        let slots = self.slots.get_or_init(|| Slots::new(limits));
+        slots.set_limits(limits);
+        Arc::clone(slots)
     }
 
     /// Gives the store and the queue, opening them when that has not happened.
@@ -94,6 +147,7 @@ impl Lasting {
         }
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
         let queue = JobQueue::open(
             store.catalogue(),
             self.runners(),

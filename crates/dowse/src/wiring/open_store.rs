@@ -10,7 +10,7 @@ use store::{Config, Store, TurbopufferConfig};
 use crate::config::{StoreConfig, StoreProvider};
 
 /// Opens the store of a folder, which has the catalogue whichever engine is chosen.
-pub(super) fn open(section: &StoreConfig, folder: &Path, clock: Clock) -> anyhow::Result<Store> {
+pub(crate) fn open(section: &StoreConfig, folder: &Path, clock: Clock) -> anyhow::Result<Store> {
     let bounds = Config::for_one_machine();
     Ok(match turbopuffer(section, &|name| std::env::var(name).ok())? {
         None => Store::open(folder, &bounds, clock)?,

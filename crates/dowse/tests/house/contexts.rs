@@ -314,8 +314,14 @@ fn documents_come_in_three_forms_and_bad_ones_are_refused_with_their_place() {
     let tool = desk.tool(None, &table, "", "all");
     let changed = json!({ "a": long("castle"), "b": long("bridge") }).to_string();
     let replaced =
-        desk.send(None, Request::new("PUT", &format!("/v1/tables/{table}")).body(changed));
+        desk.send(None, Request::new("PUT", &format!("/v1/tables/{table}")).body(&*changed));
+    assert_eq!(replaced.status, 400, "{}", replaced.text());
+    let said = replaced.text();
+    assert!(said.contains("`{\\\"name\\\": …") && said.contains("`?name=`"), "{said}");
+    let put = Request::new("PUT", &format!("/v1/tables/{table}?name=changed")).body(changed);
+    let replaced = desk.send(None, put);
     assert_eq!(replaced.status, 202, "{}", replaced.text());
+    assert_eq!(replaced.json()["name"], "changed");
     let changes = desk.wait(None, replaced.json()["job"]["id"].as_str().unwrap());
     assert_eq!((&changes["kept"], &changes["nodes"]), (&json!(0), &json!(2)), "{changes}");
     let path = format!("/v1/tools/{tool}/search");

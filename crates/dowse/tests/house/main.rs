@@ -3,19 +3,24 @@
 
 mod house;
 
+mod backup;
 mod bad_headers;
 mod bad_messages;
 mod chat;
 mod check;
 mod connections;
+mod console;
+mod console_pages;
 mod contexts;
 mod contract;
 mod cross_encoder;
 mod demo;
+mod denial;
 mod engines;
 mod erasure;
 mod everywhere;
 mod files;
+mod guides;
 mod identity;
 mod kb;
 mod knowledge;
@@ -24,6 +29,8 @@ mod library;
 mod meaning;
 mod pictures;
 mod pipes;
+mod private_pieces;
 mod reconcile;
 mod records;
 mod reload;
+mod upgrade;

@@ -61,3 +61,38 @@ fn authentication_cannot_be_lost_on_the_way() {
     house.wait_until(|| house.server.stderr().contains("no `[auth]` any more"));
     assert_eq!(house.mcp().send("tools/list", &json!({})).status, 401);
 }
+
+#[test]
+fn a_source_that_is_away_does_not_stop_the_start_and_comes_back() {
+    let config = "[embedder]\nprovider = \"none\"\n\
+        [[tables]]\nname = \"late\"\nsource = \"late.csv\"\n[tables.fields]\n\
+        name = { type = \"string\" }\n\
+        [[dimensions]]\ncategory = \"place\"\nsource = \"places.csv\"\nvalue = \"id\"\n\
+        filter_key = \"place_ids\"\nname = \"name\"\n";
+    let house = House::start(config);
+    let ready = house.http().get("/readyz");
+    assert_eq!(ready.status, 200);
+    let degraded = ready.json()["degraded"].to_string();
+    assert!(degraded.contains("table `late`") && degraded.contains("dimension `place`"));
+    house.assert_alive();
+    house.folder.write("late.csv", "name\nAnn\n");
+    house.folder.write("places.csv", "id,name\n1,Cluj\n");
+    house.server.signal(Signal::HUP);
+    house.wait_until(|| house.http().get("/readyz").json()["status"] == "ready");
+    let tools = house.mcp().list_tools();
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.contains(&"query_table") && names.contains(&"search_filters"), "{names:?}");
+}
+
+#[test]
+fn rates_go_on_being_counted_over_a_reload() {
+    let limits = "[limits]\nrate_per_minute = { normalize_ocr_text = 2 }\n";
+    let house = House::start(limits);
+    house.assert_alive();
+    house.assert_alive();
+    house.rewrite(&format!("{WITH_HOST}{limits}"));
+    house.server.signal(Signal::HUP);
+    house.wait_until(|| knows_host(&house));
+    let refused = house.mcp().call("normalize_ocr_text", &json!({ "text": "ab" })).error();
+    assert_eq!(refused["error"]["code"], "RATE_LIMITED", "{refused}");
+}

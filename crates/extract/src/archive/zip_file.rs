@@ -1,10 +1,13 @@
 //! The directory of a zip file and its entries.
 //!
-//! Reads the central directory, and where that is missing or cut, finds entries by their local
+//! `zip` reads the central directory; where that is missing or cut, entries are found by their local
 //! headers, since a truncated download still holds most of its files. Names are found without
 //! regard to case and to the kind of slash, as the programs that write these files do.
 
 use std::collections::HashMap;
+use std::io::Cursor;
+
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::archive::{Wrapping, inflate};
 use crate::error::{Error, Result};
@@ -20,8 +23,28 @@ pub(crate) struct ZipEntry {
     pub(crate) name: String,
     pub(crate) is_encrypted: bool,
     n_packed: u64,
-    method: u16,
+    method: Method,
     header_at: u64,
+}
+
+/// How an entry is packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Method {
+    Stored,
+    Deflated,
+    Other(String),
+}
+
+impl Method {
+    fn of(method: CompressionMethod) -> Self {
+        if method == CompressionMethod::Stored {
+            Method::Stored
+        } else if method == CompressionMethod::Deflated {
+            Method::Deflated
+        } else {
+            Method::Other(method.to_string())
+        }
+    }
 }
 
 /// An opened archive.
@@ -67,7 +90,7 @@ impl<'a> ZipFile<'a> {
 
     /// Gives the bytes of a small stored entry without unpacking anything.
     pub(crate) fn stored_start(&self, name: &str) -> Option<&'a [u8]> {
-        let entry = self.find(name).filter(|entry| entry.method == 0)?;
+        let entry = self.find(name).filter(|entry| entry.method == Method::Stored)?;
         let data = self.packed(entry)?;
         Some(data.get(..256).unwrap_or(data))
     }
@@ -88,12 +111,12 @@ impl<'a> ZipFile<'a> {
                 format!("`{}` lies outside the file", entry.name),
             ));
         };
-        match entry.method {
-            0 => {
+        match &entry.method {
+            Method::Stored => {
                 output.expanded(packed.len() as u64)?;
                 Ok(packed.to_vec())
             }
-            8 => {
+            Method::Deflated => {
                 let inflated = inflate(packed, Wrapping::Raw, output)?;
                 if inflated.is_damaged {
                     if inflated.bytes.is_empty() {
@@ -109,7 +132,7 @@ impl<'a> ZipFile<'a> {
                 }
                 Ok(inflated.bytes)
             }
-            method => Err(Error::broken(
+            Method::Other(method) => Err(Error::broken(
                 Format::Zip,
                 format!("`{}` uses compression method {method}, which is not read", entry.name),
             )),
@@ -133,94 +156,41 @@ fn folded(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
+/// Lists the entries of the archive's directory; `None` when there is none that can be read.
 fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
-    let tail_at = bytes.len().saturating_sub(66_000);
-    let tail = bytes.get(tail_at..)?;
-    let end_at = tail_at + memchr::memmem::rfind(tail, b"PK\x05\x06")?;
-    let end = bytes.get(end_at..)?;
-    let mut size = u64::from(u32_at(end, 12)?);
-    let mut offset = u64::from(u32_at(end, 16)?);
-    let mut directory_end = end_at as u64;
-    if let Some((large_size, large_offset, at)) = large_directory(bytes, end_at) {
-        (size, offset, directory_end) = (large_size, large_offset, at);
-    }
-    // What stands before the archive (a program that unpacks itself) shifts every offset.
-    let shift = directory_end.checked_sub(size)?.saturating_sub(offset);
-    let mut at = usize::try_from(offset.checked_add(shift)?).ok()?;
-    let mut entries = Vec::new();
-    while entries.len() < MAX_RECORDS {
-        let Some(record) = bytes.get(at..).filter(|record| record.starts_with(b"PK\x01\x02"))
-        else {
-            break;
-        };
-        let (entry, record_len) = central_entry(record, shift)?;
-        at += record_len;
-        entries.push(entry);
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
+    let n_records = archive.len().min(MAX_RECORDS);
+    let mut entries = Vec::with_capacity(n_records);
+    for record_idx in 0..n_records {
+        let entry = archive.by_index_raw(record_idx).map(|file| ZipEntry {
+            name: entry_name(file.name_raw()),
+            is_encrypted: file.encrypted(),
+            n_packed: file.compressed_size(),
+            method: Method::of(file.compression()),
+            header_at: file.header_start(),
+        });
+        // One whose own header is damaged has a name, and no place that can be read.
+        entries.push(entry.unwrap_or_else(|_| {
+            ZipEntry {
+                name: archive
+                    .name_for_index(record_idx)
+                    .and_then(std::result::Result::ok)
+                    .unwrap_or_default()
+                    .into_owned(),
+                is_encrypted: false,
+                n_packed: 0,
+                method: Method::Stored,
+                header_at: u64::MAX,
+            }
+        }));
     }
     Some(entries)
 }
 
-fn large_directory(bytes: &[u8], end_at: usize) -> Option<(u64, u64, u64)> {
-    let locator = bytes.get(end_at.checked_sub(20)?..end_at)?;
-    if !locator.starts_with(b"PK\x06\x07") {
-        return None;
-    }
-    let at = u64_at(locator, 8)?;
-    let record = bytes.get(usize::try_from(at).ok()?..)?;
-    if !record.starts_with(b"PK\x06\x06") {
-        return None;
-    }
-    Some((u64_at(record, 40)?, u64_at(record, 48)?, at))
-}
-
-fn central_entry(record: &[u8], shift: u64) -> Option<(ZipEntry, usize)> {
-    let flags = u16_at(record, 8)?;
-    let method = u16_at(record, 10)?;
-    let mut n_packed = u64::from(u32_at(record, 20)?);
-    let mut n_unpacked = u64::from(u32_at(record, 24)?);
-    let name_len = usize::from(u16_at(record, 28)?);
-    let extra_len = usize::from(u16_at(record, 30)?);
-    let comment_len = usize::from(u16_at(record, 32)?);
-    let mut header_at = u64::from(u32_at(record, 42)?);
-    let name = record.get(46..46 + name_len)?;
-    let extra = record.get(46 + name_len..46 + name_len + extra_len).unwrap_or_default();
-    large_fields(extra, [&mut n_unpacked, &mut n_packed, &mut header_at]);
-    let entry = ZipEntry {
-        name: entry_name(name, flags),
-        is_encrypted: flags & 1 != 0,
-        n_packed,
-        method,
-        header_at: header_at.saturating_add(shift),
-    };
-    Some((entry, 46 + name_len + extra_len + comment_len))
-}
-
-/// Fills fields that did not fit in 32 bits from the extra field made for them.
-fn large_fields(mut extra: &[u8], fields: [&mut u64; 3]) {
-    while let (Some(kind), Some(length)) = (u16_at(extra, 0), u16_at(extra, 2)) {
-        let length = usize::from(length);
-        let data = extra.get(4..4 + length).unwrap_or_default();
-        if kind == 1 {
-            let mut at = 0;
-            for field in fields {
-                if *field == u64::from(u32::MAX)
-                    && let Some(value) = u64_at(data, at)
-                {
-                    *field = value;
-                    at += 8;
-                }
-            }
-            return;
-        }
-        extra = extra.get(4 + length..).unwrap_or_default();
-    }
-}
-
-fn entry_name(name: &[u8], flags: u16) -> String {
-    let is_utf8 = flags & 0x800 != 0;
+/// Decodes a name: few programs say in which encoding they wrote it.
+fn entry_name(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(name) => name.to_owned(),
-        Err(_) if is_utf8 => String::from_utf8_lossy(name).into_owned(),
         Err(_) => crate::encoding::decode(name, None).text,
     }
 }
@@ -243,10 +213,14 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
         let room = starts.peek().unwrap_or(&bytes.len()).saturating_sub(start) as u64;
         let is_known = flags & 8 == 0 && packed != u32::MAX && packed != 0;
         entries.push(ZipEntry {
-            name: entry_name(name, flags),
+            name: entry_name(name),
             is_encrypted: flags & 1 != 0,
             n_packed: if is_known { u64::from(packed) } else { room },
-            method,
+            method: match method {
+                0 => Method::Stored,
+                8 => Method::Deflated,
+                other => Method::Other(other.to_string()),
+            },
             header_at: start as u64,
         });
     }
@@ -259,8 +233,4 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk().copied().map(u64::from_le_bytes)
 }

@@ -2,7 +2,7 @@
 
 use model::BlockKind;
 
-use crate::flow::Flow;
+use crate::flow::{Flow, list_indent};
 use crate::grid::TextTable;
 
 /// How many open elements an end tag is searched in; deeper ones are left open.
@@ -257,8 +257,12 @@ impl HtmlBlocks {
         }
         let mut text = self.flow.take();
         let kind = self.kind();
-        if let (BlockKind::ListItem, Some(number)) = (kind, self.item_number.take()) {
-            text = format!("{number}. {text}");
+        if kind == BlockKind::ListItem {
+            let indent = list_indent(self.lists.len());
+            text = match self.item_number.take() {
+                Some(number) => format!("{indent}{number}. {text}"),
+                None => format!("{indent}{text}"),
+            };
         }
         self.notes.push(Note::Block(kind, text));
     }

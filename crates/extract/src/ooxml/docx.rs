@@ -47,6 +47,11 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
             "header" | "footer" => Story::Margin,
             "footnotes" | "endnotes" => Story::Notes,
             "comments" => Story::Comments,
+            // Data of charts belong to the chart, not to the document.
+            "package" => {
+                package.read_embedded(&relation.part, output)?;
+                continue;
+            }
             "chart" => {
                 push_chart(&package, &relation.part, &Pointer::Whole, output)?;
                 continue;

@@ -7,6 +7,7 @@
 use model::{BlockKind, Pointer};
 
 use crate::error::Result;
+use crate::flow::list_indent;
 use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::docx_numbering::Numbering;
@@ -336,6 +337,11 @@ impl<'a> Body<'a> {
             );
             if let Some(number) = number {
                 paragraph.text.insert_str(0, &format!("{number} "));
+            }
+            if paragraph.kind == BlockKind::ListItem && self.tables.is_empty() {
+                let depth = paragraph.level.unwrap_or_default().saturating_add(1);
+                let text = paragraph.text.trim_start();
+                paragraph.text = format!("{}{text}", list_indent(depth));
             }
         }
         if let Some(table) = self.tables.last_mut() {

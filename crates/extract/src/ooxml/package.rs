@@ -2,6 +2,7 @@
 
 use crate::archive::ZipFile;
 use crate::error::{Error, Result};
+use crate::extract::read_inner;
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
 use crate::output::Output;
 use crate::{Format, warning};
@@ -51,6 +52,22 @@ impl<'a> Package<'a> {
             Err(error) => {
                 output.warn_of(&error);
                 Ok(String::new())
+            }
+        }
+    }
+
+    /// Reads a document that is a part of this one, by its own kind.
+    pub(crate) fn read_embedded(&self, part: &str, output: &mut Output) -> Result<()> {
+        match self.zip.read_named(part, output) {
+            Ok(Some(bytes)) => {
+                let name = part.rsplit('/').next().unwrap_or(part);
+                read_inner(&bytes, name, output)
+            }
+            Ok(None) => Ok(()),
+            Err(error) if error.stops_everything() => Err(error),
+            Err(error) => {
+                output.warn_of(&error);
+                Ok(())
             }
         }
     }

@@ -102,6 +102,7 @@ fn read_slide(
                 let text = package.text_or_warn(&relation.part, output)?;
                 SlideWalk::new(pointer, &[], Shapes::NotesOnly).read(package, &text, output)?;
             }
+            "package" => package.read_embedded(&relation.part, output)?,
             "comments" => push_comments(package, &relation.part, authors, pointer, output)?,
             _ => {}
         }

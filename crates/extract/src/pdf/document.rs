@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use model::{BlockKind, Pointer, ReadOutcome};
 
 use crate::error::{Error, Result};
+use crate::markup::{XmlEvent, XmlReader};
 use crate::output::Output;
 use crate::{Format, warning};
 
@@ -285,11 +286,30 @@ fn annotations(
             };
             text = entry.as_string().map(text_string).unwrap_or_default();
         }
+        if text.trim().is_empty() && !matches!(kind.as_name(), Some("Link" | "Popup") | None) {
+            let rich = file.get(annotation, "RC", output)?;
+            text = rich_text(&rich.as_string().map(text_string).unwrap_or_default(), output)?;
+        }
         if !text.trim().is_empty() {
             texts.push(text);
         }
     }
     Ok(texts)
+}
+
+/// Gives the words of a comment that is written in XHTML.
+fn rich_text(xml: &str, output: &mut Output) -> Result<String> {
+    let mut text = String::new();
+    let mut reader = XmlReader::new(xml, Format::Pdf, output.caps());
+    loop {
+        match reader.next(output) {
+            Ok(Some(XmlEvent::Text(piece))) => text.push_str(&piece),
+            Ok(Some(XmlEvent::End(name))) if name == "p" => text.push('\n'),
+            Ok(Some(_)) => {}
+            Err(error) if error.stops_everything() => return Err(error),
+            Ok(None) | Err(_) => return Ok(text),
+        }
+    }
 }
 
 /// Reads what draws an annotation.

@@ -5,6 +5,7 @@ use model::{BlockKind, Pointer};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::error::Result;
+use crate::flow::list_indent;
 use crate::grid::TextTable;
 use crate::output::Output;
 use crate::plain::lines::at_line;
@@ -117,6 +118,7 @@ impl Walk<'_> {
             Tag::List(first) => self.lists.push(*first),
             Tag::Item => {
                 self.begin(BlockKind::ListItem, at, output)?;
+                self.block = list_indent(self.lists.len());
                 // The number stays: people refer to it.
                 if let Some(Some(number)) = self.lists.last_mut() {
                     self.block.push_str(&format!("{number}. "));
@@ -126,7 +128,21 @@ impl Walk<'_> {
             Tag::Table(_) => self.begin(BlockKind::Table, at, output)?,
             // Rows after a full block begin the next one.
             Tag::TableRow if std::mem::take(&mut self.is_block_full) => self.start = at,
-            _ => {}
+            Tag::Paragraph
+            | Tag::BlockQuote(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. } => {}
         }
         Ok(())
     }
@@ -174,7 +190,15 @@ impl Walk<'_> {
             | TagEnd::FootnoteDefinition
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition => self.end_block(output)?,
-            _ => {}
+            TagEnd::BlockQuote(_)
+            | TagEnd::DefinitionList
+            | TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::Link
+            | TagEnd::Image => {}
         }
         Ok(())
     }
@@ -266,9 +290,9 @@ mod tests {
         check(
             "- one\n  - inner\n- [x] two\n\n3. three\n\n   more\n4. four\n",
             &[
-                "line 1 ListItem: one",
-                "line 2 ListItem: inner",
-                "line 3 ListItem: two",
+                "line 1 ListItem: - one",
+                "line 2 ListItem:   - inner",
+                "line 3 ListItem: - two",
                 "line 5 ListItem: 3. three\nmore",
                 "line 8 ListItem: 4. four",
             ],
@@ -279,7 +303,7 @@ mod tests {
     fn html_between_blocks_is_read_as_html() {
         check(
             "# A\n\n<div><!-- unseen -->\n<p>Words <b>here</b></p></div>\n\nAfter\n",
-            &["line 1 Heading(1): A", "line 3 Paragraph: Words here", "line 6 Paragraph: After"],
+            &["line 1 Heading(1): # A", "line 3 Paragraph: Words here", "line 6 Paragraph: After"],
         );
     }
 

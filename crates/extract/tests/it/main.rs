@@ -6,6 +6,7 @@
 mod fixtures;
 
 mod docx;
+mod embedded;
 mod formats;
 mod hostile;
 mod outcomes;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Clock, Deadline};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 use store::{Change, Lookup, ObjectKey, ObjectPage, Objects, TypedObject};
 
@@ -40,6 +40,9 @@ impl QueueConfig {
 
 /// How long a waiting caller goes without looking at its job.
 const WAIT_STEP: Duration = Duration::from_millis(50);
+
+/// How long a worker waits before it tries again to write to a catalogue that has no room.
+const CATALOGUE_RETRY: Duration = Duration::from_secs(2);
 
 /// Jobs of all kinds, kept in the catalogue.
 pub struct JobQueue {
@@ -228,12 +231,23 @@ impl JobQueue {
         Ok(job)
     }
 
+    /// Gives how many jobs wait and how many run.
+    pub fn counts(&self) -> (usize, usize) {
+        let state = self.state.lock();
+        (state.waiting.len(), state.running.len())
+    }
+
     /// Waits until a job ends or the deadline comes, and gives it as it stands then.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownJob`].
     pub fn wait(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
+        // Whoever waits for a job holds none of the server's slots meanwhile.
+        model::while_waiting(|| self.wait_here(id, deadline))
+    }
+
+    fn wait_here(&self, id: &JobId, deadline: &Deadline) -> Result<Job> {
         loop {
             let job = self.get(id)?;
             if job.state.is_final() || deadline.is_over() {
@@ -248,14 +262,14 @@ impl JobQueue {
     /// Takes the next job, waiting for one; nothing when the queue closes.
     pub(super) fn next(self: &Arc<Self>) -> Option<Begun> {
         loop {
-            let id = {
+            let (turn, id) = {
                 let mut state = self.state.lock();
                 loop {
                     if state.is_closing {
                         return None;
                     }
-                    if let Some((_, id)) = state.waiting.pop_first() {
-                        break id;
+                    if let Some(first) = state.waiting.pop_first() {
+                        break first;
                     }
                     self.changed.wait(&mut state);
                 }
@@ -263,11 +277,54 @@ impl JobQueue {
             match self.begin(&id) {
                 Ok(Some(begun)) => return Some(begun),
                 Ok(None) => {}
-                Err(error) => tracing::error!(
-                    job = %id,
-                    error = &error as &dyn std::error::Error,
-                    "job could not be begun"
-                ),
+                Err(error) => {
+                    tracing::error!(
+                        job = %id,
+                        error = &error as &dyn std::error::Error,
+                        "job could not be begun; it waits until the catalogue can be written"
+                    );
+                    let mut state = self.state.lock();
+                    state.waiting.insert(turn, id);
+                    if !self.pause(&mut state) {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits a while before the catalogue is tried again; tells whether the queue is still open.
+    fn pause(&self, state: &mut MutexGuard<'_, State>) -> bool {
+        if !state.is_closing {
+            self.changed.wait_for(state, CATALOGUE_RETRY);
+        }
+        !state.is_closing
+    }
+
+    /// Ends a job as [`JobQueue::end`] does, and tries again while the catalogue cannot be written:
+    /// a full disk costs time, not jobs. A job that failed while there was no room is begun again
+    /// without counting the attempt.
+    pub(super) fn end_surely(
+        &self,
+        mut job: Job,
+        mut outcome: std::result::Result<Value, JobFailure>,
+    ) {
+        loop {
+            let Err(error) = self.end(job.clone(), outcome.clone()) else { return };
+            tracing::error!(
+                job = %job.id,
+                error = &error as &dyn std::error::Error,
+                "the end of a job could not be written; trying again"
+            );
+            let is_full = matches!(&error, Error::Store(error) if error.is_disk_full());
+            if is_full && let Err(JobFailure::Final(reason) | JobFailure::Passing(reason)) = outcome
+            {
+                job.n_attempts = job.n_attempts.saturating_sub(1);
+                outcome = Err(JobFailure::Passing(reason));
+            }
+            let mut state = self.state.lock();
+            if !self.pause(&mut state) {
+                return;
             }
         }
     }
@@ -330,15 +387,21 @@ impl JobQueue {
                 });
             }
         }
-        let kept = self.keep(&job);
+        self.keep(&job)?;
         {
             let mut state = self.state.lock();
             state.running.remove(&job.id);
             state.finished.insert(job.order, job.id);
         }
         self.changed.notify_all();
-        kept?;
-        self.forget_old()
+        // What could not be forgotten now is forgotten with the next job.
+        if let Err(error) = self.forget_old() {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old jobs could not be forgotten"
+            );
+        }
+        Ok(())
     }
 
     /// Tells running jobs to stop and lets no other begin.

@@ -209,3 +209,70 @@ fn the_end_of_a_job_lists_nothing_and_old_ones_are_forgotten() {
     drop(queue);
     assert_eq!(known(&again(catalogue.clone())), ids[..3]);
 }
+
+/// A catalogue on a disk that is full for a while.
+struct Full {
+    inner: std::sync::Arc<dyn store::Objects>,
+    n_refusals: std::sync::atomic::AtomicUsize,
+}
+
+impl store::Objects for Full {
+    fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
+        self.inner.get(key)
+    }
+
+    fn list(&self, page: &store::ObjectPage) -> store::Result<Vec<store::Object>> {
+        self.inner.list(page)
+    }
+
+    fn find(&self, kind: &str, lookup: &store::Lookup) -> store::Result<Vec<store::Object>> {
+        self.inner.find(kind, lookup)
+    }
+
+    fn apply(&self, changes: &[store::Change]) -> store::Result<Vec<u64>> {
+        use std::sync::atomic::Ordering::SeqCst;
+        let is_refused =
+            self.n_refusals.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+        if is_refused {
+            let source = Box::new(std::io::Error::from(std::io::ErrorKind::StorageFull));
+            return Err(store::Error::DiskFull { what: "the catalogue", source });
+        }
+        self.inner.apply(changes)
+    }
+}
+
+/// Jobs once stayed dead until a restart when the disk was full as they began or ended.
+#[test]
+fn jobs_go_on_by_themselves_when_a_full_disk_has_room_again() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let folder = tempfile::tempdir().unwrap();
+    let clock = model::Clock::fixed(Timestamp(7));
+    let store = Store::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
+    let catalogue =
+        std::sync::Arc::new(Full { inner: store.objects(), n_refusals: AtomicUsize::new(0) });
+    let n_runs = std::sync::Arc::new(AtomicUsize::new(0));
+    let full = catalogue.clone();
+    let counted = n_runs.clone();
+    let runner: std::sync::Arc<dyn Runner> =
+        std::sync::Arc::new(move |_: &Job, context: &JobContext| {
+            // The first run finds no room for what it writes, and neither does its end.
+            if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                full.n_refusals.store(2, Ordering::SeqCst);
+                return match context.save_checkpoint(json!(1)) {
+                    Ok(()) => Ok(json!("there was room")),
+                    Err(error) => Err(JobFailure::Final(error.to_string())),
+                };
+            }
+            Ok(json!("done"))
+        });
+    let runners = [("test".to_owned(), runner)].into();
+    let config = QueueConfig { max_attempts: 1, ..one_worker() };
+    let queue = JobQueue::open(catalogue.clone(), runners, config, clock).unwrap();
+    let job = queue.submit(new("full", Priority::Normal)).unwrap();
+    // The job cannot be begun at first.
+    catalogue.n_refusals.store(1, Ordering::SeqCst);
+    let _workers = Workers::start(&queue).unwrap();
+    let ended = queue.wait(&job.id, &soon()).unwrap();
+    assert_eq!((ended.state, ended.result), (JobState::Done, json!("done")));
+    assert_eq!(n_runs.load(Ordering::SeqCst), 2);
+}

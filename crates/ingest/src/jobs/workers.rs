@@ -58,11 +58,6 @@ fn work(queue: &Arc<JobQueue>) {
         let mut job = context.job.lock().clone();
         job.is_cancelled = queue.is_cancelled(&job.id);
         (job.progress.warnings, job.progress.n_warnings) = context.progress().warnings();
-        if let Err(error) = queue.end(job, outcome) {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the end of a job could not be written"
-            );
-        }
+        queue.end_surely(job, outcome);
     }
 }

@@ -13,7 +13,7 @@ impl Pipeline {
     ///
     /// When the store fails.
     pub fn has_changes(&self, source: &mut dyn Source) -> Result<bool> {
-        let known = Known::load(&*self.store, &self.namespace, self.scope.as_ref())?;
+        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
         while let Some(item) = source.next_item() {
             // What has no name yet, or cannot be asked for one, is no change.
             let Ok(item) = item else { continue };

@@ -126,7 +126,7 @@ impl Pipeline {
     /// passes over it. [`Error::Store`] when the store fails, and what [`Hooks::write`] gives.
     pub fn run(&self, source: &mut dyn Source, progress: &Progress) -> Result<IngestReport> {
         progress.begin(Stage::Writing, source.n_items());
-        let known = Known::load(&*self.store, &self.namespace, self.scope.as_ref())?;
+        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
         let run = Run { pipeline: self, progress, known, in_flight: InFlight::default() };
         let mut report = run.stages(source)?;
         if progress.is_cancelled() {
@@ -138,7 +138,7 @@ impl Pipeline {
             && self.gone == Gone::Remove
         {
             let Removed { n_documents, n_passages } =
-                run.known.remove_unseen(&*self.store, &self.namespace, scope)?;
+                run.known.remove_unseen(&self.store, &self.namespace, scope)?;
             report.n_removed = n_documents;
             report.n_passages_removed += n_passages;
         }
@@ -396,7 +396,7 @@ impl Run<'_> {
 
     fn commit(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
         let Pipeline { store, namespace, hooks, .. } = self.pipeline;
-        let upserted = hooks.write(&Target { store: &**store, namespace }, documents)?;
+        let upserted = hooks.write(&Target { store, namespace }, documents)?;
         report.n_written += documents.len();
         report.n_passages += upserted.n_passages;
         report.n_vectors_kept += upserted.n_vectors_kept;
@@ -434,9 +434,9 @@ fn read_and_extract(path: &std::path::Path, caps: &Caps) -> (Extracted, Vec<Warn
     match bytes {
         Ok(bytes) => extract(&bytes, &name, caps),
         Err(error) => {
-            let outcome = match error.kind() {
-                std::io::ErrorKind::FileTooLarge => ReadOutcome::TooLarge,
-                _ => ReadOutcome::Unreadable,
+            let outcome = match error.kind() == std::io::ErrorKind::FileTooLarge {
+                true => ReadOutcome::TooLarge,
+                false => ReadOutcome::Unreadable,
             };
             let (empty, mut warnings) = extract(&[], &name, caps);
             warnings.push(Warning::new("unreadable", error.to_string()));

@@ -2,16 +2,33 @@
 
 use axum::extract::Request;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tools::{Code, ToolError};
 
+use crate::http::body::{self, BodyError};
+
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn read(request: Request, limit: usize) -> Result<Bytes, ToolError> {
-    match Limited::new(request.into_body(), limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(_) => Err(ToolError::bad_request("the body broke off")),
+    body::read(request.into_body(), limit).await.map_err(|error| refused(&error))
+}
+
+/// Reads a body of JSON of a known form, within the limits of size and shape.
+pub(crate) async fn read_json<T: DeserializeOwned + Send + 'static>(
+    request: Request,
+    limit: usize,
+) -> Result<T, ToolError> {
+    let bytes = read(request, limit).await?;
+    body::with_json(bytes, |bytes| parse(&bytes)).await.map_err(|error| refused(&error))?
+}
+
+/// Says why a body cannot be taken.
+pub(crate) fn refused(error: &BodyError) -> ToolError {
+    match error {
+        BodyError::TooLarge { limit } => too_large(*limit),
+        BodyError::TooManyValues => ToolError::new(Code::TooLarge, error.to_string())
+            .with_detail("allowed", body::MAX_JSON_VALUES)
+            .with_hint("send less at once, or a document as a file"),
+        BodyError::TooSlow(_) | BodyError::BrokeOff => ToolError::bad_request(error.to_string()),
     }
 }
 
@@ -23,14 +40,15 @@ pub(crate) fn too_large(limit: usize) -> ToolError {
 
 /// Reads JSON of a known form; an unknown member is an error that names it.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ToolError> {
-    serde_json::from_slice(body).map_err(|error| {
-        use serde_json::error::Category;
-        let problem = match error.classify() {
-            Category::Data => format!("the body does not fit: {error}"),
-            Category::Io | Category::Syntax | Category::Eof => {
-                format!("the body is not JSON: {error}")
-            }
-        };
-        ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
-    })
+    serde_json::from_slice(body).map_err(|error| unfit(&error))
+}
+
+/// Says why JSON cannot be read.
+pub(crate) fn unfit(error: &serde_json::Error) -> ToolError {
+    use serde_json::error::Category;
+    let problem = match error.classify() {
+        Category::Data => format!("the body does not fit: {error}"),
+        Category::Io | Category::Syntax | Category::Eof => format!("the body is not JSON: {error}"),
+    };
+    ToolError::bad_request(problem).with_hint("`GET /v1/openapi.json` describes every body")
 }

@@ -202,8 +202,9 @@ async fn get_node(
             offset: node.offset,
             max_chars: node.max_chars.unwrap_or(DEFAULT_NODE_CHARS),
         };
-        let value = node_json(&service.get_node(caller, &id, &request, deadline)?);
-        Ok(Reply::ok(value).with_source_text(&["/text"]))
+        let node = service.get_node(caller, &id, &request, deadline)?;
+        let reply = Reply::ok(node_json(&node)).with_source_text(&["/text"]);
+        Ok(reply.with_around(node.around("/text")))
     })
     .await
 }
@@ -381,9 +382,9 @@ pub(super) fn with_job(mut value: Value, job: Option<&Job>) -> Value {
     value
 }
 
-async fn json_body<T: serde::de::DeserializeOwned>(
+async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
     rest: &Rest,
     request: Request,
 ) -> Result<T, ToolError> {
-    body::parse(&body::read(request, rest.app.limits.body_bytes).await?)
+    body::read_json(request, rest.app.limits.body_bytes).await
 }

@@ -66,14 +66,28 @@ pub(super) async fn create_table(
 pub(super) async fn replace_table(
     rest: Rest,
     Path(id): Path<String>,
+    named: Result<Query<Named>, QueryRejection>,
     request: Request,
 ) -> Response {
-    let (staged, _) = match stage(&rest, Target::Table(id.clone()), request).await {
+    let Query(named) = match named {
+        Ok(named) => named,
+        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+    };
+    let is_form = is_form(&request);
+    let (staged, in_form) = match stage(&rest, Target::Table(id.clone()), request).await {
         Ok(staged) => staged,
         Err(refused) => return coded(&refused),
     };
+    let named = named.name.or(in_form);
     with(rest, "PUT /v1/tables/{id}", move |service, caller, deadline| {
-        let (table, job) = service.replace_table(caller, &id, staged.path(), deadline)?;
+        let name = match named {
+            Some(name) => Some(name),
+            // A file keeps the name that the table has.
+            None if is_form => None,
+            None => Some(service.open_envelope(&staged)?),
+        };
+        let (table, job) =
+            service.replace_table_as(caller, &id, name.as_deref(), staged.path(), deadline)?;
         Ok(Reply::accepted(with_job(table_json(&table), job.as_ref())))
     })
     .await

@@ -202,7 +202,8 @@ async fn list_documents(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
 }
 
 async fn add_documents(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let upload = match upload::read(&rest.app, request).await {
+    let target = upload::Target::Collection(id.clone());
+    let upload = match upload::read(&rest, target, request).await {
         Ok(upload) => upload,
         Err(refused) => return coded(&refused),
     };
@@ -220,7 +221,8 @@ async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let mut upload = match upload::read(&rest.app, request).await {
+    let target = upload::Target::Document(id.clone());
+    let mut upload = match upload::read(&rest, target, request).await {
         Ok(upload) => upload,
         Err(refused) => return coded(&refused),
     };
@@ -281,11 +283,11 @@ pub(super) async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value
     }
 }
 
-async fn json_body<T: serde::de::DeserializeOwned>(
+async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
     rest: &Rest,
     request: Request,
 ) -> Result<T, ToolError> {
-    body::parse(&body::read(request, rest.app.limits.body_bytes).await?)
+    body::read_json(request, rest.app.limits.body_bytes).await
 }
 
 fn accepted(accepted: &Accepted) -> Reply {

@@ -16,6 +16,7 @@ mod jobs;
 mod knowledge;
 mod staging;
 mod upload;
+mod upload_json;
 
 mod openapi;
 

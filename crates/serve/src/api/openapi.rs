@@ -1,18 +1,28 @@
-//! `GET /v1/openapi.json`: what stands under `/v1`, for programs.
+//! `GET /v1/openapi.json`: what is under `/v1`, for programs. Tools describe themselves.
 
 use axum::Router;
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use http::HeaderMap;
 use serde_json::{Map, Value, json};
+use tools::Listed;
 
-use crate::http::Doors;
+use super::paging::MAX_LIMIT;
+use crate::http::{Doors, identify};
 
 pub(super) fn routes() -> Router<Doors> {
     Router::new().route("/v1/openapi.json", get(document))
 }
 
-async fn document() -> Response {
-    axum::Json(openapi()).into_response()
+/// Whoever is known sees the tools that exist for them; the addresses are no secret.
+async fn document(State(doors): State<Doors>, headers: HeaderMap) -> Response {
+    let app = doors.shared.load();
+    let listed = match identify(&app, &headers).await {
+        Ok(caller) => app.tools.list(&caller),
+        Err(_) => Vec::new(),
+    };
+    axum::Json(openapi(&listed)).into_response()
 }
 
 /// One operation: address, method, what it does, status, and the schema of its body.
@@ -86,14 +96,24 @@ const OPERATIONS: &[Operation] = &[
 ];
 
 /// Describes every address of this room.
-pub(super) fn openapi() -> Value {
+pub(super) fn openapi(listed: &[Listed]) -> Value {
     let mut paths = Map::new();
+    for tool in listed {
+        paths.insert(
+            format!("/v1/call/{}", tool.spec.name),
+            json!({ "post": tool_operation(tool) }),
+        );
+    }
     for (path, method, summary, status, body) in OPERATIONS {
         let mut operation = json!({
+            "tags": [path.split('/').nth(2).unwrap_or_default()],
             "summary": summary,
             "operationId": operation_id(method, path),
             "responses": {
-                status.to_string(): { "description": "success" },
+                status.to_string(): {
+                    "description": "success",
+                    "content": { "application/json": { "schema": { "type": "object" } } },
+                },
                 "default": {
                     "description": "an error",
                     "content": {
@@ -103,12 +123,26 @@ pub(super) fn openapi() -> Value {
             },
         });
         let names = ["id", "key"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
-        let parameters: Vec<Value> = names
+        let mut parameters: Vec<Value> = names
             .map(|name| {
                 let schema = json!({ "type": "string" });
                 json!({ "name": name, "in": "path", "required": true, "schema": schema })
             })
             .collect();
+        if LISTS.contains(path) && *method == "get" {
+            let limit = json!({ "type": "integer", "minimum": 1, "maximum": MAX_LIMIT });
+            let after = "`next` of the page before";
+            parameters.extend([
+                json!({ "name": "after", "in": "query", "description": after, "schema": { "type": "string" } }),
+                json!({ "name": "limit", "in": "query", "schema": limit }),
+            ]);
+            let page = json!({
+                "type": "object",
+                "required": ["next"],
+                "properties": { "next": { "type": ["string", "null"] } },
+            });
+            operation["responses"]["200"]["content"]["application/json"]["schema"] = page;
+        }
         if !parameters.is_empty() {
             operation["parameters"] = json!(parameters);
         }
@@ -132,6 +166,46 @@ pub(super) fn openapi() -> Value {
         "components": {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
             "schemas": schemas(),
+        },
+    })
+}
+
+/// The addresses that give a page of a list.
+const LISTS: &[&str] = &[
+    "/v1/knowledge-bases",
+    "/v1/knowledge-bases/{id}/collections",
+    "/v1/collections/{id}/summaries",
+    "/v1/collections/{id}/documents",
+    "/v1/projects",
+    "/v1/projects/{id}/tables",
+    "/v1/projects/{id}/tools",
+    "/v1/projects/{id}/endpoints",
+    "/v1/jobs",
+    "/v1/charts",
+];
+
+/// Describes the call of a tool with the tool's own schemas.
+fn tool_operation(tool: &Listed) -> Value {
+    let spec = &tool.spec;
+    json!({
+        "tags": ["tools"],
+        "summary": spec.title,
+        "description": spec.description,
+        "operationId": format!("call_{}", spec.name),
+        "requestBody": {
+            "content": { "application/json": { "schema": *spec.input.shared() } },
+        },
+        "responses": {
+            "200": {
+                "description": "success",
+                "content": { "application/json": { "schema": *spec.output } },
+            },
+            "default": {
+                "description": "an error",
+                "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/Error" } },
+                },
+            },
         },
     })
 }

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use guard::release;
 use http::StatusCode;
 use http::request::Parts;
-use model::{Caller, Deadline};
+use model::{Around, Caller, Deadline};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tools::ToolError;
@@ -39,13 +39,14 @@ pub(crate) struct Reply {
     n_results: u64,
     source_text: &'static [&'static str],
     list: Option<&'static str>,
+    around: Vec<Around>,
 }
 
 impl Reply {
     /// Gives a value.
     pub(crate) fn ok(value: Value) -> Self {
         let (status, n_results) = (StatusCode::OK, 1);
-        Reply { status, value, n_results, source_text: &[], list: None }
+        Reply { status, value, n_results, source_text: &[], list: None, around: Vec::new() }
     }
 
     /// Something was made.
@@ -75,6 +76,12 @@ impl Reply {
         self.n_results =
             self.value.pointer(list).and_then(Value::as_array).map_or(0, Vec::len) as u64;
         self.list = Some(list);
+        self
+    }
+
+    /// Says what stands in the source around a piece of it.
+    pub(crate) fn with_around(mut self, around: Around) -> Self {
+        self.around.push(around);
         self
     }
 
@@ -115,9 +122,13 @@ impl Rest {
                 guarded::run(&self.app, &ticket, move |deadline| work(&caller, deadline)).await
             }
         };
+        if result.is_ok() && deletes_text(name) {
+            erase_answers(&self.app, &self.caller).await;
+        }
         name.clone_into(&mut ticket.name);
         let (response, ended) = match result {
-            Ok(reply) => {
+            Ok(mut reply) => {
+                guard::redact_around(&mut reply.value, &reply.around);
                 let outgoing =
                     release(reply.value, reply.source_text, reply.list, &self.app.caps());
                 let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };
@@ -143,5 +154,24 @@ impl Rest {
             via: self.via,
         };
         (ticket, cancelled.drop_guard())
+    }
+}
+
+/// Tells whether an operation takes away text that answers may have held.
+fn deletes_text(name: &str) -> bool {
+    let holds_text = ["/knowledge-bases", "/collections", "/documents", "/projects", "/tables"];
+    name.starts_with("DELETE ") && holds_text.iter().any(|part| name.contains(part))
+}
+
+/// An answer that was kept may hold text of what was just deleted. Which ones do cannot be told
+/// from ids that reveal nothing, so all answers of the tenant that hold results go.
+async fn erase_answers(app: &Arc<App>, caller: &Caller) {
+    let (answers, tenant) = (Arc::clone(&app.answers), caller.tenant.to_string());
+    let erased = tokio::task::spawn_blocking(move || answers.erase(|kept| kept.tenant == tenant));
+    match erased.await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(n_erased)) => tracing::info!(n_erased, "kept answers were erased with a source"),
+        Ok(Err(error)) => tracing::error!(%error, "kept answers could not be erased"),
+        Err(error) => tracing::error!(%error, "kept answers could not be erased"),
     }
 }

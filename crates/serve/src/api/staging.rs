@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request};
@@ -12,16 +11,11 @@ use http_body_util::BodyExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tools::ToolError;
 
-use super::body::too_large;
+use super::body::{refused, too_large};
+use crate::http::body::BodyError;
 
 /// Pieces of a body that wait to be written.
 const MAX_WAITING_PIECES: usize = 16;
-
-/// A body of which nothing arrives for so long is given up.
-const PIECE_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// A body that has not arrived after so long is given up, however steadily it trickles.
-const BODY_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// What a form may hold around its document, in bytes.
 const MAX_AROUND_BYTES: u64 = 65_536;
@@ -39,7 +33,7 @@ pub(super) struct SizeLimit {
 }
 
 impl SizeLimit {
-    fn exceeded(&self) -> ToolError {
+    pub(super) fn exceeded(&self) -> ToolError {
         too_large(usize::try_from(self.n_bytes).unwrap_or(usize::MAX)).with_hint(self.hint)
     }
 }
@@ -57,43 +51,42 @@ pub(super) async fn receive(
     file: &Path,
     limit: SizeLimit,
 ) -> Result<Arrived, ToolError> {
-    // Refused before it is sent, where the client says how much it will be.
-    let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    let announced: u64 = announced.and_then(|length| length.parse().ok()).unwrap_or(0);
-    if announced > limit.n_bytes + MAX_AROUND_BYTES {
-        return Err(limit.exceeded());
-    }
-    match tokio::time::timeout(BODY_TIMEOUT, read(request, file, limit)).await {
-        Ok(arrived) => arrived,
-        Err(_) => Err(ToolError::bad_request("the body takes too long to arrive")),
-    }
-}
-
-async fn read(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived, ToolError> {
+    refuse_announced(&request, limit)?;
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
         return form(request, file, limit).await;
     }
+    write_body(request.into_body(), file, limit).await?;
+    Ok(Arrived::default())
+}
+
+/// Refuses a body before it is sent, where the client says how large it will be.
+pub(super) fn refuse_announced(request: &Request, limit: SizeLimit) -> Result<(), ToolError> {
+    let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let announced: u64 = announced.and_then(|length| length.parse().ok()).unwrap_or(0);
+    if announced > limit.n_bytes.saturating_add(MAX_AROUND_BYTES) {
+        return Err(limit.exceeded());
+    }
+    Ok(())
+}
+
+/// Writes a whole body to a file as it arrives.
+pub(super) async fn write_body(
+    mut body: Body,
+    file: &Path,
+    limit: SizeLimit,
+) -> Result<(), ToolError> {
     let mut writing = Writing::begin(file.to_owned(), limit);
-    let mut body: Body = request.into_body();
-    loop {
-        let frame = match tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await {
-            Err(_) => return Err(ToolError::bad_request("the body stopped arriving")),
-            Ok(None) => break,
-            Ok(Some(Err(_))) => return Err(ToolError::bad_request("the body broke off")),
-            Ok(Some(Ok(frame))) => frame,
-        };
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| refused(&BodyError::of(&error)))?;
         if let Ok(data) = frame.into_data() {
             writing.add(data).await?;
         }
     }
-    writing.end().await?;
-    Ok(Arrived::default())
+    writing.end().await
 }
 
 async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived, ToolError> {
-    let broken =
-        |wrong: axum::extract::multipart::MultipartError| ToolError::bad_request(wrong.body_text());
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
@@ -133,8 +126,17 @@ async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived
     Ok(arrived)
 }
 
+/// Says why a form cannot be read on.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+pub(super) fn broken(wrong: axum::extract::multipart::MultipartError) -> ToolError {
+    match BodyError::of(&wrong) {
+        slow @ BodyError::TooSlow(_) => refused(&slow),
+        _ => ToolError::bad_request(wrong.body_text()),
+    }
+}
+
 /// A thread that writes to a file, and the line to it.
-struct Writing {
+pub(super) struct Writing {
     pieces: Sender<Bytes>,
     ended: tokio::task::JoinHandle<std::io::Result<()>>,
     n_bytes: u64,
@@ -142,30 +144,32 @@ struct Writing {
 }
 
 impl Writing {
-    fn begin(file: PathBuf, limit: SizeLimit) -> Self {
+    pub(super) fn begin(file: PathBuf, limit: SizeLimit) -> Self {
         let (pieces, waiting) = channel(MAX_WAITING_PIECES);
         let ended = tokio::task::spawn_blocking(move || write(&file, waiting));
         Writing { pieces, ended, n_bytes: 0, limit }
     }
 
-    async fn add(&mut self, piece: Bytes) -> Result<(), ToolError> {
+    pub(super) async fn add(&mut self, piece: Bytes) -> Result<(), ToolError> {
         self.n_bytes += piece.len() as u64;
         if self.n_bytes > self.limit.n_bytes {
             return Err(self.limit.exceeded());
         }
-        // A thread that gave up says why at the end.
+        // A thread that gave up says why at the end; until then the rest is read and thrown away.
         let _ = self.pieces.send(piece).await;
         Ok(())
     }
 
-    async fn end(self) -> Result<(), ToolError> {
+    pub(super) async fn end(self) -> Result<(), ToolError> {
         drop(self.pieces);
         let failed = |cause: String| {
             ToolError::internal(format!("the document could not be written: {cause}"))
         };
         match self.ended.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(failed(error.to_string())),
+            Ok(Err(error)) => {
+                Err(tools::disk_full(&error).unwrap_or_else(|| failed(error.to_string())))
+            }
             Err(error) => Err(failed(error.to_string())),
         }
     }

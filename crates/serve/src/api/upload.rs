@@ -1,114 +1,117 @@
-//! Uploads: files as multipart, or text as JSON.
+//! Uploads: files as multipart, or texts as JSON. Whoever may not make one is refused before its
+//! body is read; then it goes to disk as it arrives, and memory holds no more than one text.
 
-use axum::body::Body;
+use std::sync::Arc;
+
 use axum::extract::{FromRequest, Multipart, Request};
 use http::header::CONTENT_TYPE;
-use http_body_util::Limited;
-use knowledge::{Content, NewDocument, OcrRepair};
-use serde::Deserialize;
+use knowledge::{Content, Intake, NewDocument, OcrRepair, ReceivedFile, UploadTarget, limits};
 use serde_json::Value;
-use tools::ToolError;
+use tools::{Code, ToolError};
 
-use super::body;
-use crate::App;
+use super::rest::{REST_RATE, Rest};
+use super::staging::{self, SizeLimit, Writing, broken};
+use super::{body, upload_json};
+use crate::guarded;
 
-/// A text as JSON.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TextUpload {
-    #[serde(default)]
-    title: String,
-    text: String,
-    #[serde(default)]
-    metadata: Value,
-    #[serde(default)]
-    normalize_ocr: bool,
+/// The longest part of a form that is no document, in bytes.
+const MAX_FIELD_BYTES: usize = 64 * 1024;
+
+/// What an upload is for.
+pub(super) enum Target {
+    /// New documents of this collection.
+    Collection(String),
+    /// The new content of this document.
+    Document(String),
 }
 
-/// Many texts as JSON.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TextUploads {
-    documents: Vec<TextUpload>,
-}
-
-/// One text or many.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Uploads {
-    Many(TextUploads),
-    One(TextUpload),
-}
-
-/// Reads what was uploaded.
-pub(super) async fn read(app: &App, request: Request) -> Result<Vec<NewDocument>, ToolError> {
-    let limit = app.limits.upload_bytes;
+/// Checks that the caller may upload, and takes in what is sent.
+pub(super) async fn read(
+    rest: &Rest,
+    target: Target,
+    request: Request,
+) -> Result<Vec<NewDocument>, ToolError> {
+    let service =
+        rest.app.knowledge.clone().ok_or_else(|| {
+            ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+        })?;
+    let (ticket, _gone) = rest.ticket(REST_RATE);
+    let caller = Arc::clone(&rest.caller);
+    let intake = guarded::run(&rest.app, &ticket, move |_| {
+        let target = match &target {
+            Target::Collection(id) => UploadTarget::Collection(id),
+            Target::Document(id) => UploadTarget::Document(id),
+        };
+        service.begin_upload(&caller, target).map_err(tools::knowledge::error)
+    })
+    .await?;
+    let limit = SizeLimit {
+        n_bytes: rest.app.limits.upload_bytes as u64,
+        hint: "raise `limits.upload_bytes` for documents of this size",
+    };
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
-        return multipart(request, limit).await;
+        return form(&intake, request, limit).await;
     }
-    let bytes = body::read(request, limit).await?;
-    // The form with `documents` is told from the other first, so that a mistake in either gets
-    // an error about that form.
-    let value: Value = body::parse(&bytes)?;
-    let uploads = match value.get("documents") {
-        Some(_) => Uploads::Many(body::parse(&bytes)?),
-        None => Uploads::One(body::parse(&bytes)?),
-    };
-    Ok(match uploads {
-        Uploads::One(one) => vec![one.into()],
-        Uploads::Many(many) => many.documents.into_iter().map(NewDocument::from).collect(),
-    })
+    staging::refuse_announced(&request, limit)?;
+    let whole = intake.file();
+    staging::write_body(request.into_body(), whole.path(), limit).await?;
+    guarded::run(&rest.app, &ticket, move |_| upload_json::read(whole.path(), &intake)).await
 }
 
-impl From<TextUpload> for NewDocument {
-    fn from(upload: TextUpload) -> Self {
-        NewDocument {
-            title: upload.title,
-            content: Content::Text(upload.text),
-            metadata: upload.metadata,
-            ocr: ocr(upload.normalize_ocr),
-        }
-    }
-}
-
-async fn multipart(request: Request, limit: usize) -> Result<Vec<NewDocument>, ToolError> {
-    let request = request.map(|body| Body::new(Limited::new(body, limit)));
+async fn form(
+    intake: &Intake,
+    request: Request,
+    limit: SizeLimit,
+) -> Result<Vec<NewDocument>, ToolError> {
+    staging::refuse_announced(&request, limit)?;
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
-    let (mut files, mut title, mut metadata, mut repair) =
+    let (mut contents, mut title, mut metadata, mut repair) =
         (vec![], String::new(), Value::Null, OcrRepair::Off);
-    while let Some(part) = parts.next_field().await.map_err(|wrong| broken(&wrong, limit))? {
+    let mut left = limit.n_bytes;
+    while let Some(part) = parts.next_field().await.map_err(broken)? {
         let name = part.name().unwrap_or_default().to_owned();
-        let file_name = part.file_name().map(str::to_owned);
-        let bytes = part.bytes().await.map_err(|wrong| broken(&wrong, limit))?;
-        if let Some(file_name) = file_name {
+        if let Some(file_name) = part.file_name().map(str::to_owned) {
             let name = if file_name.is_empty() { "file".to_owned() } else { file_name };
-            files.push(Content::File { bytes: bytes.to_vec(), name });
-            continue;
-        }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        match name.as_str() {
-            "title" => title = text,
-            "text" => files.push(Content::Text(text)),
-            "metadata" => metadata = body::parse(&bytes)?,
-            "normalize_ocr" => repair = ocr(matches!(text.trim(), "true" | "1" | "on" | "yes")),
-            other => {
-                let message = format!("unknown part `{other}`");
-                return Err(ToolError::bad_request(message).with_hint(
-                    "send `file`, and `title`, `metadata` or `normalize_ocr` where needed",
-                ));
+            let file = written(intake, part, SizeLimit { n_bytes: left, ..limit }).await?;
+            left = left.saturating_sub(n_bytes(&file)?);
+            contents.push(Content::Received { file, name: Some(name) });
+        } else if name == "text" {
+            let n_bytes_allowed = left.min(limits::MAX_TEXT_BYTES as u64);
+            let text_limit = SizeLimit {
+                n_bytes: n_bytes_allowed,
+                hint: "send a text of this size as a part called `file`",
+            };
+            let file = written(intake, part, text_limit).await?;
+            left = left.saturating_sub(n_bytes(&file)?);
+            contents.push(Content::Received { file, name: None });
+        } else {
+            let text = field(part).await?;
+            match name.as_str() {
+                "title" => title = text,
+                "metadata" => metadata = body::parse(text.as_bytes())?,
+                "normalize_ocr" => repair = ocr(matches!(text.trim(), "true" | "1" | "on" | "yes")),
+                other => {
+                    let message = format!("unknown part `{other}`");
+                    return Err(ToolError::bad_request(message).with_hint(
+                        "send `file`, and `title`, `metadata` or `normalize_ocr` where needed",
+                    ));
+                }
             }
         }
+        if contents.len() > limits::MAX_DOCUMENTS_PER_UPLOAD {
+            return Err(too_many_documents());
+        }
     }
-    if files.is_empty() {
+    if contents.is_empty() {
         let message = "the upload holds no file";
         return Err(ToolError::bad_request(message).with_hint("send a part called `file`"));
     }
     // A title names one document; several keep the names of their files.
-    let title = if files.len() == 1 { title } else { String::new() };
-    Ok(files
+    let title = if contents.len() == 1 { title } else { String::new() };
+    Ok(contents
         .into_iter()
         .map(|content| NewDocument {
             title: title.clone(),
@@ -119,13 +122,44 @@ async fn multipart(request: Request, limit: usize) -> Result<Vec<NewDocument>, T
         .collect())
 }
 
-fn broken(wrong: &axum::extract::multipart::MultipartError, limit: usize) -> ToolError {
-    if wrong.status() == http::StatusCode::PAYLOAD_TOO_LARGE {
-        return body::too_large(limit);
+/// Writes a part of a form to a file.
+async fn written(
+    intake: &Intake,
+    mut part: axum::extract::multipart::Field<'_>,
+    limit: SizeLimit,
+) -> Result<ReceivedFile, ToolError> {
+    let file = intake.file();
+    let mut writing = Writing::begin(file.path().to_owned(), limit);
+    while let Some(data) = part.chunk().await.map_err(broken)? {
+        writing.add(data).await?;
     }
-    ToolError::bad_request(wrong.body_text())
+    writing.end().await?;
+    Ok(file)
 }
 
-fn ocr(asked: bool) -> OcrRepair {
-    if asked { OcrRepair::On } else { OcrRepair::Off }
+/// Reads a short part of a form.
+async fn field(mut part: axum::extract::multipart::Field<'_>) -> Result<String, ToolError> {
+    let mut bytes = Vec::new();
+    while let Some(data) = part.chunk().await.map_err(broken)? {
+        bytes.extend_from_slice(&data);
+        if bytes.len() > MAX_FIELD_BYTES {
+            return Err(body::too_large(MAX_FIELD_BYTES));
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn n_bytes(file: &ReceivedFile) -> Result<u64, ToolError> {
+    file.n_bytes().map_err(|error| ToolError::internal(error.to_string()))
+}
+
+pub(super) fn too_many_documents() -> ToolError {
+    let allowed = limits::MAX_DOCUMENTS_PER_UPLOAD;
+    ToolError::new(Code::TooLarge, format!("an upload holds at most {allowed} documents"))
+        .with_detail("allowed", allowed)
+        .with_hint("send the rest in another upload")
+}
+
+pub(super) fn ocr(is_wanted: bool) -> OcrRepair {
+    if is_wanted { OcrRepair::On } else { OcrRepair::Off }
 }

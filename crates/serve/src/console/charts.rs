@@ -28,7 +28,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                 @if charts.is_empty() {
                     (empty("No charts are kept.", &html! { p { "An agent makes one with " a href=(viewer.href("/tools/generate_chart_data")) { code { "generate_chart_data" } } "." } }))
                 } @else {
-                    div .scroll { table {
+                    div .scroll tabindex="0" { table {
                         thead { tr { th scope="col" { "Title" } th scope="col" { "Made by" } th scope="col" { "Made" } th scope="col" { "Kept until" } th scope="col" { "Data" } th scope="col" { span .visually-hidden { "Actions" } } } }
                         tbody { @for chart in charts {
                             @let id = text(chart, "id");

@@ -1,9 +1,12 @@
 //! `/sources`: the folders, what is indexed of them, what failed and why, and how far jobs are.
 
+use std::collections::BTreeMap;
+
 use axum::response::{IntoResponse, Response};
+use files::RootOutcomes;
 use http::Method;
 use maud::{Markup, html};
-use model::Timestamp;
+use model::{ReadOutcome, Timestamp};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
@@ -30,6 +33,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         Err(error) => return error_page(&viewer, error),
     };
     let jobs = jobs::list(&viewer).await;
+    let outcomes = outcomes(&viewer).await;
     let body = html! {
         div .head { h1 { "Sources" } }
         @if roots.is_empty() {
@@ -39,10 +43,10 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             }))
         } @else {
             (counts(&viewer))
-            (failed(&viewer, &jobs))
+            (problems(&viewer, &params, &outcomes).await)
             h2 { "Folders" }
             ul .grid {
-                @for root in &roots { li .card { (root_card(&viewer, &params, root)) } }
+                @for root in &roots { li .card { (root_card(&viewer, &params, root, &outcomes)) } }
             }
             (files(&viewer, &params, &roots).await)
         }
@@ -71,43 +75,106 @@ fn counts(viewer: &Viewer) -> Markup {
     }
 }
 
-/// Warnings and errors of the newest run over each folder.
-fn failed(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) -> Markup {
-    let Ok(jobs) = jobs else { return html! {} };
-    let newest = jobs.iter().find(|job| {
-        job["kind"] == "files.index" && job["result"]["n_warnings"].as_u64().unwrap_or_default() > 0
-    });
-    let Some(job) = newest else {
-        return html! { p .note { "The newest runs named no file that failed or was skipped." } };
+/// Each root with how many of its files came to which outcome.
+async fn outcomes(viewer: &Viewer) -> Vec<RootOutcomes> {
+    let Some(service) = viewer.app.files.clone() else { return Vec::new() };
+    let caller = viewer.caller.clone();
+    let counted = tokio::task::spawn_blocking(move || service.outcomes(&caller)).await;
+    counted.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Files whose text is not in the index, with the reasons; those of one outcome where the address
+/// names it.
+async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -> Markup {
+    let Some(service) = viewer.app.files.clone() else { return html! {} };
+    let mut totals: BTreeMap<ReadOutcome, usize> = BTreeMap::new();
+    for (outcome, count) in outcomes.iter().flat_map(|root| &root.counts) {
+        *totals.entry(*outcome).or_default() += count;
+    }
+    totals.remove(&ReadOutcome::Indexed);
+    if totals.is_empty() {
+        return html! { p .note { "The text of every file was read: none failed, none was skipped." } };
+    }
+    let chosen =
+        ReadOutcome::ALL.into_iter().find(|outcome| params.get("outcome") == Some(outcome.code()));
+    let after = params.get("problem").map(str::to_owned);
+    let caller = viewer.caller.clone();
+    let wanted: Vec<ReadOutcome> = match chosen {
+        Some(outcome) => vec![outcome],
+        // What went wrong comes before what simply holds no text.
+        None => totals.keys().rev().copied().collect(),
     };
-    let warnings = job["result"]["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let n_warnings = job["result"]["n_warnings"].as_u64().unwrap_or_default();
+    let listed = tokio::task::spawn_blocking(move || {
+        let mut files = Vec::new();
+        for outcome in wanted {
+            let room = SHOWN_PROBLEMS.saturating_sub(files.len());
+            if room == 0 {
+                break;
+            }
+            files.extend(service.files_with(&caller, outcome, after.as_deref(), room)?);
+        }
+        Ok::<_, files::Error>(files)
+    });
+    let files = match listed.await {
+        Ok(Ok(files)) => files,
+        Ok(Err(error)) => return problem(&super::document::not_shown(&error)),
+        Err(_) => {
+            return problem(&ToolError::new(Code::InternalError, "the files could not be listed"));
+        }
+    };
+    let clean = params.without("problem");
     html! {
         section .card aria-labelledby="failed" {
-            div .head {
-                h2 #failed { "Files with problems" }
-                span .note { (n_warnings) " in the run of " (job["created_at"].as_str().unwrap_or_default()) }
-            }
-            div .scroll { table {
-                thead { tr { th scope="col" { "Reason" } th scope="col" { "What was said" } } }
-                tbody { @for warning in warnings.iter().take(SHOWN_PROBLEMS) { tr {
-                    td .nowrap { span .badge.warning { (warning["code"].as_str().unwrap_or("warning")) } }
-                    td .path { (warning["message"].as_str().or(warning.as_str()).unwrap_or_default()) }
+            h2 #failed { (thousands(totals.values().sum())) " files without text in the index" }
+            p .note { "They are found by their names alone." }
+            ul .chips aria-label="Reasons" { @for (outcome, count) in &totals {
+                li { a .chip href=(viewer.link("/sources", &clean.toggled("outcome", outcome.code())))
+                    aria-current=[(chosen == Some(*outcome)).then_some("true")] {
+                    (outcome.code().replace('_', " ")) span .count { (thousands(*count)) } } }
+            } }
+            div .scroll tabindex="0" { table {
+                thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } } }
+                tbody { @for file in &files { tr {
+                    td .path { (file.path) } td { (state(file.outcome)) } td { (file.reason.as_deref().unwrap_or_default()) }
                 } } }
             } }
-            @if n_warnings as usize > warnings.len().min(SHOWN_PROBLEMS) {
-                p .note { "Only the first are shown." }
+            div .actions {
+                @if let (Some(_), Some(last)) = (chosen, files.last().filter(|_| files.len() == SHOWN_PROBLEMS)) {
+                    a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
+                }
+                span .note { "To try again, press “Index anew” on their folder." }
             }
-            p { a href=(viewer.href("/sources#jobs")) { "See the jobs" } }
         }
     }
 }
 
-fn root_card(viewer: &Viewer, params: &Params, root: &str) -> Markup {
+/// The state of a file as a badge.
+fn state(outcome: ReadOutcome) -> Markup {
+    let class = match outcome {
+        ReadOutcome::Indexed => "badge indexed",
+        ReadOutcome::Failed | ReadOutcome::Broken | ReadOutcome::Unreadable => "badge failed",
+        ReadOutcome::NoText
+        | ReadOutcome::Scan
+        | ReadOutcome::Image
+        | ReadOutcome::Empty
+        | ReadOutcome::Noise
+        | ReadOutcome::Encrypted
+        | ReadOutcome::TooLarge
+        | ReadOutcome::Unsupported => "badge skipped",
+    };
+    html! { span class=(class) { (outcome.code().replace('_', " ")) } }
+}
+
+fn root_card(viewer: &Viewer, params: &Params, root: &str, outcomes: &[RootOutcomes]) -> Markup {
+    let counts = outcomes.iter().find(|known| known.root == root).map(|known| &known.counts);
+    let n_files: usize = counts.map(|counts| counts.values().sum()).unwrap_or_default();
+    let n_indexed =
+        counts.and_then(|counts| counts.get(&ReadOutcome::Indexed)).copied().unwrap_or_default();
     let open = Params::default().with("root", root);
     html! {
         h3 { a href=(viewer.link("/sources", &open))
             aria-current=[params.has("root", root).then_some("true")] { (root) } }
+        p .note { (thousands(n_indexed)) " of " (thousands(n_files)) " files have text in the index" }
         div .actions {
             form .bare method="post" action=(viewer.href("/sources/index")) {
                 (form_token(viewer))
@@ -156,15 +223,14 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
         @if listed.files.is_empty() {
             (empty("No file is here.", &html! { p { "Nothing was indexed yet, or no path has these letters." } }))
         } @else {
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" .num { "Passages" }
                     th scope="col" .num { "Size" } th scope="col" { "Indexed" } } }
                 tbody { @for file in &listed.files {
                     @let shown = file.path.strip_prefix(&root).unwrap_or(&file.path).trim_start_matches('/');
                     tr {
                         td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (shown) } }
-                        td { @if file.n_passages > 0 { span .badge.indexed { "indexed" } }
-                            @else { span .badge.skipped title="Only its name can be found: it holds no text that could be read" { "name only" } } }
+                        td title=[file.reason.as_deref()] { (state(file.outcome)) }
                         td .num { (thousands(file.n_passages)) }
                         td .num { (file.bytes.map(bytes).unwrap_or_default()) }
                         td .nowrap { (ago(Timestamp(file.indexed_at), now)) }

@@ -76,7 +76,7 @@ pub(crate) fn picture(family: &str, ways: &[Way<'_>]) -> Markup {
     let height = TOP + deepest as f64 * ROW + 6.0;
     let spoken: Vec<String> = ways.iter().map(spoken).collect();
     html! {
-        figure .stages {
+        figure .stages tabindex="0" {
             svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img" {
                 title { "How the stages ranked the results of " (family) }
                 desc { (spoken.join(". ")) }

@@ -1,15 +1,18 @@
-//! HTTP: connections, the door that every request passes, and the addresses behind it.
+//! HTTP: connections, the middleware that every request passes, bodies, and the addresses.
 
 mod connections;
+mod forwarded;
+mod peers;
 
-mod door;
+pub(crate) mod body;
 mod errors;
+mod middleware;
 
 mod routes;
 mod wellknown;
 
 pub use connections::{RunError, run};
 
-pub(crate) use door::{RequestId, identify, refuse_foreign, request_id_of};
 pub(crate) use errors::coded;
+pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};
 pub(crate) use routes::Doors;

@@ -14,8 +14,8 @@ use tools::{Code, ToolError};
 use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::door::{RequestId, enter, identify};
-use super::errors::{coded, unauthorized};
+use super::errors::coded;
+use super::middleware::{RequestId, enter, identify, refuse_login};
 use super::wellknown;
 use crate::Shared;
 use crate::mcp::{Visit, serve_post};
@@ -132,7 +132,8 @@ async fn endpoint(
         }
     };
     let Some(opened) = opened else {
-        return unauthorized(&app, &Denied::Invalid { reason: "no endpoint has this key" });
+        let denied = Denied::Invalid { reason: "no endpoint has this key" };
+        return refuse_login(&app, &denied).await;
     };
     let visit = Visit {
         registry: opened.tools,
@@ -149,7 +150,7 @@ async fn not_found(State(doors): State<Doors>, request: Request) -> Response {
     }
     let path: String = request.uri().path().chars().take(200).collect();
     coded(
-        &ToolError::new(Code::NotFound, format!("nothing stands at `{path}`"))
+        &ToolError::new(Code::NotFound, format!("not found: no page or endpoint at `{path}`"))
             .with_hint("MCP clients connect to `/mcp`"),
     )
 }

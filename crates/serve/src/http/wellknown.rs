@@ -1,31 +1,77 @@
 //! What machines ask a server: is it alive, is it ready, how is it doing, who gives tokens.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tools::{Code, ToolError};
 
 use super::errors::coded;
+use super::middleware::identify;
 use super::routes::Doors;
+use crate::Health;
+
+/// How long the store may take to say how it is.
+const READY_LIMIT: Duration = Duration::from_secs(5);
 
 /// The process is alive.
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server can answer, or says what is missing.
+/// The server can answer questions, or says what is missing: 200 while reads work, with what is
+/// degraded in the body; 503 when they do not.
 pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
-    match (doors.shared.load().readiness)() {
-        Ok(()) => "ready\n".into_response(),
-        Err(missing) => (StatusCode::SERVICE_UNAVAILABLE, format!("{missing}\n")).into_response(),
-    }
+    let readiness = Arc::clone(&doors.shared.load().readiness);
+    let looked = tokio::task::spawn_blocking(move || readiness());
+    let health = match tokio::time::timeout(READY_LIMIT, looked).await {
+        Ok(Ok(health)) => health,
+        Ok(Err(_)) | Err(_) => {
+            let problem = format!("the store did not answer within {READY_LIMIT:?}");
+            Health::good()
+                .with("catalogue", problem, "look at the log, and at the load of the machine")
+                .without_reads()
+        }
+    };
+    let code = if health.reads { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = json!({
+        "status": health.status(),
+        "reads": health.reads,
+        "writes": health.writes,
+        "lag": health.lag,
+        "degraded": health.degraded,
+    });
+    (code, axum::Json(body)).into_response()
 }
 
-/// Counts and latencies for Prometheus.
-pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
-    let text = doors.shared.load().metrics.render();
+/// Counts and latencies for Prometheus. With authentication they are for administrators and for
+/// the key of `auth.metrics_key_env`, from loopback too: they tell what everybody does.
+pub(crate) async fn metrics(State(doors): State<Doors>, headers: HeaderMap) -> Response {
+    let app = doors.shared.load();
+    let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if app.authenticator.is_required() && !app.authenticator.is_metrics_key(authorization) {
+        match identify(&app, &headers).await {
+            Ok(caller) if caller.is_admin() => {}
+            Ok(_) => {
+                let message = "metrics need the role `admin`, or the metrics key";
+                return coded(
+                    &ToolError::new(Code::Forbidden, message)
+                        .with_hint("set `auth.metrics_key_env` for a scraper"),
+                );
+            }
+            Err(refusal) => return refusal,
+        }
+    }
+    if let Some(queue) = &app.queue {
+        let (n_waiting, n_running) = queue.counts();
+        app.metrics.set_jobs("waiting", n_waiting);
+        app.metrics.set_jobs("running", n_running);
+    }
+    let text = app.metrics.render();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text).into_response()
 }
@@ -34,7 +80,7 @@ pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
 pub(crate) async fn protected_resource(State(doors): State<Doors>) -> Response {
     let app = doors.shared.load();
     if !app.authenticator.is_required() {
-        return coded(&ToolError::new(Code::NotFound, "this server asks nobody who they are"));
+        return coded(&ToolError::new(Code::NotFound, "authentication is off"));
     }
     let mut metadata = json!({
         "resource": format!("{}/mcp", app.server.link_base()),

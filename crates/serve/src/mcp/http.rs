@@ -1,14 +1,13 @@
 //! One POST to an MCP address.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -16,15 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::envelope;
 use super::handler::Visit;
+use crate::http::body::{self, BodyError};
 
 /// The header that names the version of the protocol.
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
-
-/// A body that has not arrived by then is refused.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How much is read beyond the limit, so that the client gets to see why it was refused.
-const DRAINED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Serves one request of a client statelessly: JSON unless the call reports progress.
 pub(crate) async fn serve_post(
@@ -79,14 +73,12 @@ pub(crate) async fn prepare(
         let hint = "send a POST with one JSON-RPC message";
         return Err((StatusCode::METHOD_NOT_ALLOWED, allow, hint).into_response());
     }
-    let body = match tokio::time::timeout(BODY_TIMEOUT, read_body(body, limit)).await {
-        Ok(body) => body?,
-        Err(_) => {
-            return Err(json_rpc(StatusCode::REQUEST_TIMEOUT, -32600, "the body is too slow"));
-        }
-    };
+    let body = body::read(body, limit).await.map_err(|error| refused_body(&error))?;
     let version = parts.headers.get(PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
-    let body = envelope::check(body, version)
+    let version = version.map(str::to_owned);
+    let body = body::with_json(body, move |body| envelope::check(body, version.as_deref()))
+        .await
+        .map_err(|error| refused_body(&error))?
         .map_err(|refused| (refused.status, axum::Json(refused.body)).into_response())?;
     // A client that accepts anything accepts both forms of an answer; the library wants to see
     // them spelled out.
@@ -97,28 +89,15 @@ pub(crate) async fn prepare(
     Ok(Request::from_parts(parts, Full::new(body)))
 }
 
-/// Reads a body within its limit. One that is larger is read on for a while and thrown away:
-/// a client that is still sending would not see the answer.
-async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, Response> {
-    let mut kept = BytesMut::new();
-    let mut n_bytes = 0;
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else {
-            return Err(json_rpc(StatusCode::BAD_REQUEST, -32700, "the body broke off"));
-        };
-        let Some(data) = frame.data_ref() else { continue };
-        n_bytes += data.len();
-        if n_bytes <= limit {
-            kept.extend_from_slice(data);
-        } else if n_bytes > limit.saturating_add(DRAINED_BYTES) {
-            break;
+fn refused_body(error: &BodyError) -> Response {
+    let (status, code) = match error {
+        BodyError::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, -32600),
+        BodyError::BrokeOff => (StatusCode::BAD_REQUEST, -32700),
+        BodyError::TooLarge { .. } | BodyError::TooManyValues => {
+            (StatusCode::PAYLOAD_TOO_LARGE, -32600)
         }
-    }
-    if n_bytes > limit {
-        let message = format!("the body is larger than {limit} bytes");
-        return Err(json_rpc(StatusCode::PAYLOAD_TOO_LARGE, -32600, &message));
-    }
-    Ok(kept.freeze())
+    };
+    json_rpc(status, code, &error.to_string())
 }
 
 fn widen_accept(headers: &mut http::HeaderMap) {

@@ -14,6 +14,7 @@ use super::cross_origin::frame_ancestors;
 use super::escape::escape;
 use super::frame::{for_caller, framed_html};
 use crate::http::Doors;
+use crate::http::body::{MAX_JSON_VALUES, count_values};
 
 /// Properties proposed unless the client says otherwise.
 const DEFAULT_PROPOSED: usize = 50;
@@ -168,6 +169,10 @@ async fn perform<T: Send + 'static>(
 }
 
 fn parsed(name: &str, text: &str) -> Result<Value, ToolError> {
+    if count_values(text.as_bytes()) > MAX_JSON_VALUES {
+        let message = format!("`{name}` holds more than {MAX_JSON_VALUES} JSON values");
+        return Err(ToolError::new(Code::TooLarge, message).with_hint("send fewer at once"));
+    }
     serde_json::from_str(text)
         .map_err(|error| ToolError::bad_request(format!("`{name}` is not JSON: {error}")))
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use guard::{Audit, AuditConfig, AuthConfig, Authenticator, Entry, Limiter, LimitsConfig, Metrics};
 use model::Caller;
 use serde_json::{Value, json};
-use serve::{App, ServerConfig, Shared};
+use serve::{App, ServerConfig, Shared, SlotLimits, Slots};
 use testkit::{Folder, Mcp, Request};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tools::{Answer, Call, Code, Progress, Registry, ResourceSet, Spec, Tool, ToolError};
 
@@ -183,8 +182,9 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         )
         .unwrap(),
         token_issuer: None,
-        limiter: Limiter::new(&limits),
-        slots: Arc::new(Semaphore::new(limits.concurrent_calls)),
+        limiter: Arc::new(Limiter::new(&limits)),
+        slots: Slots::new(SlotLimits::of(&limits)),
+        failed_logins: Arc::default(),
         limits,
         audit: Arc::new(Audit::open(folder.path()).unwrap()),
         answers: Arc::new(guard::Answers::new(
@@ -208,6 +208,6 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         instructions: "a server under test".to_owned(),
         console: serve::ConsoleSettings::open(folder.path(), &serve::ConsoleConfig::default())
             .unwrap(),
-        readiness: Arc::new(|| Ok(())),
+        readiness: Arc::new(serve::Health::good),
     }
 }

@@ -42,6 +42,12 @@ pub(super) fn batches_are_whole(catalogue: &dyn Catalogue) {
     let batch = [Change::Put(good.clone()), Change::PutIfUnchanged(stale)];
     assert!(catalogue.apply(&batch).is_err());
     assert_eq!(catalogue.get(&good.key).unwrap(), None, "a failed batch leaves nothing");
+    let batch = [Change::Put(good.clone()), Change::Require(ObjectKey::new("law", "nowhere"))];
+    let error = catalogue.apply(&batch).unwrap_err();
+    assert!(matches!(error, Error::MissingObject { .. }), "{error}");
+    assert_eq!(catalogue.get(&good.key).unwrap(), None);
+    catalogue.apply(&[Change::Put(good.clone()), Change::Require(good.key.clone())]).unwrap();
+    catalogue.apply(&[Change::Delete(good.key)]).unwrap();
 }
 
 pub(super) fn pages_and_lookups(catalogue: &dyn Catalogue) {

@@ -142,6 +142,16 @@ pub trait Catalogue: Objects {
         limit: usize,
     ) -> Result<Vec<StoredPassage>>;
 
+    /// Gives those of some passages that have no vector yet; unknown ids are passed over. A
+    /// catalogue that cannot tell gives all of them.
+    fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        Ok(self.passages(namespace, passages)?.into_iter().flatten().collect())
+    }
+
     /// Gives the namespaces that have a vector space and passages without a vector, in the order
     /// of their ids, by one query.
     fn vector_debt(&self) -> Result<Vec<VectorDebt>>;

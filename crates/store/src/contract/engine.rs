@@ -3,8 +3,8 @@
 use model::{Deadline, NamespaceId};
 
 use crate::{
-    Candidates, Document, DroppedNamespace, Filter, Form, Place, Result, StoredPassage,
-    TermStatistics, VectorSpace, WordsQuery, Written,
+    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceState, Place, Result,
+    StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
 
 /// A question by words and by vector over the same passages.
@@ -120,6 +120,11 @@ pub trait Engine: Send + Sync {
     /// When something could not be erased yet; the engine remembers it and tries again in
     /// [`Engine::maintain`].
     fn erase(&self, dropped: &DroppedNamespace) -> Result<()>;
+
+    /// Says that what was derived from a namespace was made with another analyser or index format,
+    /// before the catalogue takes on those of this program. It has to be made anew; until then
+    /// searches go on with what is there where that can be read.
+    fn outdate(&self, outdated: &NamespaceState) -> Result<()>;
 
     /// Takes off the disk what erased documents have left in what was derived from these
     /// namespaces; one that does not exist is passed over.

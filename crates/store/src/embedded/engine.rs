@@ -9,11 +9,12 @@ use model::{Deadline, NamespaceId};
 use parking_lot::Mutex;
 
 use super::derived::Derived;
-use super::namespace::Namespace;
+use super::following::remove_folder;
+use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
-    Candidates, Catalogue, Config, DroppedNamespace, Engine, Error, Filter, Form, Fresh, Result,
-    TermStatistics, WordsQuery,
+    Candidates, Catalogue, Config, DroppedNamespace, Engine, Error, Filter, Form, Fresh,
+    NamespaceState, Result, TermStatistics, WordsQuery,
 };
 
 /// The engine in this process, over any catalogue.
@@ -90,13 +91,42 @@ impl EmbeddedEngine {
         derived.recover(catalogue).and_then(|()| namespace.publish(derived, catalogue))
     }
 
+    /// Makes the indexes of a namespace anew on a thread of its own. Searches go on with those
+    /// that are there; writers wait. A process that ends before leaves the note, or no indexes at
+    /// all, and the next one does it again.
+    fn make_anew_aside(&self, namespace: &Arc<Namespace>) {
+        let (namespace, catalogue) = (namespace.clone(), self.catalogue.clone());
+        let id = namespace.id.clone();
+        let rebuild = move || {
+            let mut derived = namespace.derived.lock();
+            let rebuilt = derived
+                .rebuild(&*catalogue)
+                .and_then(|()| namespace.publish(&mut derived, &*catalogue));
+            if let Err(error) = rebuilt {
+                tracing::warn!(
+                    namespace = %namespace.id,
+                    error = &error as &dyn std::error::Error,
+                    "outdated index could not be made anew; it is tried again after a restart"
+                );
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("reindex".to_owned()).spawn(rebuild) {
+            tracing::warn!(namespace = %id, %error, "no thread to make an outdated index anew");
+        }
+    }
+
     fn step(
         &self,
         namespace: &Namespace,
         derived: &mut Derived,
         fresh: Option<&Fresh<'_>>,
     ) -> Result<()> {
-        let space = state_of(&*self.catalogue, &namespace.id)?.info.manifest.vectors;
+        let state = state_of(&*self.catalogue, &namespace.id)?;
+        if state.number != namespace.number {
+            // It was dropped and made again meanwhile.
+            return Err(Error::UnknownNamespace { namespace: namespace.id.clone() });
+        }
+        let space = state.info.manifest.vectors;
         if derived.space() != space.as_ref() {
             derived.open_vectors(&*self.catalogue, space)?;
         }
@@ -127,6 +157,9 @@ impl EmbeddedEngine {
                 namespace.touch(now);
                 *place = Some(namespace.clone());
                 drop(place);
+                if outdated_note(&self.root, namespace.number).exists() {
+                    self.make_anew_aside(&namespace);
+                }
                 self.close_unused();
                 return Ok(namespace);
             }
@@ -144,6 +177,27 @@ impl EmbeddedEngine {
     /// Takes a namespace out of those that are open.
     pub(super) fn take_out(&self, id: &NamespaceId) {
         self.slots.lock().remove(id);
+    }
+
+    /// Erases the indexes of a namespace that the catalogue has dropped. Whoever opens or writes
+    /// them is waited for.
+    fn erase_folder(&self, dropped: &DroppedNamespace) -> Result<()> {
+        let folder = folder_of(&self.root, dropped.number);
+        let slot = self.slots.lock().entry(dropped.id.clone()).or_default().clone();
+        let mut place = slot.lock();
+        let open = place.take_if(|namespace| namespace.number == dropped.number);
+        let erased = match open {
+            Some(namespace) => {
+                let mut derived = namespace.derived.lock();
+                derived.words().abandon();
+                remove_folder(&folder)
+            }
+            None => remove_folder(&folder),
+        };
+        drop(place);
+        drop(slot);
+        self.forget_if_empty(&dropped.id);
+        erased
     }
 
     /// Lets go of writers beyond the bound, except the one in use.
@@ -249,6 +303,14 @@ impl Engine for EmbeddedEngine {
 
     fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
         self.erase_folder(dropped)
+    }
+
+    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
+        let note = outdated_note(&self.root, outdated.number);
+        if note.parent().is_some_and(Path::exists) {
+            fs_err::File::create(&note)?.file().sync_all()?;
+        }
+        Ok(())
     }
 
     fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {

@@ -5,9 +5,9 @@ use model::NamespaceId;
 use super::derived::Derived;
 use super::engine::EmbeddedEngine;
 use super::following::remove_folder;
-use super::namespace::{Namespace, all_folders, folder_of};
+use super::namespace::{Namespace, all_folders};
 use crate::store::state_of;
-use crate::{DroppedNamespace, Error, Result};
+use crate::{Error, Result};
 
 impl EmbeddedEngine {
     /// Merges the indexes of the open namespaces and forgets what was erased. Searches go on
@@ -37,20 +37,6 @@ impl EmbeddedEngine {
             self.let_go_of_files(&namespace, &mut derived)?;
         }
         Ok(())
-    }
-
-    /// Erases the indexes of a namespace that the catalogue has dropped.
-    pub(super) fn erase_folder(&self, dropped: &DroppedNamespace) -> Result<()> {
-        let open = self.open_namespaces();
-        let open = open.iter().find(|namespace| namespace.number == dropped.number);
-        let mut derived = open.map(|namespace| namespace.derived.lock());
-        if open.is_some() {
-            self.take_out(&dropped.id);
-        }
-        if let Some(derived) = &mut derived {
-            derived.words().abandon();
-        }
-        remove_folder(&folder_of(&self.root, dropped.number))
     }
 
     /// Removes the indexes of namespaces that the catalogue does not have: what a crash between

@@ -41,11 +41,16 @@ impl Namespace {
                 wanted: Box::new(wanted),
             });
         }
-        let folder = folder_of(root, state.number);
+        let number = state.number;
+        let folder = folder_of(root, number);
         let space = state.info.manifest.vectors;
-        let mut derived = Derived::open(catalogue, state.number, &folder, config, space)?;
+        let mut derived = Derived::open(catalogue, number, &folder, config, space)?;
         derived.catch_up(catalogue)?;
         let state = state_of(catalogue, id)?;
+        if state.number != number {
+            // It was dropped and made again meanwhile.
+            return Err(Error::UnknownNamespace { namespace: id.clone() });
+        }
         let snapshot = derived.snapshot(&state, config.max_cached_filters)?;
         Ok(Namespace {
             id: id.clone(),
@@ -74,6 +79,11 @@ impl Namespace {
     pub(super) fn touch(&self, now: u64) {
         self.used_at.store(now, Ordering::Relaxed);
     }
+}
+
+/// Gives the file that says that the indexes of a namespace have to be made anew.
+pub(super) fn outdated_note(root: &Path, number: u32) -> PathBuf {
+    folder_of(root, number).join("outdated")
 }
 
 /// Gives the folder of the indexes of all namespaces.

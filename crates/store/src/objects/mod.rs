@@ -36,6 +36,7 @@ pub trait Objects: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Conflict`] when a row does not have the version that the change expects.
+    /// [`crate::Error::Conflict`] when a row does not have the version that the change expects,
+    /// [`crate::Error::MissingObject`] when a row is required and is not there.
     fn apply(&self, changes: &[Change]) -> Result<Vec<u64>>;
 }

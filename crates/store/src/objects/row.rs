@@ -82,6 +82,9 @@ pub enum Change {
     /// Writes a row only when the one that is there has the version inside the object; 0 means
     /// that there is none yet.
     PutIfUnchanged(Object),
+    /// Makes nothing of the batch happen when there is no such row: a child is not put under a
+    /// parent that was erased meanwhile.
+    Require(ObjectKey),
     /// Removes a row if it is there.
     Delete(ObjectKey),
     /// Removes every row that belongs to this object.

@@ -5,6 +5,7 @@ use model::{DocumentId, Passage};
 use rusqlite::{Transaction, params};
 
 use super::rows::{self, NamespaceRow};
+use super::texts;
 use crate::{Document, Error, LogKind, Result, Upserted, VersionChange, Written, analysis};
 
 /// The changes of one transaction on one namespace.
@@ -87,6 +88,8 @@ impl<'a> Batch<'a> {
             }
             self.insert_passage(document_row, hash, passage_number, passage)?;
         }
+        let new_texts = document.passages.iter().map(|passage| passage.text.as_str());
+        texts::write(self.transaction, rows::row_of(number, first), new_texts)?;
         match &earlier {
             None => {
                 self.row.next_document += 1;
@@ -202,7 +205,7 @@ impl<'a> Batch<'a> {
             false => serde_json::to_string(&passage.headings).ok(),
         };
         self.transaction
-            .prepare_cached("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+            .prepare_cached("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute(params![
                 rows::row_of(self.row.number, number),
                 document_row,
@@ -212,8 +215,7 @@ impl<'a> Batch<'a> {
                 passage.span.start,
                 passage.span.end,
                 pointer,
-                headings,
-                passage.text
+                headings
             ])?;
         Ok(())
     }
@@ -236,15 +238,18 @@ impl<'a> Batch<'a> {
     ) -> Result<Vec<u32>> {
         let earlier_row = rows::row_of(self.row.number, earlier_first);
         let mut statement = self.transaction.prepare_cached(&format!(
-            "SELECT {}, passages.row FROM passages WHERE row BETWEEN ? AND ?",
+            "SELECT {} FROM passages WHERE row BETWEEN ? AND ? ORDER BY row",
             rows::PASSAGE
         ))?;
         let mut found =
             statement.query(params![earlier_row, earlier_row + i64::from(earlier_count) - 1])?;
+        let mut reader = texts::Reader::new(self.transaction);
         let mut earlier = std::collections::HashMap::new();
         while let Some(row) = found.next()? {
-            let passage = rows::finish_passage(rows::read_passage(row)?)?;
-            earlier.insert(passage.id.clone(), (row.get::<_, i64>(7)?, passage));
+            let raw = rows::read_passage(row)?;
+            let earlier_row = raw.row;
+            let passage = rows::finish_passage(raw, &mut reader)?;
+            earlier.insert(passage.id.clone(), (earlier_row, passage));
         }
         let mut kept = vec![];
         for (number, passage) in (first..).zip(&document.passages) {

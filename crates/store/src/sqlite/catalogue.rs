@@ -149,6 +149,14 @@ impl Catalogue for SqliteCatalogue {
         self.database.passages_without_vectors(namespace, limit)
     }
 
+    fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        self.database.without_vectors(namespace, passages)
+    }
+
     fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
         let debt = |state: NamespaceState| {
             let (space, counts) = (state.info.manifest.vectors?, state.counts);

@@ -8,7 +8,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::mark::{self, Mark, Seen};
-use super::{CATALOGUE, schema};
+use super::schema::Upgraded;
+use super::{CATALOGUE, schema, texts};
 use crate::{Config, Error, Result, failpoint};
 
 /// Statements that each connection keeps compiled.
@@ -86,8 +87,8 @@ impl Database {
         writer.pragma_update(None, "synchronous", "FULL")?;
         writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         writer.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
-        schema::bring_up_to_date(&mut writer, path)?;
-        Ok(Database {
+        let upgraded = schema::bring_up_to_date(&mut writer, path)?;
+        let database = Database {
             path: path.to_owned(),
             cache_bytes: config.catalogue_cache_bytes,
             max_readers: config.max_readers,
@@ -95,7 +96,11 @@ impl Database {
             readers: Mutex::default(),
             mark: None,
             is_full: AtomicBool::new(false),
-        })
+        };
+        if upgraded == Upgraded::Yes {
+            database.give_back_erased()?;
+        }
+        Ok(database)
     }
 
     /// Reads; what is read belongs to one moment, and no writer is waited for.
@@ -218,7 +223,8 @@ impl Database {
     ///
     /// [`Error::Damaged`] says what is wrong.
     pub(crate) fn verify(&self) -> Result<()> {
-        self.verify_with("integrity_check")
+        self.verify_with("integrity_check")?;
+        self.read(texts::verify)
     }
 
     fn verify_with(&self, pragma: &str) -> Result<()> {
@@ -235,6 +241,16 @@ impl Database {
     /// Copies the file while it is in use; the copy belongs to one moment.
     pub(crate) fn copy_to(&self, target: &Path) -> Result<()> {
         self.read(|connection| {
+            // Read first, so that the copy is of the moment that this transaction sees.
+            let figures = "SELECT (SELECT value FROM about WHERE key = 'changes'),
+                (SELECT count(*) FROM documents), (SELECT count(*) FROM passages),
+                (SELECT count(*) FROM vectors), (SELECT count(*) FROM objects),
+                (SELECT count(*) FROM texts)";
+            let count = |connection: &Connection| -> Result<Vec<u64>> {
+                let read = |row: &rusqlite::Row<'_>| (0..6).map(|at| row.get(at)).collect();
+                Ok(connection.query_row(figures, [], read)?)
+            };
+            let original = count(connection)?;
             let mut copy = Connection::open(target)?;
             let backup = rusqlite::backup::Backup::new(connection, &mut copy)?;
             backup.run_to_completion(1_024, std::time::Duration::ZERO, None)?;
@@ -245,16 +261,7 @@ impl Database {
             if reason != "ok" {
                 return Err(Error::CatalogueDamaged { reason, source: None });
             }
-            // Both are read inside the transaction that was copied, so that they have to be equal.
-            let figures = "SELECT (SELECT value FROM about WHERE key = 'changes'),
-                (SELECT count(*) FROM documents), (SELECT count(*) FROM passages),
-                (SELECT count(*) FROM vectors), (SELECT count(*) FROM objects),
-                (SELECT count(*) FROM pieces)";
-            let count = |connection: &Connection| -> Result<Vec<u64>> {
-                let read = |row: &rusqlite::Row<'_>| (0..6).map(|at| row.get(at)).collect();
-                Ok(connection.query_row(figures, [], read)?)
-            };
-            let (original, copied) = (count(connection)?, count(&copy)?);
+            let copied = count(&copy)?;
             if original != copied {
                 let reason = format!("the copy has `{copied:?}` rows, the original `{original:?}`");
                 return Err(Error::CatalogueDamaged { reason, source: None });

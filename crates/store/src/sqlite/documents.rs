@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::database::Database;
 use super::rows;
+use super::texts::Reader;
 use crate::{DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits};
 
 impl Database {
@@ -114,7 +115,8 @@ impl Database {
             ))?;
             let last = first + i64::from(found.n_passages) - 1;
             let found = statement.query_map(params![first, last], rows::read_passage)?;
-            found.map(|passage| rows::finish_passage(passage?)).collect()
+            let mut texts = Reader::new(connection);
+            found.map(|passage| rows::finish_passage(passage?, &mut texts)).collect()
         })
     }
 
@@ -147,6 +149,27 @@ impl Database {
                 passages.extend(rows::stored_passage(connection, row?)?);
             }
             Ok(passages)
+        })
+    }
+
+    /// Gives those of some passages that have no vector yet.
+    pub(crate) fn without_vectors(
+        &self,
+        namespace: &NamespaceId,
+        passages: &[PassageId],
+    ) -> Result<Vec<StoredPassage>> {
+        self.read_in(namespace, |connection, number| {
+            let mut has_vector =
+                connection.prepare_cached("SELECT 1 FROM vectors WHERE row = ? LIMIT 1")?;
+            let mut found = vec![];
+            for id in passages {
+                if let Some(row) = rows::living_row(connection, number, id)?
+                    && !has_vector.exists([row])?
+                {
+                    found.extend(rows::stored_passage(connection, row)?);
+                }
+            }
+            Ok(found)
         })
     }
 

@@ -9,6 +9,7 @@ use rusqlite::{OptionalExtension, params};
 use super::database::Database;
 use super::log::log_starts_after;
 use super::rows;
+use super::texts::Reader;
 use crate::{DocumentSource, LogPage, PassageSource, Result, SourceParts};
 
 /// The condition that a passage belongs to the present version of its document.
@@ -43,7 +44,7 @@ impl Database {
         };
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT {}, passages.row, passages.document, {column}
+                "SELECT {}, passages.document, {column}
                  FROM passages JOIN documents ON documents.row = passages.document {join}
                  WHERE passages.row >= ? AND passages.row < ? AND {IS_LIVING}
                  ORDER BY passages.row LIMIT ?",
@@ -51,17 +52,19 @@ impl Database {
             ))?;
             let (first, end) = bounds(number, &passages);
             let mut found = statement.query(params![first, end, limit])?;
+            let mut texts = Reader::new(connection);
             let mut sources: Vec<PassageSource> = vec![];
             let mut document: Option<(i64, Arc<DocumentSource>)> = None;
             while let Some(row) = found.next()? {
-                let passage = rows::finish_passage(rows::read_passage(row)?)?;
-                let (passage_row, document_row): (i64, i64) = (row.get(7)?, row.get(8)?);
+                let raw = rows::read_passage(row)?;
+                let (passage_row, document_row): (i64, i64) = (raw.row, row.get(7)?);
+                let passage = rows::finish_passage(raw, &mut texts)?;
                 if document.as_ref().is_none_or(|(at, _)| *at != document_row) {
                     document = rows::document_row_at(connection, document_row)?
                         .map(|found| (document_row, Arc::new(source_of(found))));
                 }
                 let Some((_, document)) = &document else { continue };
-                let vector = row.get_ref(9)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+                let vector = row.get_ref(8)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
                 sources.push(PassageSource {
                     number: rows::number_of(passage_row),
                     document: document.clone(),

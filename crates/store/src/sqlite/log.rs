@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Erases everything that is kept for a range of passages.
 pub(crate) fn erase_passages(connection: &Connection, first: i64, last: i64) -> Result<()> {
-    for table in ["passages", "vectors", "awaiting_vectors", "blobs"] {
+    for table in ["passages", "texts", "vectors", "awaiting_vectors", "blobs"] {
         connection
             .prepare_cached(&format!("DELETE FROM {table} WHERE row BETWEEN ? AND ?"))?
             .execute(params![first, last])?;

@@ -11,6 +11,7 @@ mod schema;
 mod batch;
 mod log;
 mod rows;
+mod texts;
 
 mod commit;
 mod documents;

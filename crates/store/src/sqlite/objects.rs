@@ -73,6 +73,14 @@ impl Objects for SqliteCatalogue {
                         }
                         versions.push(put(transaction, object, found + 1)?);
                     }
+                    Change::Require(key) => {
+                        if version_of(transaction, key)? == 0 {
+                            return Err(Error::MissingObject {
+                                kind: key.kind.clone(),
+                                id: key.id.clone(),
+                            });
+                        }
+                    }
                     Change::Delete(key) => delete(transaction, key)?,
                     Change::DeleteChildren(parent) => {
                         for child in children(transaction, &parent.id)? {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
+use super::texts::Reader;
 use crate::{
     Counts, DocumentInfo, Error, LogEntry, LogKind, Manifest, NamespaceInfo, NamespaceState,
     Result, StoredPassage,
@@ -191,28 +192,35 @@ pub(crate) fn finish_document_info(
 }
 
 pub(crate) const PASSAGE: &str = "passages.id, passages.ordinal, passages.span_start,
-    passages.span_end, passages.pointer, passages.headings, passages.text";
+    passages.span_end, passages.pointer, passages.headings, passages.row";
 
-/// Reads the columns of [`PASSAGE`], which stand first in the row.
-pub(crate) fn read_passage(
-    row: &Row<'_>,
-) -> rusqlite::Result<(Passage, Option<String>, Option<String>)> {
+/// The columns of [`PASSAGE`], which come first in a row, before they are made sense of.
+pub(crate) struct RawPassage {
+    passage: Passage,
+    pointer: Option<String>,
+    headings: Option<String>,
+    pub(crate) row: i64,
+}
+
+/// Reads the columns of [`PASSAGE`].
+pub(crate) fn read_passage(row: &Row<'_>) -> rusqlite::Result<RawPassage> {
     let passage = Passage {
         id: PassageId::new(row.get::<_, String>(0)?),
         ordinal: row.get(1)?,
-        text: row.get(6)?,
+        text: String::new(),
         span: Span { start: row.get(2)?, end: row.get(3)? },
         pointer: Pointer::Whole,
         headings: vec![],
     };
-    Ok((passage, row.get(4)?, row.get(5)?))
+    Ok(RawPassage { passage, pointer: row.get(4)?, headings: row.get(5)?, row: row.get(6)? })
 }
 
-pub(crate) fn finish_passage(
-    (mut passage, pointer, headings): (Passage, Option<String>, Option<String>),
-) -> Result<Passage> {
-    passage.pointer = pointer_of(pointer);
-    if let Some(headings) = headings {
+/// Makes a passage of its columns and its text.
+pub(crate) fn finish_passage(raw: RawPassage, texts: &mut Reader<'_>) -> Result<Passage> {
+    let mut passage = raw.passage;
+    passage.text = texts.text(raw.row)?;
+    passage.pointer = pointer_of(raw.pointer);
+    if let Some(headings) = raw.headings {
         passage.headings = parse("passage", passage.id.as_str(), &headings)?;
     }
     Ok(passage)
@@ -284,7 +292,7 @@ fn read_stored(
         document,
         title,
         language: language.unwrap_or(Language::Unknown),
-        passage: finish_passage(passage)?,
+        passage: finish_passage(passage, &mut Reader::new(connection))?,
     }))
 }
 

@@ -8,7 +8,12 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde_json::json;
 
+use super::texts;
 use crate::{Error, FORMAT, Result, failpoint};
+
+/// Texts that are held at once while a catalogue is upgraded; a block may end earlier than it would
+/// have to.
+const TEXTS_PER_RUN: usize = 4_096;
 
 const FORMAT_1: &str = "
 CREATE TABLE namespaces (
@@ -84,8 +89,23 @@ CREATE TABLE lookups (
 CREATE INDEX lookups_by_id ON lookups (kind, id);
 ";
 
-/// Leases, files in pieces, and what the catalogue knows of itself.
+/// Passages without their texts, texts in blocks, leases, files in pieces, and what the catalogue
+/// knows of itself.
 const FORMAT_2: &str = "
+ALTER TABLE passages RENAME TO passages_1;
+DROP INDEX passages_by_id;
+CREATE TABLE passages (
+    row INTEGER PRIMARY KEY,
+    document INTEGER NOT NULL,
+    id_hash INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    span_start INTEGER NOT NULL,
+    span_end INTEGER NOT NULL,
+    pointer TEXT,
+    headings TEXT
+);
+CREATE TABLE texts (row INTEGER PRIMARY KEY, block BLOB NOT NULL);
 CREATE TABLE about (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 INSERT INTO about VALUES ('changes', 0);
 CREATE TABLE leases (
@@ -106,13 +126,13 @@ CREATE TABLE pieces (
 /// # Errors
 ///
 /// [`Error::FormatTooNew`] when a later program wrote the file.
-pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<()> {
+pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<Upgraded> {
     let found = format_of(connection)?;
     if found > FORMAT {
         return Err(Error::FormatTooNew { path: path.to_owned(), found, known: FORMAT });
     }
     if found == FORMAT {
-        return Ok(());
+        return Ok(Upgraded::No);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it while this one waited.
@@ -124,6 +144,7 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
         transaction.execute_batch(FORMAT_2)?;
         let identity = format!("{:032x}", rand::random::<u128>());
         transaction.execute("INSERT INTO about VALUES ('identity', ?)", params![identity])?;
+        take_over_passages(&transaction)?;
         take_over_turbopuffer(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
@@ -132,6 +153,56 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
         tracing::info!(from = found, to = FORMAT, "catalogue upgraded");
     }
     transaction.commit()?;
+    Ok(if found > 0 { Upgraded::Yes } else { Upgraded::No })
+}
+
+/// Whether a file of an earlier format was upgraded, which leaves free space behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upgraded {
+    Yes,
+    No,
+}
+
+/// Format 1 had the text of each passage in its row. A version of a document is a run of rows of
+/// one document without a gap; two runs of one document that touch may share a block, since the
+/// earlier one is only waiting to be erased.
+fn take_over_passages(transaction: &Transaction<'_>) -> Result<()> {
+    {
+        let mut versions = transaction.prepare(
+            "SELECT row, document, text,
+                 row = (SELECT (documents.namespace << 32) + documents.first_passage
+                        FROM documents WHERE documents.row = passages_1.document)
+             FROM passages_1 ORDER BY row",
+        )?;
+        let mut found = versions.query([])?;
+        let mut texts: Vec<String> = vec![];
+        let mut start: Option<(i64, i64)> = None;
+        while let Some(row) = found.next()? {
+            let (at, document, text): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let is_first: Option<bool> = row.get(3)?;
+            let is_next = start.is_some_and(|(first, of)| {
+                of == document && first + texts.len() as i64 == at && is_first != Some(true)
+            });
+            if !is_next || texts.len() >= TEXTS_PER_RUN {
+                if let Some((first, _)) = start {
+                    texts::write(transaction, first, texts.iter().map(String::as_str))?;
+                }
+                texts.clear();
+                start = Some((at, document));
+            }
+            texts.push(text);
+        }
+        if let Some((first, _)) = start {
+            texts::write(transaction, first, texts.iter().map(String::as_str))?;
+        }
+    }
+    failpoint::reach("upgrade half written")?;
+    transaction.execute_batch(
+        "INSERT INTO passages SELECT row, document, id_hash, id, ordinal, span_start, span_end,
+             pointer, headings FROM passages_1;
+         DROP TABLE passages_1;
+         CREATE INDEX passages_by_id ON passages (id_hash);",
+    )?;
     Ok(())
 }
 

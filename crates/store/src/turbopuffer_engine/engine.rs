@@ -10,10 +10,11 @@ use super::client::{Client, ENGINE};
 use super::following::Follower;
 use super::namespace::Namespace;
 use super::search::{ByVector, ByWords};
-use super::{TurbopufferConfig, naming, row};
+use super::{TurbopufferConfig, ledger, naming, row};
 use crate::{
     Both, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, Error, Filter, Form,
-    Fresh, Place, Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery, limits,
+    Fresh, NamespaceState, Place, Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery,
+    limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
@@ -163,6 +164,10 @@ impl Engine for TurbopufferEngine {
 
     fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
         self.erase_namespace(dropped)
+    }
+
+    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
+        ledger::outdate(&*self.catalogue, outdated.number)
     }
 
     fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {

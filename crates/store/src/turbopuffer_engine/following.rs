@@ -49,7 +49,8 @@ impl Follower<'_> {
                 return self.make_anew(namespace, following);
             };
             let space = state_of(self.catalogue, &namespace.id)?.info.manifest.vectors;
-            if entry.seen < page.starts_after || entry.space != space {
+            let is_outdated = entry.seen == ledger::OUTDATED && page.last > 0;
+            if is_outdated || entry.seen < page.starts_after || entry.space != space {
                 return self.make_anew(namespace, following);
             }
             let Some(last) = page.entries.last() else { return Ok(()) };

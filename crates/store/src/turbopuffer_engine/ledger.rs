@@ -41,6 +41,9 @@ impl TypedObject for Entry {
     }
 }
 
+/// What an entry has seen whose rows have to be sent anew.
+pub(super) const OUTDATED: u64 = 0;
+
 /// The lookup of an entry by its name in turbopuffer.
 const NAME: &str = "name";
 
@@ -79,6 +82,15 @@ pub(super) fn put(catalogue: &dyn Catalogue, new: &Entry) -> Result<()> {
     changes.push(Change::Put(new.to_object(0)?));
     changes.push(Change::Delete(ObjectKey::new(Erasure::KIND, &new.name)));
     catalogue.apply(&changes).map(|_| ())
+}
+
+/// Notes that the rows of a namespace were made with another analyser: it is sent anew with the
+/// next change, and searched as it is until then.
+pub(super) fn outdate(catalogue: &dyn Catalogue, number: u32) -> Result<()> {
+    match entry(catalogue, number)? {
+        Some(entry) => Entry { seen: OUTDATED, ..entry }.save(catalogue).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// Notes that a namespace of turbopuffer may exist without being in use yet.

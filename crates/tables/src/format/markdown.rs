@@ -33,7 +33,8 @@ fn push_row(table: &mut String, cells: impl Iterator<Item = String>) {
 }
 
 /// A backslash is doubled, since one before a pipe would set the pipe free again; `<` is
-/// written as an entity, so that a cell cannot open a tag.
+/// written as an entity and brackets are escaped, so that a cell can open neither a tag nor a
+/// link nor a picture.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -42,6 +43,9 @@ fn escaped(text: &str) -> String {
             '|' => escaped.push_str("\\|"),
             '\\' => escaped.push_str("\\\\"),
             '<' => escaped.push_str("&lt;"),
+            // A cell is text: neither a link nor a picture that a client would load.
+            '[' => escaped.push_str("\\["),
+            ']' => escaped.push_str("\\]"),
             '\r' => {
                 chars.next_if_eq(&'\n');
                 escaped.push_str("<br>");

@@ -78,7 +78,8 @@ impl Line {
         if char == '一' {
             let is_mark =
                 previous.is_some_and(|previous| is_katakana(previous) && can_be_long(previous));
-            return (is_mark && !is_numeral(&self.source, idx)).then_some('ー');
+            let is_mark = is_mark && !is_numeral(&self.source, idx);
+            return (is_mark || self.is_drawn_kanji(idx)).then_some('ー');
         }
         if self.is_framed(char, previous, next) {
             return None;
@@ -93,7 +94,8 @@ impl Line {
             return Some('ｰ');
         }
         if is_katakana(previous) {
-            return Some('ー');
+            let joins = next.is_some_and(is_kanji) && self.ends_word(idx);
+            return (!joins).then_some('ー');
         }
         self.draws_out(idx).then_some('ー')
     }
@@ -122,6 +124,35 @@ impl Line {
             self.opened = None;
         }
         closes
+    }
+
+    /// Tells whether the katakana word before a hyphen is whole without a long vowel, so that the
+    /// hyphen joins it to the kanji behind: `データベース-管理`. Kana of the u and o rows end most
+    /// loan words; a short word may still be drawn out.
+    fn ends_word(&self, idx: usize) -> bool {
+        const FAR: usize = 4;
+        const ENDINGS: &str = "スズクグトドムプブフ";
+        let head = self.chars.get(..idx).unwrap_or_default();
+        let in_word = |char: &&char| is_katakana(**char) || **char == 'ー';
+        let n_before = head.iter().rev().take(FAR).take_while(in_word).count();
+        n_before == FAR && head.last().is_some_and(|last| ENDINGS.contains(*last))
+    }
+
+    /// Tells whether a 一 after hiragana was read for a mark: `き一っと`, `わ一ぃ`. Nothing that is
+    /// counted begins like that.
+    fn is_drawn_kanji(&self, idx: usize) -> bool {
+        let previous = idx.checked_sub(1).and_then(|idx| self.at(idx));
+        if !previous.is_some_and(|previous| is_hiragana(previous) && can_be_long(previous)) {
+            return false;
+        }
+        match self.at(idx + 1) {
+            Some('ぁ' | 'ぃ' | 'ぅ' | 'ぇ' | 'ぉ') => true,
+            Some('っ') => {
+                let after = self.at(idx + 2);
+                after.is_none_or(|after| matches!(after, 'と' | 'て') || !after.is_alphanumeric())
+            }
+            _ => false,
+        }
     }
 
     /// Tells whether the kana before is an initial that meets its own vowel: `イ・アイ・イ−イ…`.

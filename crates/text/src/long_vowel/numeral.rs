@@ -11,7 +11,7 @@ const STRONG_SECONDS: &str = "覧般致括式緒斉概応旦貫律任";
 
 /// Second characters of words and counts that start with 一.
 const WEAK_SECONDS: &str = "位族番本部回人日月年度次時定体宮個枚台件点種方段級等戸家員同連環杯泊丸号行見新過\
-                            票区丁条世流軍周切瞬昨対歩言元向転例案面気生角団声手味名目間代巻冊軒食棟着匹頭羽章隻基曲幕";
+                            票区丁条世流軍井色乗瀬周切瞬昨対歩言元向転例案面気生角団声手味名目間代巻冊軒食棟着匹頭羽章隻基曲幕";
 
 /// Pairs that are words of their own, so that the 一 before them counts nothing.
 const WORDS: &[&str] = &[

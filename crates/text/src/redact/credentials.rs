@@ -107,6 +107,20 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     }
 }
 
+/// Tells whether a name (of a column, a member, a field) announces that its value is a secret:
+/// `password`, `db_password`, `API key`, `clientSecret`.
+///
+/// ```
+/// assert!(text::is_secret_name("Password") && text::is_secret_name("smtp_password"));
+/// assert!(!text::is_secret_name("token_count") && !text::is_secret_name("secretary"));
+/// ```
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.trim();
+    FINDER
+        .find_iter(name)
+        .any(|word| word.end() == name.len() && is_whole_word(name, word.start(), word.end()))
+}
+
 /// `DB_PASSWORD` and `clientSecret` announce a secret; `secretary`, `tokens` and `token_count`
 /// do not.
 fn is_whole_word(text: &str, start: usize, end: usize) -> bool {

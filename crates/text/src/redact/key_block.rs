@@ -31,6 +31,44 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     }
 }
 
+/// Lines of a key without either of its ends have this many characters, but for the last one.
+const KEY_LINE_CHARS: [usize; 3] = [64, 70, 76];
+
+/// Whole lines of base64 that make a stretch without ends a key.
+const MIN_KEY_LINES: usize = 2;
+
+/// Finds the middle of a key: lines of base64 from the first character of the text, or up to its
+/// last one, whose `BEGIN` or `END` may stand beyond the edge.
+pub(super) fn find_middle(text: &str, found: &mut Vec<PrivatePiece>) {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let n_head = lines.iter().take_while(|line| is_key_line(line)).count();
+    let is_full = |line: &&&str| KEY_LINE_CHARS.contains(&line.trim_end().len());
+    let mut push = |range: std::ops::Range<usize>, of: &[&str]| {
+        if of.iter().filter(is_full).count() >= MIN_KEY_LINES {
+            found.push(PrivatePiece { kind: PrivateKind::PrivateKey, bytes: range });
+        }
+    };
+    let head = lines.get(..n_head).unwrap_or_default();
+    let head_len: usize = head.iter().map(|line| line.len()).sum();
+    let head_end = text.get(..head_len).map_or(0, |head| head.trim_end().len());
+    push(0..head_end, head);
+    if n_head == lines.len() {
+        return;
+    }
+    let n_tail = lines.iter().rev().take_while(|line| is_key_line(line)).count();
+    let tail = lines.get(lines.len() - n_tail..).unwrap_or_default();
+    let tail_len: usize = tail.iter().map(|line| line.len()).sum();
+    let tail_end = text.trim_end().len();
+    push((text.len() - tail_len).min(tail_end)..tail_end, tail);
+}
+
+fn is_key_line(line: &str) -> bool {
+    let line = line.trim_end();
+    let is_base64 =
+        line.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    is_base64 && !line.is_empty() && line.len() <= 76
+}
+
 /// Gives the end of a `BEGIN` or `END` line of a private key that starts at `at`.
 fn private_header_end(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at + DASHES.len()..)?;

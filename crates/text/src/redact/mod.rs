@@ -5,9 +5,15 @@
 //! input. It prefers to leave a number that only might be private: dates, amounts, company
 //! codes and book numbers are what people search for.
 
+mod window;
+
+mod plain;
+
 mod check_digits;
+mod columns;
 mod credentials;
 mod email;
+mod environment;
 mod iban;
 mod key_block;
 mod numbers;
@@ -19,6 +25,13 @@ mod provider_keys;
 mod tests;
 
 use std::ops::Range;
+
+pub use credentials::is_secret_name;
+pub use window::{
+    REDACTION_CONTEXT_CHARS, cut_outside_private, redact_window, window_outside_private,
+};
+
+use plain::Plain;
 
 /// What kind of private thing was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,28 +98,44 @@ pub struct Redaction {
 /// assert_eq!(redaction.n_pieces, 2);
 /// ```
 pub fn redact(text: &str) -> Redaction {
-    let pieces = find_private(text);
-    let mut redacted = String::with_capacity(text.len());
-    let mut at = 0;
+    written(text, 0..text.len(), find_private(text))
+}
+
+/// Writes a part of a text with marks in place of its private pieces, which lie inside it.
+fn written(text: &str, part: Range<usize>, pieces: Vec<PrivatePiece>) -> Redaction {
+    let mut redacted = String::with_capacity(part.len());
+    let mut at = part.start;
     for piece in &pieces {
         redacted.push_str(text.get(at..piece.bytes.start).unwrap_or_default());
         redacted.push_str(piece.kind.mark());
         at = piece.bytes.end;
     }
-    redacted.push_str(text.get(at..).unwrap_or_default());
+    redacted.push_str(text.get(at..part.end).unwrap_or_default());
     Redaction { text: redacted, n_pieces: pieces.len(), pieces }
 }
 
 /// Lists the private things of a text in order, without overlaps.
 pub fn find_private(text: &str) -> Vec<PrivatePiece> {
+    let mut found = found_in(text);
+    if let Some(plain) = Plain::of(text) {
+        let in_plain = found_in(&plain.text);
+        found.extend(in_plain.into_iter().filter_map(|piece| plain.in_source(piece, text)));
+    }
+    without_overlaps(found)
+}
+
+fn found_in(text: &str) -> Vec<PrivatePiece> {
     let mut found = Vec::new();
     key_block::find(text, &mut found);
+    key_block::find_middle(text, &mut found);
     provider_keys::find(text, &mut found);
     credentials::find(text, &mut found);
+    environment::find(text, &mut found);
+    columns::find(text, &mut found);
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);
-    without_overlaps(found)
+    found
 }
 
 /// Keeps, of pieces that overlap, the one of the graver kind, then the earlier one.

@@ -24,6 +24,8 @@ enum Tail {
 struct Format(&'static str, usize, Tail);
 
 const FORMATS: &[Format] = &[
+    // Our own: keys of endpoints.
+    Format("dowse_", 43, Tail::UrlSafe),
     // Clouds.
     Format("AKIA", 16, Tail::Upper),
     Format("ASIA", 16, Tail::Upper),

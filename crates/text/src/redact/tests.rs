@@ -144,7 +144,121 @@ fn private_soup() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
+/// Every example of the corpus with something private in it.
+fn private_examples() -> Vec<(String, Vec<Range<usize>>)> {
+    let lines = CORPUS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(read_line)
+        .map(|(text, expected)| {
+            let found = find_private(&text).into_iter().map(|piece| piece.bytes);
+            let expected: Vec<_> = expected.into_iter().map(|(_, bytes)| bytes).collect();
+            (text, found.filter(|bytes| expected.contains(bytes)).collect::<Vec<_>>())
+        })
+        .filter(|(_, pieces)| !pieces.is_empty())
+        .collect()
+}
+
+/// What a reader of the text in pieces of `n_chars` gets to see, marks left out.
+fn read_in_pieces(source: &str, n_chars: usize, context_chars: usize) -> String {
+    let starts: Vec<usize> =
+        source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
+    let n_source = starts.len() - 1;
+    let mut seen = String::new();
+    for first in (0..n_source).step_by(n_chars) {
+        let last = (first + n_chars).min(n_source);
+        let from = starts[first.saturating_sub(context_chars)];
+        let to = starts[(last + context_chars).min(n_source)];
+        let window = starts[first] - from..starts[last] - from;
+        let redaction = redact_window(&source[from..to], window.clone());
+        let mut at = window.start;
+        for piece in &redaction.pieces {
+            seen.push_str(&source[from + at..from + piece.bytes.start]);
+            at = piece.bytes.end;
+        }
+        seen.push_str(&source[from + at..from + window.end]);
+    }
+    seen
+}
+
+#[test]
+fn reading_in_pieces_of_any_size_reveals_nothing() {
+    let examples = private_examples();
+    assert!(examples.len() > 100, "{}", examples.len());
+    for (text, pieces) in examples {
+        let at_once = read_in_pieces(&text, usize::MAX / 2, 0);
+        for n_chars in [1, 2, 3, 5, 6, 7, 10, 16, 33, 64] {
+            let seen = read_in_pieces(&text, n_chars, REDACTION_CONTEXT_CHARS);
+            assert_eq!(seen, at_once, "{n_chars} characters at a time of {text:?}");
+        }
+        for piece in pieces {
+            assert!(
+                !at_once.contains(&text[piece.clone()]) || text.matches(&text[piece]).count() > 1
+            );
+        }
+    }
+}
+
+#[test]
+fn reading_in_pieces_reveals_nothing_deep_inside_a_long_text() {
+    let filler = "Plain words of a long report, line after line. ".repeat(60);
+    let key: String = (0..40)
+        .map(|n| {
+            format!("{}{n:02}\n", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7aBcDeF+/")
+        })
+        .collect();
+    let secrets = [
+        "ana.popescu@example.org".to_owned(),
+        "4111 1111 1111 1111".to_owned(),
+        "RO49 AAAA 1B31 0075 9384 0000".to_owned(),
+        format!("-----BEGIN PRIVATE KEY-----\n{key}-----END PRIVATE KEY-----"),
+    ];
+    for secret in secrets {
+        let text = format!("{filler}\n{secret}\n{filler}");
+        let seen = read_in_pieces(&text, 6, REDACTION_CONTEXT_CHARS);
+        for part in secret.split_whitespace().filter(|part| part.len() > 3) {
+            assert!(!seen.contains(part), "{part}");
+        }
+    }
+}
+
+#[test]
+fn the_middle_of_a_key_is_private_without_its_ends() {
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7aBcDeF+/ab12";
+    check(&format!("{line}\n{line}\n{line}"), "[private key]");
+    check(&format!("{line}\n{line}\nThen words."), "[private key]\nThen words.");
+    check(&format!("Words first.\n{line}\n{line}\n"), "Words first.\n[private key]\n");
+    check("one\ntwo\nthree", "one\ntwo\nthree");
+}
+
+#[test]
+fn disguises_hide_nothing() {
+    check("ana＠ｅｘａｍｐｌｅ．ｏｒｇ wrote", "[email] wrote");
+    check("ana\u{200b}@exam\u{200d}ple.org wrote", "[email] wrote");
+    check("card ４１１１ １１１１ １１１１ １１１１", "card [card]");
+    check("card ٤١١١١١١١١١١١١١١١", "card [card]");
+    check("card 4111\u{200b}1111\u{200b}1111\u{200b}1111", "card [card]");
+    check("pass\u{ad}word: tiger-7", "pass\u{ad}word: [password]");
+    check("export PGPASSWORD=tiger", "export PGPASSWORD=[password]");
+    check("user,password\nann,tiger", "user,password\nann,[password]");
+    let ours = format!("dowse_{}", "aB3-".repeat(11));
+    check(&format!("key {} end", &ours[..49]), "key [token] end");
+}
+
 proptest! {
+    /// A window is the text at once, cut: whatever the text and the window.
+    #[test]
+    fn a_window_shows_what_the_whole_shows(text in private_soup(), a in 0..200_usize, b in 0..200_usize) {
+        let bounds = |at: usize| { let mut at = at.min(text.len()); while !text.is_char_boundary(at) { at -= 1; } at };
+        let window = bounds(a.min(b))..bounds(a.max(b));
+        let redaction = redact_window(&text, window.clone());
+        let whole = find_private(&text);
+        for (at, _) in text.char_indices().filter(|(at, _)| window.contains(at)) {
+            let is_private = whole.iter().any(|piece| piece.bytes.contains(&at));
+            let is_marked = redaction.pieces.iter().any(|piece| piece.bytes.contains(&at));
+            prop_assert_eq!(is_private, is_marked);
+        }
+    }
+
     #[test]
     fn pieces_are_in_order_and_the_rest_is_untouched(text in private_soup()) {
         let redaction = redact(&text);

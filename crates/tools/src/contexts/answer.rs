@@ -11,6 +11,9 @@ const MAX_SHOWN_CHARS: usize = 200;
 
 /// Writes an error of the family with the codes of the house.
 pub fn error(error: Error) -> ToolError {
+    if let Some(full) = crate::disk_full(&error) {
+        return full;
+    }
     let message = error.to_string();
     match error {
         Error::NotFound { .. } => ToolError::new(Code::NotFound, message).with_hint(
@@ -19,7 +22,7 @@ pub fn error(error: Error) -> ToolError {
         Error::NoNode { pointer } => {
             // A pointer may be as long as a page; the caller knows what they wrote.
             let shown: String = pointer.chars().take(MAX_SHOWN_CHARS).collect();
-            ToolError::new(Code::NotFound, format!("nothing stands at `{shown}`"))
+            ToolError::new(Code::NotFound, format!("no node at `{shown}`"))
                 .with_detail("argument", "json_path")
                 .with_detail("received", shown)
                 .with_hint("take `json_path` from a search, or read the node above it first")

@@ -104,7 +104,7 @@ impl Tool for GetNode {
                     let fewer = (allowed * 3 / 4).min(request.max_chars * 3 / 4);
                     request.max_chars = fewer.max(MIN_NODE_CHARS);
                 }
-                _ => return Ok(Answer::new(value)),
+                _ => return Ok(Answer::new(value).with_around(node.around("/text"))),
             }
         }
     }

@@ -2,6 +2,7 @@
 //! and the services that its own errors come from.
 
 mod page;
+mod walks;
 mod world;
 
 pub(crate) use page::{assert_holds_none_of, page};

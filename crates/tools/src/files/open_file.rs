@@ -85,6 +85,6 @@ impl Tool for OpenFile {
                 members.insert("next".to_owned(), json!(next.to_string()));
             }
         }
-        Ok(versioned(value).with_warnings(&preview.warnings))
+        Ok(versioned(value).with_warnings(&preview.warnings).with_around(preview.around))
     }
 }

@@ -176,8 +176,8 @@ fn single_spec(categories: &[String]) -> Spec {
         "search_filters",
         "Search filters",
         "Find the exact machine value for a name or code (an institution, a place, a \
-         classification) to use in the filters of generate_chart_data. Take `bestMatch` when \
-         present; without it the query is ambiguous: ask, or choose from `results`.",
+         classification) to filter by. Take `bestMatch` when present; without it the query is \
+         ambiguous: ask, or choose from `results`.",
     )
     .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
     .with_output(json!({
@@ -192,6 +192,14 @@ fn single_spec(categories: &[String]) -> Spec {
         },
         "required": ["ok", "results"],
     }))
+    .with_source_text(&[
+        "/results/*/name",
+        "/results/*/context",
+        "/bestMatch/name",
+        "/bestMatch/context",
+        "/results/*/metadata/**",
+        "/bestMatch/metadata/**",
+    ])
     .with_list("/results");
     spec.errors = ErrorShape::OkFalse;
     spec.sentences = vec![
@@ -222,6 +230,14 @@ fn batch_spec(categories: &[String]) -> Spec {
         },
         "required": ["ok", "responses"],
     }))
+    .with_source_text(&[
+        "/responses/*/results/*/name",
+        "/responses/*/results/*/context",
+        "/responses/*/bestMatch/name",
+        "/responses/*/bestMatch/context",
+        "/responses/*/results/*/metadata/**",
+        "/responses/*/bestMatch/metadata/**",
+    ])
     .with_list("/responses");
     spec.errors = ErrorShape::OkFalse;
     spec

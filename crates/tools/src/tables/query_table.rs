@@ -8,10 +8,14 @@ use tables::{
     ExportFormat, QueryRequest, QueryResponse, Schema, Service, lenient_input_schema,
     query_input_schema, query_output_schema,
 };
+use text::Budget;
 
 use super::answer::{ADVICE, error, names, schemas};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// Room for the notice that a page was shortened.
+const NOTICE_CHARS: usize = 400;
 
 /// The tool.
 pub struct QueryTable {
@@ -104,7 +108,12 @@ impl Tool for QueryTable {
         let n_wanted = n_rows;
         // A page that is over the budget is asked for again with fewer rows, so that `next`
         // continues right behind the last of them.
-        while let Some(allowed) = call.budget.allowed_chars(&answer.value.to_string())
+        // The notice about that takes room as well.
+        let budget = Budget {
+            chars: call.budget.chars.saturating_sub(NOTICE_CHARS),
+            tokens: call.budget.tokens.saturating_sub(NOTICE_CHARS / 3),
+        };
+        while let Some(allowed) = budget.allowed_chars(&answer.value.to_string())
             && n_rows > 1
         {
             let n_chars = answer.value.to_string().chars().count().max(1);

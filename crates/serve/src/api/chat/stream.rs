@@ -58,7 +58,7 @@ async fn chat(rest: Rest, request: Request) -> Response {
 }
 
 async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
-    let question: Question = body::parse(&body::read(request, rest.app.limits.body_bytes).await?)?;
+    let question: Question = body::read_json(request, rest.app.limits.body_bytes).await?;
     let forced = check(&question)?;
     let service =
         rest.app.knowledge.clone().ok_or_else(|| {

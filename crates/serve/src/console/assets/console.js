@@ -99,10 +99,10 @@
     event.preventDefault();
     const button = event.submitter;
     const data = new URLSearchParams(new FormData(form, button));
-    const response = await fetch(form.action, { method: "POST", body: data, headers: { "X-Requested-With": "console" } });
+    const response = await fetch(form.action, { method: "POST", body: data, redirect: "manual" });
     for (const other of $$("button", form)) other.removeAttribute("aria-pressed");
     if (button) {
-      if (response.ok) button.setAttribute("aria-pressed", "true");
+      if (response.ok || response.type === "opaqueredirect") button.setAttribute("aria-pressed", "true");
       else button.textContent = "Failed";
     }
   });

@@ -1,0 +1,77 @@
+//! How the server is, for `/readyz`: what the store says of itself, the space on the disk, the
+//! sources that are away, and the jobs that wait.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serve::{Health, Readiness};
+
+use super::Lasting;
+
+/// With less space than this nothing is taken that would have to be written.
+const MIN_FREE_BYTES: u64 = 32 << 20;
+
+/// Jobs that may wait before they are called a lag.
+const MAX_UNREMARKED_JOBS: usize = 1_000;
+
+/// What an operator does about a store that does not work.
+const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
+
+/// Gives what looks at the store and the disk.
+pub(crate) fn readiness(lasting: &Lasting) -> Readiness {
+    let lasting = lasting.clone();
+    Arc::new(move || look(&lasting))
+}
+
+fn look(lasting: &Lasting) -> Health {
+    let mut health = Health::good();
+    let kept = match lasting.kept() {
+        Ok(kept) => kept,
+        Err(error) => {
+            return health.with("catalogue", format!("{error:#}"), STORE_HINT).without_reads();
+        }
+    };
+    let store = kept.store.health();
+    health.lag = store.lag;
+    for degradation in store.degraded {
+        let hint = match degradation.part {
+            "disk" => "free space: what waits goes on by itself",
+            "engine" | "index" => "it catches up by itself when it can be reached",
+            _ => STORE_HINT,
+        };
+        health = health.with(degradation.part, degradation.problem, hint);
+    }
+    if !store.reads {
+        return health.without_reads();
+    }
+    if !store.writes {
+        health = health.without_writes();
+    }
+    let n_free = free_bytes(lasting.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES);
+    if let Some(n_free) = n_free.filter(|_| store.writes) {
+        let problem = format!(
+            "{n_free} bytes are free on the volume of `{}`, fewer than {MIN_FREE_BYTES}",
+            lasting.data_dir().display()
+        );
+        let hint = "free space: what waits goes on by itself";
+        health = health.with("disk", problem, hint).without_writes();
+    }
+    for (source, problem) in lasting.away.sources() {
+        let hint = "it is looked for every 30 s";
+        health = health.with("source", format!("{source}: {problem}"), hint);
+    }
+    let (n_waiting, _) = kept.queue.counts();
+    if n_waiting > MAX_UNREMARKED_JOBS {
+        let problem = format!("{n_waiting} jobs wait");
+        health = health.with("jobs", problem, "what they bring is found when they are done");
+    }
+    health
+}
+
+/// Gives the space that is free for the folder, or for the nearest one above it that exists.
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let folder: PathBuf = std::path::absolute(folder).ok()?;
+    let existing = folder.ancestors().find(|folder| folder.exists())?;
+    let volume = rustix::fs::statvfs(existing).ok()?;
+    Some(volume.f_bavail.saturating_mul(volume.f_frsize))
+}

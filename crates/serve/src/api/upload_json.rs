@@ -1,0 +1,329 @@
+//! Texts in JSON, read from a file without ever holding more than one of them: each `text` goes
+//! to a file of its own as it is met.
+//!
+//! `{title, text, metadata, normalize_ocr}` is one document, `{documents: [...]}` are many.
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use knowledge::{Content, Intake, NewDocument, ReceivedFile, limits};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use tools::{Code, ToolError};
+
+use super::body;
+use super::upload::{ocr, too_many_documents};
+use crate::http::body::MAX_JSON_VALUES;
+
+/// Members of one document.
+const MEMBERS: &[&str] = &["title", "text", "metadata", "normalize_ocr"];
+
+/// Reads the documents of a file.
+pub(super) fn read(file: &Path, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
+    let open = |error: std::io::Error| ToolError::internal(error.to_string());
+    let reader = BufReader::new(Bounded::new(fs_err::File::open(file).map_err(open)?));
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    let mut state = State { intake, refusal: None };
+    let documents = Whole(&mut state).deserialize(&mut json);
+    let documents = documents.and_then(|documents| json.end().map(|()| documents));
+    documents.map_err(|error| match state.refusal.take() {
+        Some(refusal) => refusal,
+        None => unreadable(&error),
+    })
+}
+
+fn unreadable(error: &serde_json::Error) -> ToolError {
+    let is_too_long = std::error::Error::source(error)
+        .and_then(|cause| cause.downcast_ref::<std::io::Error>())
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::FileTooLarge)
+        || error.io_error_kind() == Some(std::io::ErrorKind::FileTooLarge);
+    if is_too_long {
+        let allowed = limits::MAX_TEXT_BYTES;
+        return ToolError::new(Code::TooLarge, format!("a text is larger than {allowed} bytes"))
+            .with_detail("allowed", allowed)
+            .with_hint("send a text of this size as a file: `multipart/form-data`, part `file`");
+    }
+    body::unfit(error)
+}
+
+/// What the parts of the reader share; a refusal of ours is kept beside the parser's error.
+struct State<'a> {
+    intake: &'a Intake,
+    refusal: Option<ToolError>,
+}
+
+impl State<'_> {
+    fn refuse<E: serde::de::Error>(&mut self, refusal: ToolError) -> E {
+        let error = E::custom(&refusal.message);
+        self.refusal = Some(refusal);
+        error
+    }
+}
+
+/// The whole body: one document or many.
+struct Whole<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for Whole<'_, '_> {
+    type Value = Vec<NewDocument>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Whole<'_, '_> {
+    type Value = Vec<NewDocument>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object with `text`, or with `documents`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let Some(first) = members.next_key::<String>()? else {
+            return Err(A::Error::missing_field("text"));
+        };
+        if first != "documents" {
+            return Ok(vec![document(self.0, Some(first), members)?]);
+        }
+        let documents = members.next_value_seed(Many(self.0))?;
+        match members.next_key::<String>()? {
+            None => Ok(documents),
+            Some(other) => Err(A::Error::unknown_field(&other, &["documents"])),
+        }
+    }
+}
+
+struct Many<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for Many<'_, '_> {
+    type Value = Vec<NewDocument>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Many<'_, '_> {
+    type Value = Vec<NewDocument>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of documents")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let mut documents = Vec::new();
+        while let Some(document) = elements.next_element_seed(One(self.0))? {
+            documents.push(document);
+            if documents.len() > limits::MAX_DOCUMENTS_PER_UPLOAD {
+                return Err(self.0.refuse(too_many_documents()));
+            }
+        }
+        Ok(documents)
+    }
+}
+
+struct One<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for One<'_, '_> {
+    type Value = NewDocument;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_, '_> {
+    type Value = NewDocument;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a document: an object with `text`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        document(self.0, None, members)
+    }
+}
+
+/// Reads the members of a document, the first of which may have been read already.
+fn document<'de, A: MapAccess<'de>>(
+    state: &mut State<'_>,
+    first: Option<String>,
+    mut members: A,
+) -> Result<NewDocument, A::Error> {
+    let (mut title, mut file, mut metadata, mut repair) = (None, None, None, None);
+    let mut next = match first {
+        Some(first) => Some(first),
+        None => members.next_key::<String>()?,
+    };
+    while let Some(name) = next {
+        match name.as_str() {
+            "title" if title.is_none() => title = Some(members.next_value::<String>()?),
+            "text" if file.is_none() => file = Some(members.next_value_seed(Text(state))?),
+            "metadata" if metadata.is_none() => {
+                metadata = Some(members.next_value_seed(Small(&mut 0))?);
+            }
+            "normalize_ocr" if repair.is_none() => repair = Some(members.next_value::<bool>()?),
+            "title" => return Err(A::Error::duplicate_field("title")),
+            "text" => return Err(A::Error::duplicate_field("text")),
+            "metadata" => return Err(A::Error::duplicate_field("metadata")),
+            "normalize_ocr" => return Err(A::Error::duplicate_field("normalize_ocr")),
+            other => return Err(A::Error::unknown_field(other, MEMBERS)),
+        }
+        next = members.next_key::<String>()?;
+    }
+    let Some(file) = file else { return Err(A::Error::missing_field("text")) };
+    Ok(NewDocument {
+        title: title.unwrap_or_default(),
+        content: Content::Received { file, name: None },
+        metadata: metadata.unwrap_or(Value::Null),
+        ocr: ocr(repair.unwrap_or(false)),
+    })
+}
+
+/// A text on its way to a file.
+struct Text<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for Text<'_, '_> {
+    type Value = ReceivedFile;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Text<'_, '_> {
+    type Value = ReceivedFile;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        let file = self.0.intake.file();
+        match fs_err::write(file.path(), text) {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                let refusal = tools::disk_full(&error);
+                let refusal = refusal.unwrap_or_else(|| ToolError::internal(error.to_string()));
+                Err(self.0.refuse(refusal))
+            }
+        }
+    }
+}
+
+/// A value that is built only as far as metadata may go: its values are counted as they come.
+struct Small<'a>(&'a mut usize);
+
+impl Small<'_> {
+    fn count<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        *self.0 += 1;
+        if *self.0 > MAX_JSON_VALUES {
+            return Err(E::custom(format!("`metadata` holds more than {MAX_JSON_VALUES} values")));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Small<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Small<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("metadata")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element_seed(Small(self.0))? {
+            self.count()?;
+            list.push(element);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = serde_json::Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            self.count()?;
+            object.insert(name, members.next_value_seed(Small(self.0))?);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A reader that fails when a string of the JSON it gives is longer than any text may be: the
+/// parser holds a string whole before anybody sees it.
+struct Bounded<R> {
+    inner: R,
+    is_in_string: bool,
+    is_escaped: bool,
+    n_bytes: usize,
+}
+
+impl<R> Bounded<R> {
+    fn new(inner: R) -> Self {
+        Bounded { inner, is_in_string: false, is_escaped: false, n_bytes: 0 }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let n_read = self.inner.read(into)?;
+        for byte in into.iter().take(n_read) {
+            if !self.is_in_string {
+                self.is_in_string = *byte == b'"';
+                self.n_bytes = 0;
+            } else if self.is_escaped {
+                self.is_escaped = false;
+                // `\u` and four digits give at most three bytes: three of the six do not count.
+                self.n_bytes = self.n_bytes.saturating_sub(if *byte == b'u' { 3 } else { 0 });
+            } else if *byte == b'\\' {
+                self.is_escaped = true;
+                self.n_bytes += 1;
+            } else if *byte == b'"' {
+                self.is_in_string = false;
+            } else {
+                self.n_bytes += 1;
+                if self.n_bytes > limits::MAX_TEXT_BYTES {
+                    return Err(std::io::ErrorKind::FileTooLarge.into());
+                }
+            }
+        }
+        Ok(n_read)
+    }
+}
+
+#[cfg(test)]
+#[path = "upload_json_tests.rs"]
+mod tests;

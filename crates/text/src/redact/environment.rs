@@ -1,0 +1,110 @@
+//! Lines that set a variable: `export PGPASSWORD=…`, `SMTP_PASS=…`, `ENV API_TOKEN=…`.
+//!
+//! Names of variables run their words together, so that the words of `credentials` are not
+//! found in them; here a part of the name is enough.
+
+use super::credentials::is_placeholder;
+use super::{PrivateKind, PrivatePiece};
+
+/// Parts of a name whose value is a secret whatever it looks like.
+const SECRET_PARTS: &[&str] = &["PASS", "PWD", "SECRET", "CREDENTIAL", "PRIVATE"];
+
+/// Parts of a name whose value is a secret when it looks random: these also name counts, files
+/// and columns.
+const RANDOM_PARTS: &[&str] = &["TOKEN", "KEY", "AUTH", "SALT", "DSN"];
+
+/// What may stand before the name.
+const COMMANDS: &[&str] = &["export ", "set ", "setx ", "declare -x ", "ENV ", "ARG ", "$env:"];
+
+/// The longest name of a variable.
+const MAX_NAME_BYTES: usize = 64;
+
+/// The longest value that is taken as one.
+const MAX_VALUE_BYTES: usize = 4096;
+
+/// The shortest value that is a secret because it looks random.
+const MIN_RANDOM_CHARS: usize = 8;
+
+/// Finds the values of variables that hold secrets.
+pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if let Some(value) = secret_value(line) {
+            let bytes = start + value.start..start + value.end;
+            found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
+        }
+        start += line.len();
+    }
+}
+
+fn secret_value(line: &str) -> Option<std::ops::Range<usize>> {
+    let mut rest = line.trim_start_matches([' ', '\t', '-', '$', '>', '+', '`']);
+    for command in COMMANDS {
+        rest = rest.strip_prefix(command).unwrap_or(rest).trim_start();
+    }
+    let name_len = rest
+        .bytes()
+        .take(MAX_NAME_BYTES + 1)
+        .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        .count();
+    let name = rest.get(..name_len).filter(|_| (1..=MAX_NAME_BYTES).contains(&name_len))?;
+    let value = rest.get(name_len..)?.trim_start_matches(' ');
+    let value = value.strip_prefix('=')?.trim_start_matches(' ');
+    let quote = value.chars().next().filter(|char| matches!(char, '"' | '\''));
+    let value = value.get(usize::from(quote.is_some())..)?;
+    let value_len = value
+        .find(|char: char| match quote {
+            Some(quote) => char == quote || char == '\n',
+            None => char.is_whitespace() || matches!(char, ';' | '`'),
+        })
+        .unwrap_or(value.len());
+    let value = value.get(..value_len)?;
+    let start = (value.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+    is_secret(name, value).then_some(start..start + value_len)
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    let is_reference = value.starts_with(['$', '%', '<', '{', '(']);
+    if value.is_empty() || value.len() > MAX_VALUE_BYTES || is_reference || is_placeholder(value) {
+        return false;
+    }
+    if SECRET_PARTS.iter().any(|part| name.contains(part)) {
+        // `PASSWORD_FILE=/run/secrets/db` and `PASS_COUNT=3` name something else.
+        let is_path = value.starts_with(['/', '.', '~']) && !value.contains(' ');
+        let is_short_number = value.len() < 4 && value.bytes().all(|byte| byte.is_ascii_digit());
+        return !is_path && !is_short_number;
+    }
+    let looks_random = value.chars().count() >= MIN_RANDOM_CHARS
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.chars().any(char::is_alphabetic)
+        && !value.contains(['/', ' ']);
+    looks_random && RANDOM_PARTS.iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        find(text, &mut found);
+        let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
+        assert_eq!(values, expected, "{text}");
+    }
+
+    #[test]
+    fn variables_that_hold_secrets() {
+        check("export PGPASSWORD=tiger\nexport PATH=/usr/bin\n", &["tiger"]);
+        check("  export DB_PASS=\"two words\" # note", &["two words"]);
+        check("SMTP_PASS=hunter2; run", &["hunter2"]);
+        check("ENV GH_TOKEN=abc12345", &["abc12345"]);
+        check("$ export AWS_SECRET_ACCESS_KEY='x/y+z'", &["x/y+z"]);
+        check("- REDIS_PWD = fox", &["fox"]);
+        check("export PASSWORD_FILE=/run/secrets/db", &[]);
+        check("export PASSWORD=$OTHER", &[]);
+        check("MAX_TOKENS=4096\nKEY_COLUMN=id\nCOMPASS=north1234", &["north1234"]);
+        check("PASS=3 of 4 tests", &[]);
+        check("x = 5", &[]);
+    }
+}

@@ -1,0 +1,223 @@
+//! The law of lists: following `next` to the end gives every element once, at every page size
+//! and however small the budget is.
+
+use std::collections::BTreeMap;
+
+use model::Caller;
+use serde_json::{Map, Value, json};
+use testkit::Folder;
+use text::Budget;
+
+use super::World;
+use super::world::soon;
+use crate::everywhere::{Fetch, Search};
+use crate::files::{OpenFile, SearchFiles};
+use crate::filters::SearchFiltersBatch;
+use crate::tables::QueryTable;
+use crate::{Call, Tool, accept};
+
+/// More pages than any walk here has; one that goes in circles ends here.
+const MAX_PAGES: usize = 2_000;
+
+#[track_caller]
+fn call(tool: &dyn Tool, arguments: &Map<String, Value>, budget: Budget) -> Value {
+    let caller = Caller::local_admin();
+    let spec = tool.spec(&caller).unwrap();
+    let accepted = accept(&spec, arguments.clone()).unwrap();
+    let call = Call {
+        caller: &caller,
+        arguments: &accepted.arguments,
+        deadline: &soon(),
+        budget,
+        progress: &|_| {},
+    };
+    let answer = tool.call(&call).unwrap();
+    spec.check_output(&answer.value).unwrap();
+    answer.value
+}
+
+/// Follows `next` (at a JSON pointer) into an argument, and gives the elements of every page.
+#[track_caller]
+fn walk(
+    tool: &dyn Tool,
+    arguments: &Value,
+    budget: Budget,
+    (next_at, argument): (&str, &str),
+    items: impl Fn(&Value) -> Vec<String>,
+) -> Vec<String> {
+    let mut arguments = arguments.as_object().unwrap().clone();
+    let mut seen = Vec::new();
+    for _ in 0..MAX_PAGES {
+        let page = call(tool, &arguments, budget);
+        let given = items(&page);
+        if given.len() > 1 {
+            assert!(budget.fits(&page.to_string()), "a page is over its budget");
+        }
+        seen.extend(given);
+        match page.pointer(next_at).filter(|next| !next.is_null()) {
+            Some(next) => {
+                assert!(next.is_string(), "`next` is text, not {next}");
+                arguments.insert(argument.to_owned(), next.clone());
+            }
+            None => return seen,
+        }
+    }
+    panic!("the walk does not end");
+}
+
+fn budgets() -> [Budget; 3] {
+    [4_000, 12_000, 100_000].map(|chars| Budget { chars, tokens: chars / 2 })
+}
+
+fn field<'a>(list: &'a str, name: &'a str) -> impl Fn(&Value) -> Vec<String> + 'a {
+    move |page| {
+        let items = page[list].as_array().unwrap();
+        items
+            .iter()
+            .map(|item| item[name].as_str().map_or_else(|| item[name].to_string(), str::to_owned))
+            .collect()
+    }
+}
+
+#[test]
+fn rows_of_a_table_in_every_format() {
+    let folder = Folder::new();
+    let rows: Vec<String> =
+        (0..700).map(|n| format!("row-{n:04},{}", "y".repeat(n % 90))).collect();
+    folder.write("rows.csv", format!("name,text\n{}\n", rows.join("\n")));
+    let service = tables::Service::open(tables::ServiceConfig {
+        tables: vec![
+            serde_json::from_value(json!({
+                "name": "rows", "source": "rows.csv",
+                "fields": { "name": { "type": "string" }, "text": { "type": "string" } },
+            }))
+            .unwrap(),
+        ],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap();
+    let tool = QueryTable::new(service);
+    let expected: Vec<String> = (0..700).map(|n| format!("row-{n:04}")).collect();
+    let names = |page: &Value| -> Vec<String> {
+        let text = page.to_string();
+        let found = text.match_indices("row-");
+        found.map(|(at, _)| text[at..at + 8].to_owned()).collect()
+    };
+    for format in ["json", "stats", "markdown", "csv"] {
+        for page_size in [7, 50, 500] {
+            for budget in budgets() {
+                // Facets list the first values of every field: rows are counted without them.
+                let rows_of = |page: &Value| match page.get("rows") {
+                    Some(rows) => names(rows),
+                    None => names(page),
+                };
+                if format == "stats" && budget.chars < 100_000 {
+                    continue;
+                }
+                let arguments = json!({ "pageSize": page_size, "format": format });
+                let seen = walk(&tool, &arguments, budget, ("/next", "cursor"), rows_of);
+                assert_eq!(seen, expected, "{format} {page_size} {budget:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_of_a_batch() {
+    let folder = Folder::new();
+    let rows: Vec<String> = (0..60).map(|n| format!("{n},Place {n} of many")).collect();
+    folder.write("places.csv", format!("id,name\n{}\n", rows.join("\n")));
+    let service = filters::Service::open(filters::Settings {
+        folder: folder.path().to_owned(),
+        filters: filters::FiltersConfig::default(),
+        dimensions: vec![
+            serde_json::from_value(json!({
+                "category": "place", "source": "places.csv", "value": "id",
+                "filter_key": "places", "name": "name",
+            }))
+            .unwrap(),
+        ],
+        meaning: None,
+    })
+    .unwrap();
+    let tool = SearchFiltersBatch::new(service);
+    let queries: Vec<Value> = (0..60)
+        .map(|n| json!({ "category": "place", "query": format!("Place {n} of many"), "limit": 3 }))
+        .collect();
+    let first = |page: &Value| -> Vec<String> {
+        let responses = page["responses"].as_array().unwrap();
+        responses
+            .iter()
+            .map(|one| one["results"][0]["filterValue"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let expected: Vec<String> = (0..60).map(|n: usize| n.to_string()).collect();
+    for budget in budgets() {
+        let seen = walk(&tool, &json!({ "queries": queries }), budget, ("/next", "cursor"), first);
+        assert_eq!(seen, expected, "{budget:?}");
+    }
+}
+
+#[test]
+fn files_of_a_search_and_the_text_of_one() {
+    let mut world = World::new();
+    for n in 0..40 {
+        world.folder.write(
+            &format!("shelf/note-{n:02}.txt"),
+            format!("lighthouse number {n} stands alone\n"),
+        );
+    }
+    let long: String =
+        (0..900).map(|n| format!("paragraph {n} of the lighthouse keeper\n\n")).collect();
+    world.folder.write("shelf/long.txt", &long);
+    let root = world.path("shelf");
+    let index = crate::files::IndexFolder::new(world.files.clone());
+    call(&index, json!({ "root": root }).as_object().unwrap(), budgets()[2]);
+    world.work();
+    let search = SearchFiles::new(world.files.clone());
+    for k in [1, 7, 100] {
+        for budget in budgets() {
+            let arguments = json!({ "query": "lighthouse", "k": k });
+            let next = ("/pagination/next", "offset");
+            let seen = walk(&search, &arguments, budget, next, field("items", "path"));
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            seen.iter().for_each(|path| *counts.entry(path).or_default() += 1);
+            let first = call(&search, arguments.as_object().unwrap(), budget);
+            assert_eq!(counts.len(), 42, "{k} {budget:?} {first}");
+            assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+        }
+    }
+    // Reading on reaches every character that was extracted.
+    let open = OpenFile::new(world.files.clone());
+    let path = world.path("shelf/long.txt");
+    let text = |page: &Value| vec![page["preview"].as_str().unwrap().to_owned()];
+    let read = walk(&open, &json!({ "path": path }), budgets()[2], ("/next", "offset"), text);
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // The window may end inside a line, so pieces are joined as they are.
+    assert_eq!(squeezed(&read.concat()), squeezed(&long));
+    // The hit is shown at its own pointer, wherever it is.
+    let words = json!({ "query": "\"paragraph 733\"" });
+    let hit = call(&search, words.as_object().unwrap(), budgets()[2]);
+    let pointer = hit["items"][0]["pointer"].as_str().unwrap();
+    let at = json!({ "path": path, "pointer": pointer });
+    let shown = call(&open, at.as_object().unwrap(), budgets()[2]);
+    assert!(shown["preview"].as_str().unwrap().contains("paragraph 733"), "{pointer}: {shown}");
+
+    let links = "http://127.0.0.1:7700".to_owned();
+    let everywhere = Search::new(world.across.clone(), links.clone());
+    let found = call(&everywhere, words.as_object().unwrap(), budgets()[2]);
+    let id = found["results"][0]["id"].as_str().unwrap();
+    assert!(id.len() <= 24, "{id}");
+    let fetch = Fetch::new(world.across.clone(), links);
+    for budget in budgets() {
+        let whole = |page: &Value| vec![page["text"].as_str().unwrap().to_owned()];
+        let begin = json!({ "id": id, "offset": 0 });
+        let read = walk(&fetch, &begin, budget, ("/next", "offset"), whole);
+        assert_eq!(squeezed(&read.concat()), squeezed(&long), "{budget:?}");
+        // Without an offset the hit is in what is shown.
+        let shown = call(&fetch, json!({ "id": id }).as_object().unwrap(), budget);
+        assert!(shown["text"].as_str().unwrap().contains("paragraph 733"), "{budget:?}");
+    }
+}
