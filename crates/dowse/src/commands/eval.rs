@@ -11,7 +11,8 @@ use model::{Deadline, Report};
 use retrieve::Pipeline;
 use retrieve::eval::{Dataset, EvalConfig, EvalReport, evaluate, scale};
 
-use crate::cli::{ConfigArgs, EvalArgs, SearchBenchArgs};
+use crate::bench_cli::SearchBenchArgs;
+use crate::cli::{ConfigArgs, EvalArgs};
 use crate::commands::variable;
 use crate::config::{Config, load};
 use crate::print;

@@ -94,7 +94,7 @@ impl Families {
     ) -> anyhow::Result<()> {
         if self.files.is_none()
             && strangers == Strangers::Forget
-            && files::forget_all(&*lasting.kept()?.store)?
+            && files::forget_all(&lasting.kept()?.store)?
         {
             tracing::info!("no folders are configured any more: their index was erased");
         }
