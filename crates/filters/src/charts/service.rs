@@ -186,11 +186,12 @@ impl Charts {
         }
         // A period without facts is a gap and not a zero, unless the series has no facts at all:
         // then it is zeros, by contract, and a warning says so.
-        let is_empty = sums.by_period.is_empty();
+        let periods = filter.report_period.periods();
+        let is_empty = !periods.iter().any(|period| sums.by_period.contains_key(period));
         let mut without_facts: Vec<String> = Vec::new();
         let mut without_unit: Vec<String> = Vec::new();
         let mut data_points: Vec<DataPoint> = Vec::new();
-        for period in filter.report_period.periods() {
+        for period in periods {
             let sum = sums.by_period.get(&period).copied();
             match (sum, unit.divisor(period)) {
                 _ if is_empty => data_points.push(DataPoint { x: period, y: 0.0 }),
