@@ -19,6 +19,7 @@ mod bench;
 mod chaos;
 mod clients;
 mod conformance;
+mod fit;
 mod fuzz;
 mod package;
 mod soak;
@@ -35,6 +36,7 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
@@ -56,6 +58,7 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),

@@ -67,7 +67,7 @@ impl Words {
         let held: f64 = (0..self.0.len()).filter(is_in).map(|idx| worth[idx]).sum();
         let coverage = if total > 0.0 { held / total } else { 0.0 };
         let found = (0..self.0.len()).filter(is_in).map(|idx| self.0[idx].exact.clone()).collect();
-        let score = retrieve::relevance_by_words(coverage, proximity(&spans, worth));
+        let score = retrieve::relevance_by_words(coverage, proximity(&spans, worth), self.0.len());
         Fit { score, coverage, found }
     }
 }

@@ -3,6 +3,7 @@
 //! stdout belongs to the protocol (`dowse mcp`) and to what a command was asked to print;
 //! everything else goes to stderr.
 
+mod bench_cli;
 mod cli;
 mod config;
 mod kb_cli;

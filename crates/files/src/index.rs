@@ -380,9 +380,11 @@ impl Indexer {
             None => Selection::Folder(PathBuf::from(&arguments.folder)),
         };
         let indexed = self.take_in(root, &selection, arguments.full, context.progress()).map_err(
-            |error| match error {
-                crate::Error::Ingest(error) => JobFailure::from(error),
-                error => JobFailure::Passing(with_causes(&error)),
+            |error| {
+                if let crate::Error::Ingest(error) = error {
+                    return JobFailure::from(error);
+                }
+                JobFailure::Passing(with_causes(&error))
             },
         )?;
         serde_json::to_value(indexed).map_err(|error| JobFailure::Final(error.to_string()))

@@ -113,7 +113,7 @@ impl Service {
                 }
                 running
             }
-            None => self.submit(&root.name, subject, full, priority)?,
+            None => self.submit(&caller.tenant, &root.name, subject, full, priority)?,
         };
         let wait = Deadline::after(self.0.index_wait.min(deadline.remaining()));
         let mut job = job;
@@ -129,7 +129,13 @@ impl Service {
     pub fn index_all(&self) -> Result<()> {
         for root in self.0.indexer.roots().all() {
             if self.0.queue.active(INDEX_JOB, &root.name)?.is_none() {
-                self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+                self.submit(
+                    &TenantId::local(),
+                    &root.name,
+                    root.name.clone(),
+                    false,
+                    Priority::Normal,
+                )?;
             }
         }
         Ok(())
@@ -159,7 +165,7 @@ impl Service {
                     paths: Some(paths),
                 };
                 let subject = format!("{} (changes)", root.name);
-                self.submit_job(subject, Priority::High, &arguments)?;
+                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
             }
         }
         Ok(())
@@ -171,7 +177,13 @@ impl Service {
         if self.0.queue.active(INDEX_JOB, &root.name)?.is_none()
             && self.0.indexer.has_changes(root, &Selection::Folder(root.path.clone()))?
         {
-            self.submit(&root.name, root.name.clone(), false, Priority::Normal)?;
+            self.submit(
+                &TenantId::local(),
+                &root.name,
+                root.name.clone(),
+                false,
+                Priority::Normal,
+            )?;
         }
         Ok(())
     }
@@ -333,13 +345,23 @@ impl Service {
         rewrite::rewrite(self.0.llm.as_deref(), &self.0.clock, query, deadline)
     }
 
-    fn submit(&self, root: &str, subject: String, full: bool, priority: Priority) -> Result<Job> {
+    /// A job belongs to whoever asked for it, so that they can follow it.
+    fn submit(
+        &self,
+        tenant: &TenantId,
+        root: &str,
+        subject: String,
+        full: bool,
+        priority: Priority,
+    ) -> Result<Job> {
         let (root, folder) = (root.to_owned(), subject.clone());
-        self.submit_job(subject, priority, &IndexArguments { root, folder, full, paths: None })
+        let arguments = IndexArguments { root, folder, full, paths: None };
+        self.submit_job(tenant, subject, priority, &arguments)
     }
 
     fn submit_job(
         &self,
+        tenant: &TenantId,
         subject: String,
         priority: Priority,
         arguments: &IndexArguments,
@@ -347,7 +369,7 @@ impl Service {
         Ok(self.0.queue.submit(NewJob {
             kind: INDEX_JOB.to_owned(),
             subject,
-            tenant: TenantId::local(),
+            tenant: tenant.clone(),
             priority,
             arguments: json!(arguments),
         })?)

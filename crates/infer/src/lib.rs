@@ -57,6 +57,6 @@ pub use net::Secret;
 pub use open::{EmbedderChoice, EmbedderSlot, RerankerChoice, open_local_embedder, open_reranker};
 pub use reranker::Reranker;
 pub use state::ModelState;
-pub use token_blob::pack_tokens;
+pub use token_blob::{n_packed_tokens, pack_tokens};
 pub use token_match::TokenMatcher;
 pub use token_mean::token_mean;

@@ -28,6 +28,12 @@ pub fn pack_tokens(tokens: &TokenVectors, mean: &[f32]) -> Vec<u8> {
     blob
 }
 
+/// Gives how many tokens a blob holds; nothing when it is no blob of this form.
+pub fn n_packed_tokens(blob: &[u8]) -> Option<usize> {
+    let (dimensions, bits) = bits_of(blob)?;
+    bits.len().checked_div(dimensions.div_ceil(8))
+}
+
 /// Gives the dimensions and the bits of all tokens behind each other; nothing when it is no blob
 /// of this form.
 pub(crate) fn bits_of(blob: &[u8]) -> Option<(usize, &[u8])> {

@@ -1,9 +1,9 @@
 //! The first stage of a search: which collections a question is about, by their summaries.
 //!
-//! A summary is near to a question by the words they share and, where there is a model, by
-//! meaning; the two rankings are fused. It only narrows where there are many collections, and
-//! never to nothing: where no summary is near, all collections are searched, and a collection
-//! without a summary yet is always among those that are.
+//! A summary is near to a question by the words they share and, where there is a model, by vector;
+//! the two rankings are fused. The ranking decides only in which order collections are searched
+//! when there are more than one search opens: none is left out for its summary, and when the time
+//! is over before the last one, the answer says how many were not searched.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -22,24 +22,16 @@ const RRF_K: f64 = 60.0;
 /// How long the model may take for the question; the search goes on with words afterwards.
 const MODEL_WAIT: Duration = Duration::from_secs(2);
 
-/// Which collections are searched first, as positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Narrowed {
-    /// Those to search, best first.
-    pub(crate) order: Vec<usize>,
-    /// All of them, best first.
-    pub(crate) ranking: Vec<usize>,
-}
-
 impl Service {
-    /// Chooses the collections to search; nothing when all should be.
-    pub(crate) fn narrow(
+    /// Gives the positions of the collections, the nearest to the question first; nothing when
+    /// one search opens all of them.
+    pub(crate) fn rank_collections(
         &self,
         query: &str,
         collections: &[&Collection],
         deadline: &Deadline,
-    ) -> Result<Option<Narrowed>> {
-        if collections.len() <= limits::ATLAS_KEEPS {
+    ) -> Result<Option<Vec<usize>>> {
+        if collections.len() <= limits::MAX_SEARCHED_COLLECTIONS {
             return Ok(None);
         }
         let summaries = self.kept_summaries(collections)?;
@@ -47,7 +39,7 @@ impl Service {
             true => self.vector_of(query, deadline),
             false => None,
         };
-        Ok(narrow(query, vector.as_ref(), collections, &summaries))
+        Ok(Some(rank(query, vector.as_ref(), collections, &summaries)))
     }
 
     /// Embeds a question as the search after this stage does, so that it is done once.
@@ -62,13 +54,14 @@ impl Service {
     }
 }
 
-/// Ranks collections by their summaries.
-fn narrow(
+/// Ranks collections by their summaries: those that are near, those of which nothing is known
+/// yet, the rest.
+fn rank(
     query: &str,
     vector: Option<&Direction>,
     collections: &[&Collection],
     summaries: &HashMap<String, KeptSummary>,
-) -> Option<Narrowed> {
+) -> Vec<usize> {
     let kept: Vec<Option<&KeptSummary>> =
         collections.iter().map(|collection| summaries.get(&collection.id)).collect();
     let by_words = ranked(&word_scores(query, collections, &kept), |score| score > 0.0);
@@ -80,23 +73,19 @@ fn narrow(
         })
         .collect();
     let by_meaning = ranked(&by_meaning, |cosine| cosine > f64::MIN);
-    if by_words.is_empty() && by_meaning.is_empty() {
-        return None;
-    }
     let mut fused = vec![0.0; collections.len()];
     for ranking in [&by_words, &by_meaning] {
         for (rank, idx) in (1_u32..).zip(ranking) {
             fused[*idx] += 1.0 / (RRF_K + f64::from(rank));
         }
     }
-    let ranking = ranked(&fused, |_| true);
-    let near = ranking.iter().copied().filter(|idx| fused[*idx] > 0.0);
-    let mut order: Vec<usize> = near.take(limits::ATLAS_KEEPS).collect();
-    // Of what has no summary yet nothing is known, so it cannot be left out.
-    let unknown = (0..collections.len()).filter(|idx| kept[*idx].is_none());
-    let unknown: Vec<usize> = unknown.filter(|idx| !order.contains(idx)).collect();
-    order.extend(unknown);
-    (order.len() < collections.len()).then_some(Narrowed { order, ranking })
+    // Of what has no summary yet nothing is known, so it comes before what is known to be far.
+    for (fused, kept) in fused.iter_mut().zip(&kept) {
+        if kept.is_none() {
+            *fused += f64::MIN_POSITIVE;
+        }
+    }
+    ranked(&fused, |_| true)
 }
 
 /// Weighs the words that a question shares with each summary.
@@ -173,16 +162,16 @@ mod tests {
         query: &str,
         vector: Option<[f32; 2]>,
         summaries: Vec<(String, KeptSummary)>,
-    ) -> Option<Vec<usize>> {
+    ) -> Vec<usize> {
         let collections: Vec<Collection> = (0..20).map(collection).collect();
         let collections: Vec<&Collection> = collections.iter().collect();
         let vector = vector.map(|vector| Direction::of("test", &vector));
         let summaries = summaries.into_iter().collect();
-        narrow(query, vector.as_ref(), &collections, &summaries).map(|narrowed| narrowed.order)
+        rank(query, vector.as_ref(), &collections, &summaries)
     }
 
     #[test]
-    fn words_and_meaning_choose_together() {
+    fn words_and_vectors_rank_together() {
         let all = |word: &dyn Fn(usize) -> &'static str, vectors: bool| {
             (0..20)
                 .map(|id| {
@@ -192,27 +181,22 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let word = |id: usize| if id == 7 { "bee" } else { "tree" };
-        assert_eq!(chosen("bee", None, all(&word, false)), Some(vec![7]));
-        // By meaning alone: the nearest vectors, though no word is shared.
-        let nearest = chosen("ape", Some([1.0, 0.0]), all(&word, true)).unwrap();
-        assert_eq!(nearest, (0..limits::ATLAS_KEEPS).collect::<Vec<_>>());
-        // Both: the one with the word is first, the rest by meaning.
-        let both = chosen("bee", Some([1.0, 0.0]), all(&word, true)).unwrap();
-        assert_eq!((both[0], both.len()), (7, limits::ATLAS_KEEPS));
-        assert!(both.contains(&0));
+        assert_eq!(chosen("bee", None, all(&word, false))[0], 7);
+        // By vector alone: the nearest, though no word is shared.
+        let nearest = chosen("ape", Some([1.0, 0.0]), all(&word, true));
+        assert_eq!(nearest, (0..20).collect::<Vec<_>>());
+        // Both: the one with the word is first, the rest by vector.
+        let both = chosen("bee", Some([1.0, 0.0]), all(&word, true));
+        assert_eq!((both[0], both[1], both.len()), (7, 0, 20));
     }
 
     #[test]
-    fn what_is_unknown_is_never_left_out() {
-        assert_eq!(chosen("bee", None, vec![]), None);
+    fn what_is_unknown_comes_before_what_is_far_and_nothing_is_left_out() {
         let few = chosen("bee", None, vec![summary(3, "bee", None), summary(4, "ant", None)]);
-        let few = few.unwrap();
-        assert_eq!(few[0], 3);
-        assert!(!few.contains(&4));
-        assert_eq!(few.len(), 19);
+        assert_eq!((few[0], few[19], few.len()), (3, 4, 20));
         // Vectors of another model say nothing.
         let mut other = summary(3, "ant", Some([1.0, 0.0]));
         other.1.meaning = Some(Direction::of("another", &[1.0, 0.0]));
-        assert_eq!(chosen("bee", Some([1.0, 0.0]), vec![other]), None);
+        assert_eq!(chosen("bee", Some([1.0, 0.0]), vec![other])[19], 3);
     }
 }

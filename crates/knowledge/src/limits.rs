@@ -30,10 +30,8 @@ pub const MAX_OCR_CHARS: usize = 10_000;
 pub const MAX_WAITING_UPLOADS: usize = 2_000;
 /// Documents written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 200;
-/// Collections beyond which the atlas narrows a search.
-pub const ATLAS_KEEPS: usize = 8;
-/// Collections that one search opens at most; beyond them the atlas decides, and the answer
-/// says so.
+/// Collections that one search opens at most; beyond them they are searched in parts, in the
+/// order of the atlas.
 pub const MAX_SEARCHED_COLLECTIONS: usize = 256;
 /// Sentences looked at for the summary of a collection.
 pub const MAX_SUMMARY_SENTENCES: usize = 1_500;

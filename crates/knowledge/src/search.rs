@@ -9,7 +9,6 @@ use serde::Serialize;
 use store::{Bm25, TypedObject};
 
 use crate::access::{Right, filter};
-use crate::atlas::Narrowed;
 use crate::objects::{Collection, Document, document_of};
 use crate::{Result, Service, limits};
 
@@ -161,10 +160,10 @@ impl Service {
         // Collections that hold nothing can neither be chosen nor take the place of another.
         let full: Vec<&Collection> =
             collections.iter().filter(|collection| collection.n_documents > 0).collect();
-        let narrowed = match self.narrow(asked.query, &full, deadline) {
-            Ok(narrowed) => narrowed,
+        let ranking = match self.rank_collections(asked.query, &full, deadline) {
+            Ok(ranking) => ranking,
             Err(error) => {
-                let message = format!("the choice of collections was skipped: {error}");
+                let message = format!("the ranking of collections was skipped: {error}");
                 warnings.push(Warning::new("atlas_skipped", message));
                 None
             }
@@ -172,26 +171,13 @@ impl Service {
         let mut timings = vec![StageTook {
             stage: "atlas",
             ms: millis(begun.elapsed()),
-            skipped: narrowed.is_none().then(|| "all collections are searched".to_owned()),
+            skipped: ranking.is_none().then(|| "one search opens all collections".to_owned()),
         }];
-        let response = match &narrowed {
-            None => self.search_in(caller, &full, asked, deadline)?,
-            Some(narrow) => {
-                let chosen: Vec<&Collection> = narrow.order.iter().map(|idx| full[*idx]).collect();
-                let response = self.search_in(caller, &chosen, asked, deadline)?;
-                // Narrowing must never be why nothing, or less than asked for, is found.
-                if response.hits.len() >= asked.max_results {
-                    response
-                } else {
-                    self.search_in(
-                        caller,
-                        &self.nearest(&full, narrow, &mut warnings),
-                        asked,
-                        deadline,
-                    )?
-                }
-            }
+        let ranked: Vec<&Collection> = match ranking {
+            Some(ranking) => ranking.into_iter().map(|idx| full[idx]).collect(),
+            None => full,
         };
+        let response = self.search_in_parts(caller, &ranked, asked, deadline, &mut warnings)?;
         timings.extend(response.timings.iter().map(|timing| StageTook {
             stage: timing.stage,
             ms: millis(timing.took),
@@ -202,32 +188,68 @@ impl Service {
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
         warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
+        let best_below = response.best_below;
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", "No results found"));
+            if let Some(best) = best_below {
+                let message = format!(
+                    "the best result scores {}, below the threshold {}; call `search_documents` \
+                     again with `threshold: {}` to get it",
+                    best.score.rounded(),
+                    asked.threshold,
+                    best.threshold()
+                );
+                warnings.push(Warning::new("below_threshold", message));
+            }
         }
         Ok(Found { results, warnings, timings })
     }
 
-    /// Gives the collections of a second search after a narrow one: all, or as many of the
-    /// nearest as one search may open.
-    fn nearest<'a>(
+    /// Searches collections part by part, the nearest first. A score does not depend on what else
+    /// was searched, so the parts are merged by it.
+    fn search_in_parts(
         &self,
-        full: &[&'a Collection],
-        narrow: &Narrowed,
+        caller: &Caller,
+        collections: &[&Collection],
+        asked: Asked<'_>,
+        deadline: &Deadline,
         warnings: &mut Vec<Warning>,
-    ) -> Vec<&'a Collection> {
-        if full.len() <= limits::MAX_SEARCHED_COLLECTIONS {
-            return full.to_vec();
+    ) -> Result<Response> {
+        let size = limits::MAX_SEARCHED_COLLECTIONS;
+        let (first, rest) = collections.split_at(collections.len().min(size));
+        let mut response = self.search_in(caller, first, asked, deadline)?;
+        let mut n_left_out = rest.len();
+        for part in rest.chunks(size) {
+            if deadline.is_over() {
+                break;
+            }
+            let more = self.search_in(caller, part, asked, deadline)?;
+            n_left_out -= part.len();
+            response.hits.extend(more.hits);
+            response.total.n += more.total.n;
+            response.total.is_exact &= more.total.is_exact;
+            response.coverage.n_passages += more.coverage.n_passages;
+            response.coverage.n_vectors += more.coverage.n_vectors;
+            for warning in more.warnings {
+                if !response.warnings.contains(&warning) {
+                    response.warnings.push(warning);
+                }
+            }
+            let best = |below: &retrieve::BestBelow| below.score;
+            response.best_below =
+                response.best_below.into_iter().chain(more.best_below).max_by_key(best);
         }
-        let message = format!(
-            "the {} collections nearest to the query were searched, of {}",
-            limits::MAX_SEARCHED_COLLECTIONS,
-            full.len()
-        );
-        warnings.push(Warning::new("collections_left_out", message));
-        let nearest = narrow.ranking.iter().take(limits::MAX_SEARCHED_COLLECTIONS);
-        nearest.map(|idx| full[*idx]).collect()
+        response.hits.sort_by(|one, other| other.hit.score.cmp(&one.hit.score));
+        if n_left_out > 0 {
+            let message = format!(
+                "{n_left_out} of {} collections were not searched: the time was over; ask for \
+                 fewer results or name the knowledge base",
+                collections.len()
+            );
+            warnings.push(Warning::new("collections_left_out", message));
+        }
+        Ok(response)
     }
 
     fn search_in(
@@ -314,6 +336,7 @@ fn name_of(stage: Stage) -> &'static str {
         Stage::Dense => "dense",
         Stage::Rrf => "rrf",
         Stage::Bm25 => "bm25",
+        Stage::LateInteraction => "late_interaction",
         Stage::CrossEncoder => "cross_encoder",
     }
 }

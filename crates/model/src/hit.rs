@@ -18,7 +18,9 @@ pub enum Stage {
     Rrf,
     /// BM25 over the candidates.
     Bm25,
-    /// The re-ranker: builtin or a cross-encoder.
+    /// Late interaction: the tokens of query and passage.
+    LateInteraction,
+    /// What a cross-encoder said; absent where none has read the passage.
     CrossEncoder,
 }
 
@@ -29,8 +31,11 @@ pub struct StageScore {
     pub stage: Stage,
     /// The position in the stage's own order, from 1.
     pub rank: u32,
-    /// The stage's own score; comparable only inside the stage.
+    /// The stage's own score, 0 to 1; comparable only inside the stage.
     pub score: f64,
+    /// The figure before it was brought to 0 to 1, where that differs: BM25, a cosine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw: Option<f64>,
 }
 
 /// Why a hit was found.

@@ -27,11 +27,6 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Gives what a candidate that is not in the list scores at most.
-    pub(crate) fn floor(&self) -> f64 {
-        if self.is_full { self.found.last().map_or(0.0, |found| found.score) } else { 0.0 }
-    }
-
     fn take_in(&mut self, scope_idx: usize, candidates: Candidates, limit: usize) {
         self.n_passages += candidates.counts.n_passages;
         self.n_vectors += candidates.counts.n_vectors;
@@ -141,7 +136,7 @@ fn take_in_near(
         Ok(candidates) => list.take_in(scope_idx, candidates, limit),
         Err(store::Error::NoVectorSpace { .. }) => {}
         Err(error) => {
-            let message = format!("search by meaning was skipped: {error}");
+            let message = format!("search by vector was skipped: {error}");
             warnings.push(Warning::new("vectors_skipped", message));
         }
     }

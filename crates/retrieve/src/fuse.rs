@@ -32,7 +32,7 @@ pub(crate) fn fuse(by_words: &List, by_vector: &List, pipeline: &Pipeline) -> Ve
             let entry = fused
                 .entry((found.scope_idx, found.passage.clone()))
                 .or_insert_with(|| empty(found));
-            let seen = StageScore { stage, rank, score: found.score };
+            let seen = StageScore { stage, rank, score: found.score, raw: None };
             entry.rrf += weight / (pipeline.rrf_k + f64::from(rank)) / maximum;
             if stage == Stage::Sparse {
                 entry.words = Some(seen);

@@ -1,13 +1,14 @@
 //! The read path: a query in, ranked passages with reasons out, in any language.
 //!
 //! A [`Retriever`] runs the stages in the order that `pipeline.rs` shows: analyse, candidates by
-//! words beside candidates by vector, fuse, re-rank, threshold, group, snippet. Each stage
-//! returns a subset or a re-ordering and adds its rank and score to the hit. A stage that cannot
-//! run is skipped with a warning, and the stages before it stand; a model that fails five times
-//! in a row is left alone for half a minute.
+//! words beside candidates by vector, fuse, judge, threshold, group, snippet. Each stage returns
+//! a subset or a re-ordering and adds its rank and score to the hit. A stage that cannot run is
+//! skipped with a warning and the result of the stages before it is used; a model that fails five
+//! times in a row is left alone for half a minute.
 //!
-//! The score that leaves is calibrated relevance between 0 and 1; stage scores stand beside it.
-//! Hits are sorted by it. Nothing here writes, and nothing here knows a family: who may see what
+//! The score that leaves is calibrated relevance between 0 and 1. Given the evidence that was
+//! gathered for a passage it is a function of the query, the passage and the term statistics of
+//! its namespace: no other candidate, limit or threshold changes it. Hits are sorted by it. Nothing here writes, and nothing here knows a family: who may see what
 //! arrives as the filter of a [`Scope`]. How good the order is, [`eval`] measures.
 //!
 //! ```
@@ -64,17 +65,19 @@ mod pipeline;
 mod question;
 mod syntax;
 
+mod background;
 mod candidates;
-mod meaning;
+mod semantic;
 mod spelling;
 
 mod fuse;
 
-mod rerank;
-
-mod calibrate;
 mod features;
-mod order;
+mod judge;
+mod words;
+
+mod coefficients;
+mod score;
 
 mod snippet;
 
@@ -82,8 +85,10 @@ mod breaker;
 
 pub mod eval;
 
-pub use calibrate::relevance_by_words;
+pub use background::Background;
 pub use error::{Error, Result};
+pub use features::{Evidence, EvidenceKind, WordFigures};
 pub use pipeline::{EmbedderSource, Retriever};
 pub use request::{Grouping, Pipeline, Request, Scope};
-pub use response::{Coverage, Ranked, Response, Snippet, StageTiming, Total};
+pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};
+pub use score::relevance_by_words;

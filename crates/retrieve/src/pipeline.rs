@@ -11,11 +11,12 @@ use text::LanguageSet;
 use crate::breaker::Breaker;
 use crate::candidates::{List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
-use crate::meaning::{Meaning, by_meaning, ready};
+use crate::judge::{Gathered, Judged, judge};
 use crate::question::{Question, analyse};
-use crate::rerank::{Judged, rerank};
+use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
-    Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total, spelling,
+    BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
+    spelling,
 };
 
 /// Gives the embedder of the moment, or why there is none.
@@ -36,7 +37,6 @@ pub struct Retriever {
 /// What the stages before the last one found, as documents in order: what an evaluation reads.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    pub(crate) words: Vec<DocumentId>,
     pub(crate) vectors: Vec<DocumentId>,
     pub(crate) fused: Vec<DocumentId>,
     pub(crate) judged: Vec<Judged>,
@@ -84,6 +84,7 @@ impl Retriever {
     }
 
     pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {
+        let whole = Instant::now();
         let without = Pipeline { model_rerank: false, ..request.pipeline.clone() };
         let request = &match self.is_reranking {
             true => request.clone(),
@@ -93,12 +94,12 @@ impl Retriever {
         let mut warnings = std::mem::take(&mut question.warnings);
         let mut timings = Vec::new();
 
-        let (words, meaning) = self.side_by_side(request, &question, &mut timings);
-        let mut words = self.words_or_skip(words, &meaning, &mut warnings)?;
-        warnings.extend(meaning.warnings.iter().cloned());
+        let (words, semantic) = self.side_by_side(request, &question, &mut timings);
+        let mut words = self.words_or_skip(words, &semantic, &mut warnings)?;
+        warnings.extend(semantic.warnings.iter().cloned());
         if words.found.is_empty() {
-            let has_meaning = !meaning.list.found.is_empty();
-            let again = spelling::second_try(&*self.store, request, &question, has_meaning)?;
+            let has_semantic = !semantic.list.found.is_empty();
+            let again = spelling::second_try(&*self.store, request, &question, has_semantic)?;
             if let Some((corrected, list)) = again {
                 let message = format!(
                     "no passage has the words `{}`; searched for `{}`",
@@ -108,7 +109,7 @@ impl Retriever {
                 (question, words) = (corrected, list);
             }
         }
-        if words.is_partial || meaning.list.is_partial {
+        if words.is_partial || semantic.list.is_partial {
             let message = "the search was cut short by its deadline; better hits may be missing";
             warnings.push(Warning::new("degraded", message));
         }
@@ -118,7 +119,7 @@ impl Retriever {
         }
 
         let begun = Instant::now();
-        let mut fused = fuse(&words, &meaning.list, request.pipeline);
+        let mut fused = fuse(&words, &semantic.list, request.pipeline);
         if question.is_strict {
             fused.retain(|fused| fused.words.is_some());
         }
@@ -128,22 +129,27 @@ impl Retriever {
             is_exact: !words.is_full && !words.is_partial,
         };
         let mut trace = Trace {
-            words: documents(words.found.iter().map(|found| &found.document)),
-            vectors: documents(meaning.list.found.iter().map(|found| &found.document)),
+            vectors: documents(semantic.list.found.iter().map(|found| &found.document)),
             fused: documents(fused.iter().map(|fused| &fused.document)),
             judged: vec![],
         };
-        fused.truncate(n_judged(request, meaning.skipped.is_none()));
+        fused.truncate(n_judged(request));
 
-        let judged =
-            rerank(self, request, &question, &words, &meaning, fused, &mut timings, &mut warnings)?;
+        let gathered = Gathered { question: &question, semantic: &semantic };
+        let judged = judge(self, request, &gathered, fused, &mut timings, &mut warnings)?;
         let coverage = Coverage {
-            n_passages: words.n_passages.max(meaning.list.n_passages),
-            n_vectors: words.n_vectors.max(meaning.list.n_vectors),
+            n_passages: words.n_passages.max(semantic.list.n_passages),
+            n_vectors: words.n_vectors.max(semantic.list.n_vectors),
         };
         trace.judged.clone_from(&judged);
+        let best = judged.first().map(|judged| judged.score);
+        let n_judged = judged.len();
         let hits = finish(request, judged);
-        Ok((Response { hits, total, warnings, timings, coverage }, trace))
+        let best_below = best
+            .filter(|best| request.threshold.is_some_and(|least| *best < least))
+            .map(|score| BestBelow { score, n_dropped: n_judged });
+        let took = whole.elapsed();
+        Ok((Response { hits, total, warnings, timings, took, coverage, best_below }, trace))
     }
 
     /// Runs the two candidate searches at the same time.
@@ -152,46 +158,46 @@ impl Retriever {
         request: &Request<'_>,
         question: &Question,
         timings: &mut Vec<StageTiming>,
-    ) -> (Result<List>, Meaning) {
+    ) -> (Result<List>, Semantic) {
         if self.store.is_far() {
             return self.together(request, question, timings);
         }
         let embedder = match ready(self, request, question) {
             Ok(embedder) => embedder,
-            Err(meaning) => {
+            Err(semantic) => {
                 let begun = Instant::now();
                 let words = by_words(&*self.store, request, &question.for_words, &question.filter);
                 let skipped = words.as_ref().err().map(ToString::to_string);
                 timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
-                let skipped = meaning.skipped.clone();
+                let skipped = semantic.skipped.clone();
                 timings.push(StageTiming { stage: "dense", took: Duration::ZERO, skipped });
-                return (words, *meaning);
+                return (words, *semantic);
             }
         };
-        let (words, meaning) = std::thread::scope(|scope| {
-            let meaning = scope.spawn(|| {
+        let (words, semantic) = std::thread::scope(|scope| {
+            let semantic = scope.spawn(|| {
                 let begun = Instant::now();
-                let meaning =
-                    by_meaning(self, request, question, &*embedder, |vector, warnings| {
+                let semantic =
+                    by_embedding(self, request, question, &*embedder, |vector, warnings| {
                         by_vector(&*self.store, request, vector, &question.filter, warnings)
                     });
-                (meaning, begun.elapsed())
+                (semantic, begun.elapsed())
             });
             let begun = Instant::now();
             let words = by_words(&*self.store, request, &question.for_words, &question.filter);
             let words = (words, begun.elapsed());
-            let meaning = meaning.join().unwrap_or_else(|_| {
-                let message = "search by meaning was skipped: it ended unexpectedly";
-                let skipped = Meaning::skipped("it ended unexpectedly");
+            let semantic = semantic.join().unwrap_or_else(|_| {
+                let message = "search by vector was skipped: it ended unexpectedly";
+                let skipped = Semantic::skipped("it ended unexpectedly");
                 (skipped.warned(Warning::new("vectors_skipped", message)), begun.elapsed())
             });
-            (words, meaning)
+            (words, semantic)
         });
         let skipped = words.0.as_ref().err().map(ToString::to_string);
         timings.push(StageTiming { stage: "sparse", took: words.1, skipped });
-        let skipped = meaning.0.skipped.clone();
-        timings.push(StageTiming { stage: "dense", took: meaning.1, skipped });
-        (words.0, meaning.0)
+        let skipped = semantic.0.skipped.clone();
+        timings.push(StageTiming { stage: "dense", took: semantic.1, skipped });
+        (words.0, semantic.0)
     }
 
     /// Asks an engine far away for both in one request, once the vector of the query is there;
@@ -201,7 +207,7 @@ impl Retriever {
         request: &Request<'_>,
         question: &Question,
         timings: &mut Vec<StageTiming>,
-    ) -> (Result<List>, Meaning) {
+    ) -> (Result<List>, Semantic) {
         let begun = Instant::now();
         let (store, filter) = (&*self.store, &question.filter);
         let mut words = None;
@@ -214,28 +220,28 @@ impl Retriever {
             words = Some(found);
             near
         };
-        let meaning = match ready(self, request, question) {
-            Ok(embedder) => by_meaning(self, request, question, &*embedder, both),
+        let semantic = match ready(self, request, question) {
+            Ok(embedder) => by_embedding(self, request, question, &*embedder, both),
             Err(skipped) => *skipped,
         };
         let words = words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter));
         let skipped = words.as_ref().err().map(ToString::to_string);
         timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
-        let skipped = meaning.skipped.clone();
+        let skipped = semantic.skipped.clone();
         timings.push(StageTiming { stage: "dense", took: begun.elapsed(), skipped });
-        (words, meaning)
+        (words, semantic)
     }
 
     /// A search by words that failed is skipped as long as the other one answered.
     fn words_or_skip(
         &self,
         words: Result<List>,
-        meaning: &Meaning,
+        semantic: &Semantic,
         warnings: &mut Vec<Warning>,
     ) -> Result<List> {
         match words {
             Ok(list) => Ok(list),
-            Err(_) if meaning.skipped.is_none() && !meaning.list.found.is_empty() => {
+            Err(_) if semantic.skipped.is_none() && !semantic.list.found.is_empty() => {
                 let message = "search by words was skipped: the store failed";
                 warnings.push(Warning::new("words_skipped", message));
                 Ok(List::default())
@@ -275,17 +281,16 @@ fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> {
         .collect()
 }
 
-/// Gives how many fused candidates are judged: enough for the page, and for a fair comparison.
-/// Words alone are in their order already; only what looks at meaning may lift one from far down.
-fn n_judged(request: &Request<'_>, has_meaning: bool) -> usize {
+/// Gives how many fused candidates are judged: a fixed depth, or more where a page beyond it is
+/// asked for. Every one is judged by the same kinds of evidence, so that no score depends on this.
+fn n_judged(request: &Request<'_>) -> usize {
     const PASSAGES_PER_DOCUMENT: usize = 3;
-    let n_lexical = request.pipeline.n_lexical;
     let n_asked = request.offset.saturating_add(request.limit);
     let n_asked = match request.grouping {
         Grouping::Passages => n_asked,
         Grouping::Documents => n_asked.saturating_mul(PASSAGES_PER_DOCUMENT),
     };
-    if has_meaning { n_lexical.max(n_asked) } else { (n_lexical / 2).max(n_asked) }
+    request.pipeline.n_lexical.max(n_asked)
 }
 
 fn count(fused: &[Fused], grouping: Grouping) -> usize {

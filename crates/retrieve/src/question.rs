@@ -2,7 +2,7 @@
 
 use model::Warning;
 use store::{Clause, Filter, Form, WordsQuery};
-use text::{Analyzer, LanguageSet, QueryWord, TokenKind};
+use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, detect_language};
 
 use crate::Pipeline;
 use crate::syntax::{Part, parse};
@@ -43,10 +43,12 @@ pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) 
         is_strict: false,
         plain,
     };
+    let language = detect_language(&question.plain);
     // Words are analysed together: a language, and a compound, is told from its neighbours.
     for word in &question.words {
-        let folded = Clause::any_term(Form::Folded, word.terms.clone());
-        let exact = Clause::term(Form::Exact, word.exact.clone()).boosted(EXACT_BOOST);
+        let weight = content_weight(word, language) as f32;
+        let folded = Clause::any_term(Form::Folded, word.terms.clone()).boosted(weight);
+        let exact = Clause::term(Form::Exact, word.exact.clone()).boosted(EXACT_BOOST * weight);
         question.for_words.should.extend([folded, exact]);
     }
     for part in &parsed.parts {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Hit, Span, Warning};
+use model::{Hit, Score, Span, Warning};
 use serde::Serialize;
 use store::StoredPassage;
 
@@ -57,6 +57,23 @@ pub struct Coverage {
     pub n_vectors: usize,
 }
 
+/// What a threshold left nothing of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BestBelow {
+    /// The best score that the threshold dropped.
+    pub score: Score,
+    /// How many hits it dropped.
+    pub n_dropped: usize,
+}
+
+impl BestBelow {
+    /// Gives the highest threshold with two digits that would let the best one through: what a
+    /// next call asks for.
+    pub fn threshold(self) -> f64 {
+        (self.score.get() * 100.0).floor() / 100.0
+    }
+}
+
 /// The answer to a search.
 #[derive(Debug, Clone)]
 pub struct Response {
@@ -68,6 +85,17 @@ pub struct Response {
     pub warnings: Vec<Warning>,
     /// What each stage took, in order.
     pub timings: Vec<StageTiming>,
+    /// What the whole search took.
+    pub took: Duration,
     /// What part has vectors.
     pub coverage: Coverage,
+    /// Set when there are no hits because the threshold dropped them all.
+    pub best_below: Option<BestBelow>,
+}
+
+impl Response {
+    /// Gives how long all stages took together, in milliseconds.
+    pub(crate) fn whole_ms(&self) -> f64 {
+        self.took.as_secs_f64() * 1_000.0
+    }
 }

@@ -18,25 +18,25 @@ const MIN_CHARS: usize = 4;
 /// Words of one query that are mended.
 const MAX_WORDS: usize = 8;
 /// A longer question none of whose words stand anywhere is in another language rather than
-/// mistyped: where meaning has found something, that is left alone.
-const MAX_WORDS_BESIDE_MEANING: usize = 3;
+/// mistyped: where the search by vector has found something, that is left alone.
+const MAX_WORDS_BESIDE_VECTORS: usize = 3;
 /// Passages whose words are looked at for each word of the query.
 const MAX_PASSAGES: usize = 100;
 /// Different words that are compared.
 const MAX_COMPARED: usize = 4_096;
 
 /// Searches once more with the nearest words that the passages hold; nothing when there are none.
-/// `has_meaning` tells whether the search by meaning has found something already.
+/// `has_semantic` tells whether the search by vector has found something already.
 pub(crate) fn second_try(
     store: &Store,
     request: &Request<'_>,
     question: &Question,
-    has_meaning: bool,
+    has_semantic: bool,
 ) -> Result<Option<(Question, List)>> {
     let mut mended = Vec::new();
     let mut is_mended = false;
     let wanted = question.words.iter().filter(|word| word.kind == TokenKind::Word);
-    if has_meaning && wanted.clone().count() > MAX_WORDS_BESIDE_MEANING {
+    if has_semantic && wanted.clone().count() > MAX_WORDS_BESIDE_VECTORS {
         return Ok(None);
     }
     for word in wanted.take(MAX_WORDS) {

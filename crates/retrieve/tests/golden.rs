@@ -16,7 +16,7 @@ fn words_alone_keep_their_golden_order() {
         limit_queries: 0,
         pipeline: Pipeline::default(),
         tell: &|_, _, _| {},
-        evidence_file: None,
+        vector_share: 1.0,
     };
     let report = EvalReport { datasets: vec![evaluate(&dataset, &config).unwrap()] };
     let golden = fs_err::read_to_string(format!("{folder}/four_languages.json")).unwrap();

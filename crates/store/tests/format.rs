@@ -58,7 +58,7 @@ fn every_format_still_opens() {
     if std::env::var_os("DOWSE_WRITE_FORMAT_FIXTURE").is_some() {
         write_fixture(&fixture(FORMAT));
     }
-    for format in (1..=FORMAT).filter(|format| fixture(*format).exists()) {
+    for format in 1..=FORMAT {
         let folder = tempfile::tempdir().unwrap();
         copy_folder(&fixture(format), folder.path());
         let store = open(folder.path());

@@ -56,7 +56,8 @@ pub use analyze::{
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
-    Language, LanguageSet, UnknownLanguage, detect_language, is_small_word, shown_language,
+    Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
+    is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
 pub use markdown::escape_markdown;

@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
             path: path.to_owned(),
             reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
         })?,
-        None => model::guess_delimiter(records.buffer.get(records.at..).unwrap_or_default()),
+        None => delimiter_of(records.buffer.get(records.at..).unwrap_or_default()),
     };
     let mut cells = Vec::new();
     let header = match records.next(delimiter, &mut cells)? {
@@ -287,6 +287,20 @@ fn cell_end(bytes: &[u8], delimiter: u8) -> usize {
 /// Leaves out a carriage return before the end of a line.
 fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
     if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
+}
+
+/// Finds what separates cells. It must separate the names of the columns, too: rows with lists
+/// can have more of what separates the values of a list.
+fn delimiter_of(text: &[u8]) -> u8 {
+    const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
+    let guessed = model::guess_delimiter(text);
+    let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let count = |wanted: u8| memchr::memchr_iter(wanted, header).count();
+    if count(guessed) > 0 {
+        return guessed;
+    }
+    let in_header = CANDIDATES.into_iter().max_by_key(|candidate| count(*candidate));
+    in_header.filter(|candidate| count(*candidate) > 0).unwrap_or(guessed)
 }
 
 /// Names every column: empty names by place, repeated names by a number.

@@ -11,7 +11,8 @@ use model::{Deadline, Report};
 use retrieve::Pipeline;
 use retrieve::eval::{Dataset, EvalConfig, EvalReport, evaluate, scale};
 
-use crate::cli::{ConfigArgs, EvalArgs, SearchBenchArgs};
+use crate::bench_cli::SearchBenchArgs;
+use crate::cli::{ConfigArgs, EvalArgs};
 use crate::commands::variable;
 use crate::config::{Config, load};
 use crate::print;
@@ -31,7 +32,7 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     let tell = |name: &str, n_done, n_all| tell(&told, name, n_done, n_all);
     let eval = EvalConfig {
         limit_queries: args.limit,
-        evidence_file: args.evidence.clone(),
+        vector_share: args.vectors,
         ..config(&args.config, args.no_model, args.cache.as_deref(), &tell)?
     };
     let mut report = EvalReport::default();
@@ -80,7 +81,7 @@ fn config<'a>(
         limit_queries: 0,
         pipeline: Pipeline::default(),
         tell,
-        evidence_file: None,
+        vector_share: 1.0,
     })
 }
 

@@ -190,17 +190,17 @@ mod tests {
         for folder in [&a, &b] {
             fs_err::create_dir(folder).unwrap();
         }
-        let of_a = here.place(&[a.clone()]).unwrap();
+        let of_a = here.place(std::slice::from_ref(&a)).unwrap();
         let of_both = here.place(&[a.clone(), b.clone()]).unwrap();
         assert_ne!(of_a, of_both);
         assert_eq!(here.place(&[b.clone(), a.clone()]).unwrap(), of_both, "the order is nothing");
-        assert_eq!(here.place(&[a.clone()]).unwrap(), of_a);
+        assert_eq!(here.place(std::slice::from_ref(&a)).unwrap(), of_a);
         assert!(!of_a.starts_with(&a) && !of_a.starts_with(folder.path().join("work")));
 
         // Inside a folder, its sets are found; elsewhere, everything that was ever indexed.
         let inside = user_data(folder.path(), "b/deep");
         let found: Vec<PathBuf> = inside.remembered().into_iter().map(|set| set.data_dir).collect();
-        assert_eq!(found, [of_both.clone()]);
+        assert_eq!(found, std::slice::from_ref(&of_both));
         let elsewhere = user_data(folder.path(), "elsewhere");
         assert_eq!(elsewhere.remembered().len(), 2);
         let below_work = user_data(folder.path(), "work/below");

@@ -8,5 +8,6 @@ mod sections;
 pub(crate) use data_place::{Remembered, UserData, place_data};
 pub(crate) use load::load;
 pub(crate) use sections::{
-    Config, EmbedderProvider, LlmProvider, RerankerProvider, StoreConfig, StoreProvider,
+    Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider, StoreConfig,
+    StoreProvider,
 };

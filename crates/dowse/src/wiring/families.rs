@@ -94,7 +94,7 @@ impl Families {
     ) -> anyhow::Result<()> {
         if self.files.is_none()
             && strangers == Strangers::Forget
-            && files::forget_all(&*lasting.kept()?.store)?
+            && files::forget_all(&lasting.kept()?.store)?
         {
             tracing::info!("no folders are configured any more: their index was erased");
         }
@@ -283,13 +283,23 @@ pub(crate) fn contexts_service(
     Ok(service)
 }
 
+/// Gives the one retriever of all families, so that a cross-encoder is loaded once and its circuit
+/// breaker counts every failure; a new one when the configuration names another re-ranker.
 fn retriever(config: &Config, lasting: &Lasting) -> anyhow::Result<Retriever> {
+    let mut shared = lasting.retriever.lock();
+    if let Some((section, retriever)) = &*shared
+        && *section == config.reranker
+    {
+        return Ok(retriever.clone());
+    }
     let slot = Arc::clone(&lasting.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
     let retriever = Retriever::new(lasting.kept()?.store.clone(), embedder);
-    Ok(match models::reranker(config)? {
+    let retriever = match models::reranker(config)? {
         models::Reranking::Builtin => retriever,
         models::Reranking::Off => retriever.without_reranker(),
         models::Reranking::By(reranker) => retriever.with_reranker(reranker),
-    })
+    };
+    *shared = Some((config.reranker.clone(), retriever.clone()));
+    Ok(retriever)
 }

@@ -13,12 +13,14 @@ use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
 };
 use model::Clock;
+use parking_lot::Mutex;
+use retrieve::Retriever;
 use serve::{SlotLimits, Slots};
 use store::Store;
 
 use super::away::Away;
 use super::{close, models, open_store};
-use crate::config::{Config, StoreConfig};
+use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
 const FOLDERS: [&str; 6] = ["audit", "store", "uploads", "staging", "charts", "tables"];
@@ -64,7 +66,12 @@ pub(crate) struct Lasting {
     pub(crate) knowledge: knowledge::ServiceSlot,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
+    /// The retriever of all families, with the re-ranker that it was made for.
+    pub(crate) retriever: SharedRetriever,
 }
+
+/// A retriever that is made when a family first needs it.
+type SharedRetriever = Arc<Mutex<Option<(RerankerConfig, Retriever)>>>;
 
 /// What is opened when a family first needs it.
 pub(crate) struct Kept {
@@ -110,6 +117,7 @@ impl Lasting {
             knowledge: knowledge::ServiceSlot::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
+            retriever: SharedRetriever::default(),
         })
     }
 

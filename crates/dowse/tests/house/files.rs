@@ -154,19 +154,22 @@ fn pages_neither_repeat_nor_leave_out_while_files_come_and_go() {
         shelf.folder.write(format!("shelf/lantern-{n:02}.txt"), text);
     }
     shelf.settle(15);
-    let page = |offset: usize| {
-        let arguments = json!({ "query": "lantern", "k": 4, "offset": offset });
-        names(&shelf.mcp().call("searchFiles", &arguments).success())
+    // Each page follows on what the cursor of the one before says.
+    let next = std::cell::RefCell::new(json!(0));
+    let page = || {
+        let arguments = json!({ "query": "lantern", "k": 4, "offset": *next.borrow() });
+        let answer = shelf.mcp().call("searchFiles", &arguments).success();
+        *next.borrow_mut() = answer["pagination"]["next"].clone();
+        names(&answer)
     };
-    let mut seen = page(0);
+    let mut seen = page();
     for n in 0..6 {
         shelf.folder.write(format!("shelf/better-{n}.txt"), "lantern ".repeat(200));
     }
     shelf.settle(21);
-    seen.extend(page(4));
-    seen.extend(page(8));
-    seen.extend(page(12));
-    seen.extend(page(16));
+    while next.borrow().is_string() {
+        seen.extend(page());
+    }
     let n_seen = seen.len();
     seen.sort();
     seen.dedup();

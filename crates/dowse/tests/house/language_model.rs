@@ -63,7 +63,7 @@ fn a_model_that_behaves_rewrites_a_query_and_rules_read_its_filters() {
     let house = house(&model);
     let asked = json!({ "query": "contracts about ferries from 2021 in docx" });
     let rewritten = house.mcp().call("rewriteQuery", &asked).success();
-    assert_eq!(rewritten["fts"], "contract AND ferry");
+    assert_eq!(rewritten["fts"], "contract ferry");
     assert_eq!(rewritten["filters"]["years"], json!(["2021"]));
 }
 

@@ -20,6 +20,7 @@ mod engines;
 mod erasure;
 mod everywhere;
 mod files;
+mod guides;
 mod identity;
 mod kb;
 mod knowledge;

@@ -35,6 +35,18 @@ enum Method {
     Other(String),
 }
 
+impl Method {
+    fn of(method: CompressionMethod) -> Self {
+        if method == CompressionMethod::Stored {
+            Method::Stored
+        } else if method == CompressionMethod::Deflated {
+            Method::Deflated
+        } else {
+            Method::Other(method.to_string())
+        }
+    }
+}
+
 /// An opened archive.
 pub(crate) struct ZipFile<'a> {
     bytes: &'a [u8],
@@ -154,11 +166,7 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
             name: entry_name(file.name_raw()),
             is_encrypted: file.encrypted(),
             n_packed: file.compressed_size(),
-            method: match file.compression() {
-                CompressionMethod::Stored => Method::Stored,
-                CompressionMethod::Deflated => Method::Deflated,
-                other => Method::Other(other.to_string()),
-            },
+            method: Method::of(file.compression()),
             header_at: file.header_start(),
         });
         // One whose own header is damaged has a name, and no place that can be read.

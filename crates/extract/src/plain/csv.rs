@@ -19,10 +19,9 @@ pub(crate) fn read_csv(format: Format, bytes: &[u8], output: &mut Output) -> Res
         }
         None => (None, text.as_str(), 0),
     };
-    let delimiter = declared.unwrap_or_else(|| match format {
-        Format::Tsv => b'\t',
-        _ => model::guess_delimiter(text.as_bytes()),
-    });
+    let is_tsv = format == Format::Tsv;
+    let guessed = || if is_tsv { b'\t' } else { model::guess_delimiter(text.as_bytes()) };
+    let delimiter = declared.unwrap_or_else(guessed);
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)

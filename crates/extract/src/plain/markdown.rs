@@ -128,7 +128,21 @@ impl Walk<'_> {
             Tag::Table(_) => self.begin(BlockKind::Table, at, output)?,
             // Rows after a full block begin the next one.
             Tag::TableRow if std::mem::take(&mut self.is_block_full) => self.start = at,
-            _ => {}
+            Tag::Paragraph
+            | Tag::BlockQuote(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. } => {}
         }
         Ok(())
     }
@@ -176,7 +190,15 @@ impl Walk<'_> {
             | TagEnd::FootnoteDefinition
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition => self.end_block(output)?,
-            _ => {}
+            TagEnd::BlockQuote(_)
+            | TagEnd::DefinitionList
+            | TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::Link
+            | TagEnd::Image => {}
         }
         Ok(())
     }

@@ -111,6 +111,11 @@ impl Chart {
     pub fn periods(&self) -> Vec<Period> {
         let points = self.series.iter().flat_map(|series| &series.data_points);
         let mut periods: Vec<Period> = points.map(|point| point.x).collect();
+        // Periods without a point are gaps, which have a place on the axis.
+        let definitions = &self.request.series_definitions;
+        periods.extend(
+            definitions.iter().flat_map(|definition| definition.filter.report_period.periods()),
+        );
         periods.sort();
         periods.dedup();
         periods

@@ -96,6 +96,7 @@ impl Charts {
             .iter()
             .map(|definition| self.series(definition, deadline, &mut warnings))
             .collect::<Result<Vec<_>>>()?;
+        check_axes(&series)?;
         let now = self.clock.now();
         let chart = Chart {
             id: uuid::Uuid::new_v4().to_string(),
@@ -183,27 +184,42 @@ impl Charts {
             );
             warnings.push(Warning::new("facts_not_counted", message));
         }
-        let mut n_without_unit = 0;
-        let data_points: Vec<DataPoint> = filter
-            .report_period
-            .periods()
-            .into_iter()
-            .map(|period| {
-                let sum = sums.by_period.get(&period).copied().unwrap_or(0.0);
-                let divisor = unit.divisor(period);
-                n_without_unit += usize::from(divisor.is_none());
-                DataPoint { x: period, y: rounded(sum / divisor.unwrap_or(f64::INFINITY)) }
-            })
-            .collect();
-        if n_without_unit > 0 {
+        // A period without facts is a gap and not a zero, unless the series has no facts at all:
+        // then it is zeros, by contract, and a warning says so.
+        let is_empty = sums.by_period.is_empty();
+        let mut without_facts: Vec<String> = Vec::new();
+        let mut without_unit: Vec<String> = Vec::new();
+        let mut data_points: Vec<DataPoint> = Vec::new();
+        for period in filter.report_period.periods() {
+            let sum = sums.by_period.get(&period).copied();
+            match (sum, unit.divisor(period)) {
+                _ if is_empty => data_points.push(DataPoint { x: period, y: 0.0 }),
+                (None, _) => without_facts.push(period.to_string()),
+                (Some(_), None) => without_unit.push(period.to_string()),
+                (Some(sum), Some(divisor)) => {
+                    data_points.push(DataPoint { x: period, y: rounded(sum / divisor) });
+                }
+            }
+        }
+        if !without_unit.is_empty() {
             let message = format!(
-                "series `{label}`: {n_without_unit} periods have no population or exchange rate \
-                 and are shown as 0"
+                "series `{label}`: no population or exchange rate for {}; these periods are gaps",
+                listed(&without_unit)
             );
             warnings.push(Warning::new("normalization_incomplete", message));
         }
-        if sums.by_period.is_empty() {
-            let message = format!("series `{label}`: no facts match, all points are 0");
+        if !without_facts.is_empty() {
+            let message = format!(
+                "series `{label}`: no facts for {}; these periods are gaps, not zeros",
+                listed(&without_facts)
+            );
+            warnings.push(Warning::new("periods_without_facts", message));
+        }
+        if is_empty {
+            let message = format!(
+                "series `{label}`: no facts match, all points are 0{}",
+                self.nearest_with_facts(filter, deadline)
+            );
             warnings.push(Warning::new("empty_series", message));
         }
         Ok(DataSeries {
@@ -219,11 +235,69 @@ impl Charts {
         })
     }
 
+    /// Names the part of a filter without which there would be facts.
+    fn nearest_with_facts(&self, filter: &ChartFilter, deadline: &Deadline) -> String {
+        let mut without: Vec<(&str, ChartFilter)> = Vec::new();
+        let mut add = |name: &'static str, change: fn(&mut ChartFilter)| {
+            let mut wider = filter.clone();
+            change(&mut wider);
+            if wider != *filter {
+                without.push((name, wider));
+            }
+        };
+        add("economic_prefixes", |filter| filter.only.economic_prefixes.clear());
+        add("economic_codes", |filter| filter.only.economic_codes.clear());
+        add("functional_prefixes", |filter| filter.only.functional_prefixes.clear());
+        add("functional_codes", |filter| filter.only.functional_codes.clear());
+        add("entity_cuis", |filter| filter.only.entity_cuis.clear());
+        add("uat_ids", |filter| filter.only.uat_ids.clear());
+        add("county_codes", |filter| filter.only.county_codes.clear());
+        for (name, wider) in without {
+            let periods = wider.report_period.periods();
+            let has_facts = self
+                .facts
+                .sums(&wider, deadline)
+                .is_ok_and(|sums| periods.iter().any(|period| sums.by_period.contains_key(period)));
+            if has_facts {
+                return format!("; without `{name}` there are facts");
+            }
+        }
+        String::new()
+    }
+
     fn unit_name(&self, normalization: Normalization) -> String {
         let currency = if normalization.is_euro() { "EUR" } else { self.config.currency.as_str() };
         let per = if normalization.is_per_capita() { "/capita" } else { "" };
         format!("{currency}{per}")
     }
+}
+
+/// Refuses series that one pair of axes cannot show.
+fn check_axes(series: &[DataSeries]) -> Result<()> {
+    let mut axes: Vec<String> = series
+        .iter()
+        .map(|series| format!("{} by {}", series.y_axis.unit, series.x_axis.unit))
+        .collect();
+    axes.sort();
+    axes.dedup();
+    if axes.len() <= 1 {
+        return Ok(());
+    }
+    Err(Error::BadArgument {
+        name: "series_definitions".to_owned(),
+        expected: "of one unit and one type of period, so that they share their axes; make one \
+                   chart for each",
+        received: axes.join(", "),
+    })
+}
+
+/// Lists periods, the first few by name.
+fn listed(periods: &[String]) -> String {
+    const NAMED: usize = 6;
+    if periods.len() <= NAMED {
+        return periods.join(", ");
+    }
+    format!("{} and {} more", periods[..NAMED].join(", "), periods.len() - NAMED)
 }
 
 /// What sums are divided by.

@@ -188,7 +188,7 @@ fn files_are_read_and_ocr_is_repaired_when_asked() {
 }
 
 #[test]
-fn atlas_narrows_many_collections_and_never_empties() {
+fn no_document_is_lost_among_many_collections() {
     let world = World::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "Many", Visibility::Private);

@@ -16,6 +16,6 @@ mod vectors;
 pub use dataset::{Dataset, JudgedQuery, SourceDocument};
 pub use error::{Error, Result};
 pub use metrics::{Metrics, mean_metrics};
-pub use report::{CUT, DatasetReport, EvalReport, StageReport};
-pub use run::{EvalConfig, Loaded, evaluate, load};
+pub use report::{CUT, DatasetReport, EvalReport, StageReport, ThresholdReport};
+pub use run::{EvalConfig, JudgedCandidate, Loaded, evaluate, is_held_out, load};
 pub use scale::scale;

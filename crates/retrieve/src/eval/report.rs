@@ -34,6 +34,75 @@ pub struct DatasetReport {
     pub relevant_above: f64,
     /// Of pairs of a held-out query and a document taken at random, the part over [`CUT`].
     pub random_above: f64,
+    /// What thresholds do, for `words` alone and for the `final` answer.
+    #[serde(default)]
+    pub thresholds: BTreeMap<String, ThresholdReport>,
+}
+
+/// The thresholds that are looked at.
+pub(super) const THRESHOLDS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];
+
+/// Hits of one answer that a threshold is judged by.
+const N_JUDGED_HITS: usize = 10;
+
+/// What the thresholds 0.5, 0.6, 0.7 and 0.8 do to answers, in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThresholdReport {
+    /// Queries asked.
+    pub n_queries: usize,
+    /// Relevant documents of all queries.
+    pub n_relevant: usize,
+    /// Hits among the first ten at or over the threshold.
+    pub n_hits: [usize; 4],
+    /// Those of them that are relevant.
+    pub n_relevant_hits: [usize; 4],
+    /// Queries with any hit at or over the threshold.
+    pub n_answered: [usize; 4],
+    /// Queries whose first hit is relevant and at or over the threshold.
+    pub n_first_right: [usize; 4],
+}
+
+impl ThresholdReport {
+    /// Counts one answer, sorted by score.
+    pub(super) fn add(&mut self, response: &crate::Response, relevant: &BTreeMap<String, u32>) {
+        self.n_queries += 1;
+        self.n_relevant += relevant.len();
+        let hits: Vec<(f64, bool)> = response
+            .hits
+            .iter()
+            .take(N_JUDGED_HITS)
+            .map(|ranked| {
+                let is_relevant = relevant.contains_key(ranked.hit.document.as_str());
+                (ranked.hit.score.get(), is_relevant)
+            })
+            .collect();
+        for (idx, threshold) in THRESHOLDS.into_iter().enumerate() {
+            let over = hits.iter().filter(|(score, _)| *score >= threshold);
+            let n_relevant = over.clone().filter(|(_, is_relevant)| *is_relevant).count();
+            self.n_hits[idx] += over.clone().count();
+            self.n_relevant_hits[idx] += n_relevant;
+            self.n_answered[idx] += usize::from(over.count() > 0);
+            let is_right = |(score, is_relevant): &(f64, bool)| *is_relevant && *score >= threshold;
+            self.n_first_right[idx] += usize::from(hits.first().is_some_and(is_right));
+        }
+    }
+
+    fn lines(&self, dataset: &str, stage: &str) -> String {
+        let part = |n: usize, of: usize| n as f64 / of.max(1) as f64;
+        let mut lines = String::new();
+        for (idx, threshold) in THRESHOLDS.into_iter().enumerate() {
+            let _ = writeln!(
+                lines,
+                "{dataset:<24} {stage:<9} at {threshold}: precision {:.3} recall {:.3} answered \
+                 {:.3} first right {:.3}",
+                part(self.n_relevant_hits[idx], self.n_hits[idx]),
+                part(self.n_relevant_hits[idx], self.n_relevant),
+                part(self.n_answered[idx], self.n_queries),
+                part(self.n_first_right[idx], self.n_queries),
+            );
+        }
+        lines
+    }
 }
 
 /// The score over which a hit counts as relevant.
@@ -74,6 +143,9 @@ impl EvalReport {
                 dataset.relevant_above * 100.0,
                 dataset.random_above * 100.0
             );
+            for (stage, report) in &dataset.thresholds {
+                table.push_str(&report.lines(&dataset.name, stage));
+            }
         }
         table
     }

@@ -1,24 +1,24 @@
 //! Loads a dataset into a store made for the run, asks every query, and judges every stage.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use infer::{Embedder, ModelState};
 use model::{
     Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp,
 };
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
 
-use super::report::CUT;
+use super::report::{CUT, ThresholdReport};
 use super::vectors::KeptVectors;
-use super::{Dataset, DatasetReport, JudgedQuery, Metrics, Result, StageReport, mean_metrics};
+use super::{Dataset, DatasetReport, Metrics, Result, StageReport, mean_metrics};
 use crate::pipeline::Trace;
-use crate::{Grouping, Pipeline, Request, Retriever, Scope};
+use crate::{Evidence, Grouping, Pipeline, Request, Retriever, Scope};
 
 /// Documents written in one step.
 const DOCUMENTS_PER_STEP: usize = 500;
@@ -37,8 +37,20 @@ pub struct EvalConfig<'a> {
     pub pipeline: Pipeline,
     /// Hears how far the embedding is: name, done, in all.
     pub tell: &'a dyn Fn(&str, usize, usize),
-    /// Where the evidence of every judged candidate is written, for the choice of weights.
-    pub evidence_file: Option<PathBuf>,
+    /// The part of the documents that get vectors, 0 to 1: what a search meets while they are
+    /// being made.
+    pub vector_share: f64,
+}
+
+/// A candidate of one query with all that its score is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedCandidate {
+    /// The document.
+    pub document: String,
+    /// The evidence.
+    pub evidence: Evidence,
+    /// The score that left.
+    pub score: f64,
 }
 
 /// A dataset inside a store.
@@ -99,6 +111,9 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
         kept.embed_missing(embedder, &texts, &tell)?;
         let (mut vectors, mut blobs) = (Vec::new(), Vec::new());
         for (document, text) in dataset.documents.iter().zip(&texts) {
+            if part_of(&document.id) >= config.vector_share {
+                continue;
+            }
             let Some(kept) = kept.get(text) else { continue };
             vectors.push((PassageId::new(&document.id), kept.vector.clone()));
             blobs.push((PassageId::new(&document.id), kept.blob.clone()));
@@ -117,38 +132,41 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
 
 /// Asks every query and judges the order of every stage.
 ///
-/// Fails when a search fails; a stage that is skipped counts as having found nothing.
+/// Every query is asked twice: by words alone, as a server without a model does, and with all
+/// stages. Fails when a search fails; a stage that is skipped counts as having found nothing.
 pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetReport> {
     let mut dataset = dataset.clone();
     dataset.limit_queries(config.limit_queries);
     let loaded = load(&dataset, config)?;
     let mut stages: BTreeMap<&'static str, Vec<(Metrics, f64)>> = BTreeMap::new();
     let (mut relevant_scores, mut random_scores) = (Vec::new(), Vec::new());
-    let mut evidence = String::new();
+    let mut thresholds: BTreeMap<String, ThresholdReport> = BTreeMap::new();
     for query in &dataset.queries {
-        let begun = Instant::now();
-        let (response, trace) = loaded.search(query, Filter::All, config)?;
-        let whole_ms = millis(begun.elapsed());
+        let words = loaded.search(&query.text, Filter::All, config, Search::Words)?;
+        let (response, trace) = &loaded.search(&query.text, Filter::All, config, Search::All)?;
+        let ids = |ids: &[DocumentId]| -> Metrics {
+            Metrics::of(ids.iter().map(DocumentId::as_str), &query.relevant)
+        };
+        let mut add = |stage: &'static str, metrics: Metrics, ms: f64| {
+            stages.entry(stage).or_default().push((metrics, ms));
+        };
         let took = |stage: &str| -> f64 {
             let timing = response.timings.iter().find(|timing| timing.stage == stage);
             timing.map_or(0.0, |timing| millis(timing.took))
         };
-        let ids = |ids: &[DocumentId]| -> Metrics {
-            Metrics::of(ids.iter().map(DocumentId::as_str), &query.relevant)
-        };
-        let last: Vec<DocumentId> =
-            response.hits.iter().map(|ranked| ranked.hit.document.clone()).collect();
-        let mut add = |stage: &'static str, metrics: Metrics, ms: f64| {
-            stages.entry(stage).or_default().push((metrics, ms));
-        };
-        add("words", ids(&trace.words), took("sparse"));
+        add("words", ids(&documents_of(&words.0)), words.0.whole_ms());
         if config.embedder.is_some() {
             add("vectors", ids(&trace.vectors), took("dense"));
             add("fused", ids(&trace.fused), took("sparse").max(took("dense")) + took("rrf"));
         }
-        add("final", ids(&last), whole_ms);
+        let last = documents_of(response);
+        add("final", ids(&last), response.whole_ms());
+        for (name, response) in [("words", &words.0), ("final", response)] {
+            let report = thresholds.entry(name.to_owned()).or_default();
+            report.add(response, &query.relevant);
+        }
         if is_held_out(&query.id) {
-            add("held_out", ids(&last), whole_ms);
+            add("held_out", ids(&last), response.whole_ms());
             let judged = response.hits.iter();
             let relevant =
                 judged.filter(|ranked| query.relevant.contains_key(ranked.hit.document.as_str()));
@@ -156,19 +174,11 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
             let random = &dataset.documents[random_idx(&query.id, dataset.documents.len())];
             if !query.relevant.contains_key(&random.id) {
                 let only = Filter::Documents(vec![DocumentId::new(&random.id)]);
-                let (alone, _) = loaded.search(query, only, config)?;
+                let (alone, _) = loaded.search(&query.text, only, config, Search::All)?;
                 let score = alone.hits.first().map_or(0.0, |ranked| ranked.hit.score.get());
                 random_scores.push(score);
             }
         }
-        if config.evidence_file.is_some() {
-            write_evidence(&mut evidence, &dataset.name, query, &trace);
-        }
-    }
-    if let Some(file) = &config.evidence_file {
-        use std::io::Write;
-        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(file)?;
-        file.write_all(evidence.as_bytes())?;
     }
     let above = |scores: &[f64]| {
         scores.iter().filter(|score| **score > CUT).count() as f64 / scores.len().max(1) as f64
@@ -179,34 +189,72 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
         stages: stages.into_iter().map(|(stage, all)| (stage.to_owned(), summary(all))).collect(),
         relevant_above: above(&relevant_scores),
         random_above: above(&random_scores),
+        thresholds,
     })
 }
 
+/// Which stages a query goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Words alone.
+    Words,
+    /// All that the configuration has.
+    All,
+}
+
 impl Loaded {
+    /// Gives the evidence of every candidate of a query, best first.
+    ///
+    /// Fails when the search fails.
+    pub fn candidates(&self, query: &str, config: &EvalConfig<'_>) -> Result<Vec<JudgedCandidate>> {
+        let (_, trace) = self.search(query, Filter::All, config, Search::All)?;
+        let candidate = |judged: crate::judge::Judged| JudgedCandidate {
+            document: judged.fused.document.to_string(),
+            evidence: judged.evidence,
+            score: judged.score.get(),
+        };
+        Ok(trace.judged.into_iter().map(candidate).collect())
+    }
+
     fn search(
         &self,
-        query: &JudgedQuery,
+        query: &str,
         filter: Filter,
         config: &EvalConfig<'_>,
+        search: Search,
     ) -> Result<(crate::Response, Trace)> {
         let scope = Scope { namespace: self.namespace.clone(), filter };
+        let mut pipeline = config.pipeline.clone();
+        if search == Search::Words {
+            pipeline.n_by_vector = 0;
+        }
         let found = self.retriever.search_traced(&Request {
-            query: &query.text,
+            query,
             scopes: &[scope],
             limit: 100,
             offset: 0,
             threshold: None,
             grouping: Grouping::Passages,
-            pipeline: &config.pipeline,
+            pipeline: &pipeline,
             deadline: &Deadline::after(QUERY_TIME),
         })?;
         Ok(found)
     }
 }
 
+fn documents_of(response: &crate::Response) -> Vec<DocumentId> {
+    response.hits.iter().map(|ranked| ranked.hit.document.clone()).collect()
+}
+
 /// Tells the half of the queries that no setting was chosen on, by a hash of the id.
-fn is_held_out(query_id: &str) -> bool {
+pub fn is_held_out(query_id: &str) -> bool {
     Sha256::digest(query_id.as_bytes())[0].is_multiple_of(2)
+}
+
+/// Places a document between 0 and 1, the same way in every run.
+fn part_of(document_id: &str) -> f64 {
+    let hash = Sha256::digest(document_id.as_bytes());
+    f64::from(u16::from_le_bytes([hash[0], hash[1]])) / 65_536.0
 }
 
 fn random_idx(query_id: &str, n_documents: usize) -> usize {
@@ -248,29 +296,6 @@ fn summary(all: Vec<(Metrics, f64)>) -> StageReport {
         times.get(idx).copied().unwrap_or(0.0)
     };
     StageReport { metrics: mean_metrics(&metrics), p50_ms: at(0.5), p99_ms: at(0.99) }
-}
-
-fn write_evidence(lines: &mut String, dataset: &str, query: &JudgedQuery, trace: &Trace) {
-    for judged in &trace.judged {
-        let document = judged.fused.document.as_str();
-        let features = &judged.features;
-        let _ = writeln!(
-            lines,
-            "{dataset}\t{}\t{}\t{document}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            query.id,
-            u8::from(is_held_out(&query.id)),
-            query.relevant.get(document).copied().unwrap_or(0),
-            query.relevant.len(),
-            features.bm25,
-            features.bm25_share,
-            features.coverage,
-            features.proximity,
-            features.title,
-            features.cosine.map_or_else(String::new, |value| value.to_string()),
-            features.late.map_or_else(String::new, |value| value.to_string()),
-            u8::from(features.is_foreign),
-        );
-    }
 }
 
 pub(super) fn millis(duration: Duration) -> f64 {

@@ -174,7 +174,7 @@ fn without_results(viewer: &Viewer, entries: &[Entry]) -> Markup {
         );
     }
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Query" } th scope="col" { "Tool" } th scope="col" .num { "Times" } th scope="col" { "Last" } th scope="col" { "Next" } } }
             tbody { @for ((tool, _), (count, at, query)) in groups.iter().take(SHOWN_GROUPS) { tr {
                 td .cell { (query) } td { code { (tool) } } td .num { (count) } td .nowrap { (ago(*at, now)) }
@@ -192,7 +192,7 @@ fn by_tool(entries: &[Entry]) -> Markup {
     }
     html! {
         p .note { "Over the newest " (entries.len()) " calls. What one answer costs in tokens is on the page of each call and each tool." }
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Tool" } th scope="col" .num { "Calls" } th scope="col" .num { "Callers" } th scope="col" .num { "Refused or failed" } th scope="col" .num { "Results each" } th scope="col" .num { "p50 ms" } th scope="col" .num { "p95 ms" } th scope="col" .num { "p99 ms" } } }
             tbody { @for (tool, entries) in &tools {
                 @let latencies = latencies(entries);
@@ -233,7 +233,7 @@ fn judged_cases(viewer: &Viewer) -> Markup {
     html! {
         p { (judged.queries.len()) " judged queries over " (judged.documents.len()) " documents. Measure with " code { "dowse eval " (path.display()) }
             "; with " code { "--baseline" } " a change that breaks them is refused." }
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Query" } th scope="col" { "Right" } th scope="col" { "Wrong" } } }
             tbody { @for (query, grades) in &judged.queries {
                 @let titles = |grade: u32| grades.iter().filter(|(_, given)| **given == grade).filter_map(|(id, _)| judged.documents.get(id).map(|(title, _)| title.as_str())).collect::<Vec<_>>().join(", ");

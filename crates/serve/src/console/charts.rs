@@ -3,7 +3,9 @@
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use filters::charts::render_csv;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
+};
 use maud::html;
 use tools::{Code, ToolError};
 
@@ -12,7 +14,7 @@ use super::knowledge::{array, hidden, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
 use super::params::encoded;
 use super::viewer::Viewer;
-use crate::pages::{html as chart_page, render_page};
+use crate::pages::{html as chart_page, render_page, render_svg};
 
 /// Lists the charts of the caller's tenant, newest first.
 pub(super) async fn list(viewer: Viewer) -> Response {
@@ -26,7 +28,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                 @if charts.is_empty() {
                     (empty("No charts are kept.", &html! { p { "An agent makes one with " a href=(viewer.href("/tools/generate_chart_data")) { code { "generate_chart_data" } } "." } }))
                 } @else {
-                    div .scroll { table {
+                    div .scroll tabindex="0" { table {
                         thead { tr { th scope="col" { "Title" } th scope="col" { "Made by" } th scope="col" { "Made" } th scope="col" { "Kept until" } th scope="col" { "Data" } th scope="col" { span .visually-hidden { "Actions" } } } }
                         tbody { @for chart in charts {
                             @let id = text(chart, "id");
@@ -48,11 +50,12 @@ pub(super) async fn list(viewer: Viewer) -> Response {
     page(&viewer, Section::Charts, "Charts", &body)
 }
 
-/// Shows a chart, or gives its numbers where the address ends in `.csv`.
+/// Shows a chart, or gives its numbers where the address ends in `.csv`, and its picture where
+/// it ends in `.svg`.
 pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
-    let (id, is_csv) = match name.strip_suffix(".csv") {
-        Some(id) => (id.to_owned(), true),
-        None => (name, false),
+    let (id, extension) = match name.rsplit_once('.') {
+        Some((id, extension @ ("csv" | "svg"))) => (id.to_owned(), extension.to_owned()),
+        _ => (name, String::new()),
     };
     // REST counts the call, checks rights and writes it down.
     if let Err(error) = viewer.get(&format!("/v1/charts/{}", encoded(&id))).await {
@@ -62,8 +65,16 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
     let Some(chart) = chart else {
         return error_page(&viewer, &ToolError::new(Code::NotFound, "this chart does not exist"));
     };
-    if !is_csv {
+    if extension.is_empty() {
         return chart_page(render_page(&chart));
+    }
+    if extension == "svg" {
+        let headers = [
+            (CONTENT_TYPE, "image/svg+xml"),
+            (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ];
+        return (headers, render_svg(&chart)).into_response();
     }
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8"),

@@ -81,7 +81,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
 
 fn table_rows(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
     html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { "Add a JSON document: an API description, a manual, an export." } })) } @else {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Document" } th scope="col" .num { "Size" } th scope="col" .num { "Nodes" } th scope="col" .num { "Texts" } th scope="col" .num { "Depth" } th scope="col" { "Changed" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for table in tables { tr {
                 td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
@@ -110,7 +110,7 @@ fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], here: &str) -> 
         tables.iter().find(|table| text(table, "id") == id).map_or("", |table| text(table, "name"))
     };
     html! { @if tools.is_empty() { (empty("No tool yet.", &html! { p { "A tool searches a document, or a part of it." } })) } @else {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Does" } th scope="col" { "Over" } th scope="col" { "Index" } th scope="col" { "Passages" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for tool in tools {
                 @let index = &tool["metadata"]["search_index"];

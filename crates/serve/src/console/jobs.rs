@@ -19,7 +19,7 @@ pub(super) fn job_rows(viewer: &Viewer, jobs: &[Value]) -> Markup {
         return html! { p .note { "No job has run yet." } };
     }
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Job" } th scope="col" { "State" } th scope="col" { "Progress" }
                 th scope="col" { "Begun" } th scope="col" { "Result" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for job in jobs { (row(viewer, job)) } }

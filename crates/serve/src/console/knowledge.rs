@@ -135,7 +135,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
     let n_above = results.iter().filter(|result| score(result) >= threshold).count();
     html! {
         p .summary { (n_above) " of " (results.len()) " candidates reach " (format!("{threshold:.2}")) "." }
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Passes" } th scope="col" { "Score" } th scope="col" { "Document" } th scope="col" { "Text" } } }
             tbody { @for result in results {
                 @let passes = score(result) >= threshold;
@@ -171,7 +171,7 @@ fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup
         );
     }
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Collection" } th scope="col" { "Clearance" } th scope="col" { "Department" } th scope="col" .num { "Documents" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } } }
             tbody { @for collection in collections { tr {
                 td { a href=(viewer.href(&format!("/knowledge/collections/{}", text(collection, "id")))) { (text(collection, "name")) } }
@@ -276,7 +276,7 @@ fn document_list(
         return empty("No documents yet.", &html! { p { "Drop files above." } });
     }
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Document" } th scope="col" { "State" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } th scope="col" { "Problem" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for document in documents {
                 @let id = text(document, "id");

@@ -148,7 +148,7 @@ fn candidates(answer: &Value, query: &str) -> Markup {
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     html! {
         @if !results.is_empty() {
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Score" } th scope="col" { "Filter" } th scope="col" { "Why" } th scope="col" { "About it" } } }
                 tbody { @for result in results {
                     @let why = &result["explanation"];
@@ -195,7 +195,7 @@ async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) 
     html! {
         @if !rows.is_empty() {
             p .summary { (n_sure) " of " (rows.len()) " names have a best match." }
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "Given" } th scope="col" { "Best match" } th scope="col" { "Value" } th scope="col" { "Score" } th scope="col" { "Otherwise" } } }
                 tbody { @for (line, answer) in &rows {
                     @let best = &answer["bestMatch"];

@@ -114,7 +114,7 @@ fn latency(metrics: &str) -> Markup {
         return html! { p .note { "Nothing was called yet." } };
     }
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "What" } th scope="col" .num { "Calls" } th scope="col" .num { "p50 ms" } th scope="col" .num { "p95 ms" } th scope="col" .num { "p99 ms" } } }
             tbody { @for (name, buckets) in &rows {
                 @let n = buckets.last().map_or(0.0, |(_, count)| *count);
@@ -182,7 +182,7 @@ fn fact(value: &Value) -> Markup {
                 .and_then(Value::as_object)
                 .map(|row| row.keys().collect())
                 .unwrap_or_default();
-            html! { div .scroll { table {
+            html! { div .scroll tabindex="0" { table {
                 thead { tr { @for column in &columns { th scope="col" { (column) } } } }
                 tbody { @for row in rows { tr { @for column in &columns { td .num[row[column.as_str()].is_number()] { (shown(&row[column.as_str()])) } } } } }
             } } }
@@ -198,7 +198,7 @@ fn settings(configuration: &Value) -> Markup {
     match configuration.as_object() {
         None => problem(&ToolError::new(Code::Unavailable, "the configuration is not known here")),
         Some(settings) => html! { details { summary { (settings.len()) " settings" }
-        div .scroll { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } } }
+        div .scroll tabindex="0" { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } } }
             tbody { @for (name, value) in settings { tr { td { code { (name) } } td .cell { (shown(value)) } } } } } } } },
     }
 }

@@ -132,7 +132,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     aria-current=[(chosen == Some(*outcome)).then_some("true")] {
                     (outcome.code().replace('_', " ")) span .count { (thousands(*count)) } } }
             } }
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } } }
                 tbody { @for file in &files { tr {
                     td .path { (file.path) } td { (state(file.outcome)) } td { (file.reason.as_deref().unwrap_or_default()) }
@@ -223,7 +223,7 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
         @if listed.files.is_empty() {
             (empty("No file is here.", &html! { p { "Nothing was indexed yet, or no path has these letters." } }))
         } @else {
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" .num { "Passages" }
                     th scope="col" .num { "Size" } th scope="col" { "Indexed" } } }
                 tbody { @for file in &listed.files {

@@ -382,7 +382,7 @@ fn series(field: &str, answer: &Value) -> Markup {
 
 fn field_table(view: &View) -> Markup {
     html! {
-        div .scroll { table {
+        div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Field" } th scope="col" { "Type" } th scope="col" { "How it is filtered" } th scope="col" .num { "Distinct" } th scope="col" { "From" } th scope="col" { "To" } th scope="col" .num { "Cells that did not fit" } } }
             tbody { @for (name, field) in &view.fields { tr {
                 td { code { (name) } } td { (shown(&field["type"])) } td { (shown(&field["match"])) }

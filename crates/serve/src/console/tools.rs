@@ -29,7 +29,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
         h1 { "Tools" }
         p { "What an agent at " code { (viewer.app.server.link_base()) "/mcp" } " can call. "
             code { "tools/list" } " costs it " strong { (total) " tokens" } " before it has asked anything." }
-        div .scroll {
+        div .scroll tabindex="0" {
             table {
                 thead { tr { th scope="col" { "Tool" } th scope="col" { "When an agent uses it" }
                     th scope="col" { "Effect" } th scope="col" .num { "Tokens in the list" } } }

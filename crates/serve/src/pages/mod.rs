@@ -7,7 +7,7 @@ pub(crate) mod escape;
 mod frame;
 mod reconcile;
 
-pub(crate) use chart::render_page;
+pub(crate) use chart::{render_page, render_svg};
 pub(crate) use frame::html;
 
 use axum::Router;

@@ -35,6 +35,17 @@ impl Analyzer {
         language: Language,
         scratch: &mut Scratch,
     ) -> Vec<Match> {
+        self.matches_and_length(words, text, language, scratch).0
+    }
+
+    /// Lists the same, and counts the tokens of the text as an index does.
+    pub fn matches_and_length(
+        &self,
+        words: &[QueryWord],
+        text: &str,
+        language: Language,
+        scratch: &mut Scratch,
+    ) -> (Vec<Match>, usize) {
         let mut by_term: HashMap<&str, Vec<usize>, ahash::RandomState> = HashMap::default();
         for (word_idx, word) in words.iter().enumerate() {
             for term in &word.terms {
@@ -42,7 +53,9 @@ impl Analyzer {
             }
         }
         let mut found = Vec::new();
+        let mut n_tokens = 0;
         self.visit(text, language, scratch, |token| {
+            n_tokens += 1;
             let Some(word_idxs) = by_term.get(token.stem) else { return };
             for word_idx in word_idxs {
                 let Some(word) = words.get(*word_idx) else { continue };
@@ -58,6 +71,6 @@ impl Analyzer {
                 });
             }
         });
-        found
+        (found, n_tokens)
     }
 }

@@ -17,7 +17,17 @@ pub fn error(error: Error) -> ToolError {
     match error {
         Error::BaseNotFound => ToolError::new(Code::NotFound, message)
             .with_hint("`list_knowledge_bases` lists those you may read"),
-        Error::NotFound { .. } => ToolError::new(Code::NotFound, message),
+        Error::NotFound { what } => {
+            let hint = match what {
+                "Collection" => {
+                    "`GET /v1/knowledge-bases/{id}/collections` lists those you may read"
+                }
+                "Document" => "`GET /v1/collections/{id}/documents` lists those you may read",
+                "Job" => "`GET /v1/jobs` lists yours",
+                _ => "it was deleted, or was never there for you",
+            };
+            ToolError::new(Code::NotFound, message).with_hint(hint)
+        }
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
         Error::BadRequest { .. } => ToolError::bad_request(message),

@@ -90,6 +90,7 @@ fn spec() -> Spec {
                                 "dense_score": score(),
                                 "rrf_score": score(),
                                 "bm25_score": score(),
+                                "late_interaction_score": score(),
                                 "cross_encoder_score": score(),
                             },
                             "required": [
@@ -185,6 +186,7 @@ pub fn chunk_json(chunk: &FoundChunk) -> Value {
             "dense_score": chunk.stage(Stage::Dense),
             "rrf_score": chunk.stage(Stage::Rrf),
             "bm25_score": chunk.stage(Stage::Bm25),
+            "late_interaction_score": chunk.stage(Stage::LateInteraction),
             "cross_encoder_score": chunk.stage(Stage::CrossEncoder),
         },
     })

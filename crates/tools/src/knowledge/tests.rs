@@ -6,7 +6,7 @@ use model::Caller;
 use serde_json::{Value, json};
 use testkit::callers;
 
-use super::{GetKnowledgeBaseSummary, NormalizeOcrText, SearchDocuments};
+use super::{GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments};
 use crate::Tool;
 use crate::contract::{Away, World, page};
 
@@ -60,6 +60,16 @@ fn search_documents_schema_and_errors() {
         ]
     };
     insta::assert_snapshot!(page_of(|service| Box::new(SearchDocuments::new(service)), wrong));
+}
+
+#[test]
+fn list_knowledge_bases_schema_and_errors() {
+    let world = World::new();
+    let caller = callers::member("acme", &[]);
+    world.base_of(&caller);
+    let tool = ListKnowledgeBases::new(world.knowledge.clone());
+    let wrong = [json!({ "after": "x" }), json!({ "cursor": null })];
+    insta::assert_snapshot!(page(&tool, &caller, &wrong));
 }
 
 #[test]

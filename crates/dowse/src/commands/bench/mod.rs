@@ -14,7 +14,7 @@ use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
-use crate::cli::{BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs};
+use crate::bench_cli::{BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;

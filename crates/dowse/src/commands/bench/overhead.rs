@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::process::Process;
 use super::show;
-use crate::cli::OverheadArgs;
+use crate::bench_cli::OverheadArgs;
 use crate::commands::block_on;
 use crate::{print, signals};
 

@@ -51,7 +51,10 @@ impl TokenSink for Recording {
                 self.tokens.borrow_mut().push(shown);
                 return kind.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData);
             }
-            other => format!("{other:?}"),
+            other @ (Token::DoctypeToken(_)
+            | Token::CommentToken(_)
+            | Token::NullCharacterToken
+            | Token::EOFToken) => format!("{other:?}"),
         };
         self.tokens.borrow_mut().push(self.text.take());
         self.tokens.borrow_mut().push(shown);

@@ -14,6 +14,8 @@ const RIGHT: f64 = 14.0;
 const MAX_MARKED_POINTS: usize = 40;
 /// Areas are fainter when there are more of them than this.
 const MAX_FULL_AREAS: usize = 3;
+/// How far from a point a finger still hits it.
+const HIT_RADIUS: f64 = 12.0;
 /// The share of a period's room that its bars take.
 const BARS_SHARE: f64 = 0.78;
 
@@ -119,7 +121,18 @@ impl Frame {
         }
         let labels: Vec<String> = self.periods.iter().map(ToString::to_string).collect();
         let stride = self.round_stride(label_stride(&labels, self.step()));
-        for (at, label) in labels.iter().enumerate().step_by(stride) {
+        let mut labelled: Vec<usize> = (0..labels.len()).step_by(stride).collect();
+        // The last period is always named: the label before it makes room where it must.
+        let last = labels.len().saturating_sub(1);
+        if labelled.last().is_some_and(|at| *at != last) {
+            let room = (last - labelled.last().copied().unwrap_or(0)) as f64 * self.step();
+            if room < text_width(&labels[last]) + 10.0 && labelled.len() > 1 {
+                labelled.pop();
+            }
+            labelled.push(last);
+        }
+        for at in labelled {
+            let label = &labels[at];
             // Labels are centred under their period, and kept inside the picture.
             let half = text_width(label) / 2.0;
             let most = (self.layout.width - half - 1.0).max(half);
@@ -156,9 +169,9 @@ impl Frame {
             let radius = if is_marked || runs.iter().any(|run| run.len() == 1) { 3.5 } else { 2.0 };
             let _ = write!(
                 svg,
-                r#"<circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
-                if is_marked { "" } else { " faint" },
+                r#"<g><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{HIT_RADIUS}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/></g>"#,
                 html(&hover(series, *period, *amount)),
+                if is_marked { "" } else { " faint" },
             );
         }
         svg

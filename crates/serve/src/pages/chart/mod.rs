@@ -11,4 +11,4 @@ mod pie;
 mod style;
 mod table;
 
-pub(crate) use page::render_page;
+pub(crate) use page::{render_page, render_svg};

@@ -29,7 +29,7 @@ pub(crate) fn render_page(chart: &Chart) -> String {
 <body><main><h1>{title}</h1>{lead}
 <figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>
 {notes}
-<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a></p>
+<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a> · <a href="{id}.svg">Picture (SVG)</a></p>
 <h2>Numbers</h2>
 {points}{statistics}
 <h2>What is counted</h2>
@@ -52,11 +52,26 @@ pub(crate) fn render_page(chart: &Chart) -> String {
     )
 }
 
-fn drawing(chart: &Chart, layout: Layout) -> String {
-    let inside = match chart.request.chart_type {
+/// Draws the chart alone, as a picture that other programs can use.
+pub(crate) fn render_svg(chart: &Chart) -> String {
+    let Layout { width, height, class } = WIDE;
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}" width="{width}" height="{height}" viewBox="0 0 {width} {height}"><title>{}</title><desc>{}</desc><style>{STYLE}</style><rect width="{width}" height="{height}" style="fill:var(--page)"/>{}</svg>"#,
+        html(&chart.request.title),
+        html(&spoken(chart)),
+        inside(chart, WIDE),
+    )
+}
+
+fn inside(chart: &Chart, layout: Layout) -> String {
+    match chart.request.chart_type {
         ChartType::Pie => pie::draw(chart, layout),
         ChartType::Line | ChartType::Bar | ChartType::Area => cartesian::draw(chart, layout),
-    };
+    }
+}
+
+fn drawing(chart: &Chart, layout: Layout) -> String {
+    let inside = inside(chart, layout);
     let Layout { width, height, class } = layout;
     format!(
         r#"<svg class="{class}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{class}-title {class}-desc"><title id="{class}-title">{}</title><desc id="{class}-desc">{}</desc>{inside}</svg>"#,

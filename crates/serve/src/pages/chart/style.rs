@@ -23,7 +23,8 @@ svg.narrow{display:none}
 .line{fill:none;stroke:var(--c);stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}
 .dash1{stroke-dasharray:7 4}.dash2{stroke-dasharray:2 4}.dash3{stroke-dasharray:10 4 2 4}.dash4{stroke-dasharray:14 4}
 .point{fill:var(--card);stroke:var(--c);stroke-width:2}.point.faint{fill:transparent;stroke:transparent}
-.area{fill:var(--c);opacity:.16}.area.thin{opacity:.06}
+.hit{fill:transparent}
+.area{fill:var(--c);opacity:.3}.area.thin{opacity:.14}
 .bar{fill:var(--c)}
 .slice{fill:var(--c);stroke:var(--card);stroke-width:2}.nothing{fill:none;stroke:var(--grid);stroke-width:40}
 .wide .label{font-size:13px}

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::client::Client;
 use super::figures::{latency, quality, thresholds};
 use super::set::{Asked, LoadedSet, read};
-use crate::cli::KnowledgeBenchArgs;
+use crate::bench_cli::KnowledgeBenchArgs;
 use crate::commands::bench::process::Process;
 use crate::commands::bench::show;
 use crate::print;

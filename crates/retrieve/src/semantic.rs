@@ -1,4 +1,4 @@
-//! The search by meaning: the query's vector, its token vectors, and what is nearest to it.
+//! The search by vector: the query's vector, its token vectors, and what is nearest to it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,24 +6,33 @@ use std::time::Instant;
 use infer::{Embedder, ModelState, TokenMatcher};
 use model::Warning;
 
+use crate::background::{Background, CentredQuery, LateBackground};
 use crate::breaker::Outcome;
 use crate::candidates::List;
 use crate::question::Question;
 use crate::{Request, Retriever};
 
-/// What the search by meaning found.
+/// What the search by vector found.
 #[derive(Default)]
-pub(crate) struct Meaning {
+pub(crate) struct Semantic {
     pub(crate) list: List,
+    /// The query's vector, centred by the background.
+    pub(crate) query: Option<CentredQuery>,
     /// The tokens of the query, for late interaction.
-    pub(crate) late: Option<TokenMatcher>,
+    pub(crate) late: Option<(TokenMatcher, LateBackground)>,
     pub(crate) skipped: Option<String>,
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Meaning {
+/// A query as the model sees it.
+struct EmbeddedQuery {
+    centred: CentredQuery,
+    late: Option<(TokenMatcher, LateBackground)>,
+}
+
+impl Semantic {
     pub(crate) fn skipped(why: impl Into<String>) -> Self {
-        Meaning { skipped: Some(why.into()), ..Meaning::default() }
+        Semantic { skipped: Some(why.into()), ..Semantic::default() }
     }
 
     pub(crate) fn warned(mut self, warning: Warning) -> Self {
@@ -32,57 +41,57 @@ impl Meaning {
     }
 }
 
-/// Gives the embedder, or at once why there is nothing to search by meaning.
+/// Gives the embedder, or at once why there is nothing to search by vector.
 pub(crate) fn ready(
     retriever: &Retriever,
     request: &Request<'_>,
     question: &Question,
-) -> Result<Arc<dyn Embedder>, Box<Meaning>> {
+) -> Result<Arc<dyn Embedder>, Box<Semantic>> {
     if request.pipeline.n_by_vector == 0 {
-        return Err(Box::new(Meaning::skipped("not asked for")));
+        return Err(Box::new(Semantic::skipped("not asked for")));
     }
     if question.plain.trim().is_empty() {
-        return Err(Box::new(Meaning::skipped("the query has no words")));
+        return Err(Box::new(Semantic::skipped("the query has no words")));
     }
     let embedder = (retriever.embedder)().map_err(|state| {
-        let mut meaning = Meaning::skipped("no model");
-        meaning.warnings.extend(state.warning());
-        Box::new(meaning)
+        let mut semantic = Semantic::skipped("no model");
+        semantic.warnings.extend(state.warning());
+        Box::new(semantic)
     })?;
     let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
     let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
     if !request.scopes.iter().any(has_vectors) {
-        return Err(Box::new(Meaning::skipped("no vectors yet")));
+        return Err(Box::new(Semantic::skipped("no vectors yet")));
     }
     if !retriever.embedder_breaker.may_try(Instant::now()) {
-        let message = "search by meaning is left out for a while: the model failed repeatedly";
-        let skipped = Meaning::skipped("the circuit is open");
+        let message = "search by vector is left out for a while: the model failed repeatedly";
+        let skipped = Semantic::skipped("the circuit is open");
         return Err(Box::new(skipped.warned(Warning::new("circuit_open", message))));
     }
     Ok(embedder)
 }
 
 /// Embeds the question and finds the nearest passages by `search`; says why where it cannot.
-pub(crate) fn by_meaning(
+pub(crate) fn by_embedding(
     retriever: &Retriever,
     request: &Request<'_>,
     question: &Question,
     embedder: &dyn Embedder,
     search: impl FnOnce(&[f32], &mut Vec<Warning>) -> List,
-) -> Meaning {
+) -> Semantic {
     match embed(embedder, request, question) {
-        Ok((vector, late)) => {
+        Ok(EmbeddedQuery { centred, late }) => {
             retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
             let mut warnings = Vec::new();
-            let list = search(&vector, &mut warnings);
-            Meaning { list, late, skipped: None, warnings }
+            let list = search(&centred.vector, &mut warnings);
+            Semantic { list, query: Some(centred), late, skipped: None, warnings }
         }
         Err(error) => {
             retriever.embedder_breaker.record(Outcome::Failed, Instant::now());
-            let mut meaning = Meaning::skipped(error.to_string());
+            let mut semantic = Semantic::skipped(error.to_string());
             let state = ModelState::from_error(&embedder.id().name, &error);
-            meaning.warnings.extend(state.warning());
-            meaning
+            semantic.warnings.extend(state.warning());
+            semantic
         }
     }
 }
@@ -91,12 +100,18 @@ fn embed(
     embedder: &dyn Embedder,
     request: &Request<'_>,
     question: &Question,
-) -> infer::Result<(Vec<f32>, Option<TokenMatcher>)> {
+) -> infer::Result<EmbeddedQuery> {
     if !request.pipeline.model_rerank || !embedder.has_token_vectors() {
-        return Ok((embedder.embed_query(&question.plain, request.deadline)?, None));
+        let vector = embedder.embed_query(&question.plain, request.deadline)?;
+        let centred = Background::of(embedder)?.centre(&vector);
+        return Ok(EmbeddedQuery { centred, late: None });
     }
     let mean = infer::token_mean(embedder, request.deadline)?;
     let embedded = embedder.embed_query_with_tokens(&question.plain, request.deadline)?;
-    let late = TokenMatcher::new(&embedded.tokens, &mean);
-    Ok((embedded.pooled, late))
+    let background = Background::of(embedder)?;
+    let late = TokenMatcher::new(&embedded.tokens, &mean).map(|matcher| {
+        let late = background.late(&matcher);
+        (matcher, late)
+    });
+    Ok(EmbeddedQuery { centred: background.centre(&embedded.pooled), late })
 }

@@ -1,0 +1,354 @@
+//! Logistic curves by Newton's method.
+//!
+//! The loss has two parts with the same coefficients: one for the order of the candidates of one
+//! query (the relevant one against the rest), one for the level (is this pair relevant at all).
+//! The second looks at the relevant candidates and at the few others that come first, because
+//! these decide what a threshold lets through; which come first is found by fitting twice.
+
+use std::collections::BTreeMap;
+
+use retrieve::EvidenceKind;
+
+use crate::queries::Kind;
+use crate::rows::Row;
+
+/// What the level weighs against the order.
+const LEVEL_WEIGHT: f64 = 0.1;
+/// Candidates of a query, beside the relevant ones, whose level counts.
+const N_FIRST: usize = 5;
+/// Keeps coefficients small where the data says nothing.
+const RIDGE: f64 = 1e-3;
+/// Steps of one fit; it ends earlier when nothing moves.
+const N_STEPS: usize = 25;
+/// How often the first candidates are found anew.
+const N_ROUNDS: usize = 3;
+/// Off-topic queries of the tuning half with a result over 0.6, at most.
+const OFF_TOPIC_PART: f64 = 0.007;
+/// The logit of the threshold that this is promised for.
+const THRESHOLD_LOGIT: f64 = 0.405_465;
+
+/// The coefficients of a kind of evidence.
+pub(crate) type Curve = Vec<f64>;
+
+/// One candidate in numbers.
+struct Point {
+    figures: Vec<f64>,
+    is_relevant: bool,
+}
+
+struct Query {
+    weight: f64,
+    points: Vec<Point>,
+    is_off_topic: bool,
+}
+
+/// Fits the curve of a kind on the queries that are not held out, leaving one set out.
+pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> Curve {
+    let used: Vec<&Row> = rows
+        .iter()
+        .filter(|row| !row.is_held_out && left_out != Some(collection(&row.set)))
+        // Words say nothing of a pair in two languages.
+        .filter(|row| kind != EvidenceKind::Words || !row.set.contains('@'))
+        .collect();
+    let mut n_of: BTreeMap<(&str, Kind), f64> = BTreeMap::new();
+    for row in &used {
+        *n_of.entry((&row.set, row.kind)).or_default() += 1.0;
+    }
+    let mut queries: Vec<Query> = used
+        .iter()
+        .map(|row| Query {
+            // Every kind of every set has the same say, few queries somewhat less.
+            weight: 1.0 / n_of[&(row.set.as_str(), row.kind)].max(25.0),
+            points: points(row, kind),
+            is_off_topic: row.n_relevant == 0,
+        })
+        .filter(|query| !query.points.is_empty())
+        .collect();
+    let deviations = standardise(&mut queries);
+    let mut curve = vec![0.0; deviations.len()];
+    for _ in 0..N_ROUNDS {
+        let first = first_of(&queries, &curve);
+        curve = minimise(&queries, &first, curve);
+    }
+    let foreign = kind.names().iter().position(|name| *name == "foreign");
+    shift(&queries, &mut curve, foreign);
+    curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
+}
+
+/// Gives the collection of a set: `QUERIES@CORPUS` belongs to the corpus.
+pub(crate) fn collection(set: &str) -> &str {
+    set.split_once('@').map_or(set, |(_, corpus)| corpus)
+}
+
+/// Tells whether a candidate of this kind of evidence would be seen: without vectors only words
+/// bring candidates.
+pub(crate) fn is_seen(evidence: &retrieve::Evidence, kind: EvidenceKind) -> bool {
+    match kind {
+        EvidenceKind::Words => evidence.words.coverage > 0.0,
+        EvidenceKind::Vector => evidence.vector.is_some(),
+        EvidenceKind::Tokens => evidence.late.is_some(),
+    }
+}
+
+fn points(row: &Row, kind: EvidenceKind) -> Vec<Point> {
+    let seen = row.candidates.iter().filter(|candidate| is_seen(&candidate.evidence, kind));
+    seen.map(|candidate| Point {
+        figures: candidate.evidence.figures(kind),
+        is_relevant: candidate.is_relevant,
+    })
+    .collect()
+}
+
+/// Brings every figure but the first to deviation 1, and gives what they were divided by.
+fn standardise(queries: &mut [Query]) -> Vec<f64> {
+    let n_figures = queries.first().map_or(0, |query| query.points[0].figures.len());
+    let mut deviations = vec![1.0; n_figures];
+    for (idx, deviation) in deviations.iter_mut().enumerate().skip(1) {
+        let values =
+            || queries.iter().flat_map(|query| &query.points).map(|point| point.figures[idx]);
+        let n = values().count().max(1) as f64;
+        let mean = values().sum::<f64>() / n;
+        let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+        *deviation = variance.sqrt().max(1e-6);
+    }
+    for point in queries.iter_mut().flat_map(|query| &mut query.points) {
+        point
+            .figures
+            .iter_mut()
+            .zip(&deviations)
+            .for_each(|(value, deviation)| *value /= deviation);
+    }
+    deviations
+}
+
+/// Gives, for each query, the candidates whose level counts.
+fn first_of(queries: &[Query], curve: &Curve) -> Vec<Vec<usize>> {
+    queries
+        .iter()
+        .map(|query| {
+            let mut order: Vec<usize> = (0..query.points.len()).collect();
+            let score = |idx: &usize| dot(&query.points[*idx].figures, curve);
+            order.sort_by(|one, other| score(other).total_cmp(&score(one)));
+            let others = order.iter().filter(|idx| !query.points[**idx].is_relevant).take(N_FIRST);
+            let relevant = order.iter().filter(|idx| query.points[**idx].is_relevant);
+            others.chain(relevant).copied().collect()
+        })
+        .collect()
+}
+
+/// Moves the level so that the promised part of off-topic queries stays under the threshold: of
+/// pairs in one language by the first figure, of pairs in two by the one that marks them.
+fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>) {
+    let is_foreign = |point: &Point| foreign.is_some_and(|idx| point.figures[idx] > 0.0);
+    for wanted in [false, true] {
+        let mut best: Vec<f64> = queries
+            .iter()
+            .filter(|query| query.is_off_topic)
+            .filter_map(|query| {
+                let own = query.points.iter().filter(|point| is_foreign(point) == wanted);
+                own.map(|point| dot(&point.figures, curve)).max_by(f64::total_cmp)
+            })
+            .collect();
+        best.sort_by(f64::total_cmp);
+        let idx = (best.len() as f64 * (1.0 - OFF_TOPIC_PART)) as usize;
+        let Some(level) = best.get(idx.min(best.len().saturating_sub(1))) else { continue };
+        match (wanted, foreign) {
+            (false, _) => curve[0] += THRESHOLD_LOGIT - level,
+            (true, Some(idx)) => {
+                let marked =
+                    queries.iter().flat_map(|query| &query.points).find(|point| is_foreign(point));
+                let mark = marked.map_or(1.0, |point| point.figures[idx]);
+                curve[idx] += (THRESHOLD_LOGIT - level) / mark;
+            }
+            (true, None) => {}
+        }
+    }
+}
+
+fn minimise(queries: &[Query], first: &[Vec<usize>], mut curve: Curve) -> Curve {
+    let mut loss = slope(queries, first, &curve).loss;
+    for _ in 0..N_STEPS {
+        let slope = slope(queries, first, &curve);
+        let Some(step) = solve(slope.hessian, slope.gradient) else { break };
+        let mut length = 1.0;
+        let before = loss;
+        while length > 1e-4 {
+            let tried: Curve =
+                curve.iter().zip(&step).map(|(weight, step)| weight - length * step).collect();
+            let tried_loss = loss_of(queries, first, &tried);
+            if tried_loss < loss {
+                (curve, loss) = (tried, tried_loss);
+                break;
+            }
+            length /= 2.0;
+        }
+        if before - loss < 1e-7 * before.abs() {
+            break;
+        }
+    }
+    curve
+}
+
+struct Slope {
+    loss: f64,
+    gradient: Vec<f64>,
+    hessian: Vec<Vec<f64>>,
+}
+
+fn loss_of(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> f64 {
+    let mut loss = ridge(curve);
+    for (query, first) in queries.iter().zip(first) {
+        let scores: Vec<f64> =
+            query.points.iter().map(|point| dot(&point.figures, curve)).collect();
+        loss += query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
+    }
+    loss
+}
+
+fn ridge(curve: &Curve) -> f64 {
+    RIDGE / 2.0 * curve.iter().skip(1).map(|weight| weight * weight).sum::<f64>()
+}
+
+fn order_loss(query: &Query, scores: &[f64]) -> f64 {
+    let relevant: Vec<f64> = relevant_of(query).map(|idx| scores[idx]).collect();
+    if relevant.is_empty() || relevant.len() == scores.len() {
+        return 0.0;
+    }
+    log_sum(scores) - relevant.iter().sum::<f64>() / relevant.len() as f64
+}
+
+fn level_loss(query: &Query, first: &[usize], scores: &[f64]) -> f64 {
+    let losses = first.iter().map(|idx| {
+        let sign = if query.points[*idx].is_relevant { -1.0 } else { 1.0 };
+        soft_plus(sign * scores[*idx]) * level_weight(query, *idx, first)
+    });
+    LEVEL_WEIGHT * losses.sum::<f64>()
+}
+
+/// All relevant candidates of a query weigh as much as all others together.
+fn level_weight(query: &Query, idx: usize, first: &[usize]) -> f64 {
+    let is_same =
+        |other: &&usize| query.points[**other].is_relevant == query.points[idx].is_relevant;
+    1.0 / first.iter().filter(is_same).count().max(1) as f64
+}
+
+fn relevant_of(query: &Query) -> impl Iterator<Item = usize> {
+    query.points.iter().enumerate().filter(|(_, point)| point.is_relevant).map(|(idx, _)| idx)
+}
+
+fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
+    let n = curve.len();
+    let mut slope =
+        Slope { loss: ridge(curve), gradient: vec![0.0; n], hessian: vec![vec![0.0; n]; n] };
+    for idx in 1..n {
+        slope.gradient[idx] += RIDGE * curve[idx];
+        slope.hessian[idx][idx] += RIDGE;
+    }
+    // The level of everything may move freely, but the matrix must stay regular.
+    slope.hessian[0][0] += 1e-9;
+    for (query, first) in queries.iter().zip(first) {
+        let scores: Vec<f64> =
+            query.points.iter().map(|point| dot(&point.figures, curve)).collect();
+        slope.loss +=
+            query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
+        let n_relevant = relevant_of(query).count();
+        if n_relevant > 0 && n_relevant < scores.len() {
+            let total = log_sum(&scores);
+            let mut mean = vec![0.0; n];
+            for (point, score) in query.points.iter().zip(&scores) {
+                let part = (score - total).exp();
+                add(&mut mean, &point.figures, part);
+                add_square(&mut slope.hessian, &point.figures, query.weight * part);
+                let gained = if point.is_relevant { 1.0 / n_relevant as f64 } else { 0.0 };
+                add(&mut slope.gradient, &point.figures, query.weight * (part - gained));
+            }
+            add_square(&mut slope.hessian, &mean, -query.weight);
+        }
+        for idx in first {
+            let point = &query.points[*idx];
+            let said = 1.0 / (1.0 + (-scores[*idx]).exp());
+            let weight = query.weight * LEVEL_WEIGHT * level_weight(query, *idx, first);
+            let wanted = f64::from(u8::from(point.is_relevant));
+            add(&mut slope.gradient, &point.figures, weight * (said - wanted));
+            add_square(&mut slope.hessian, &point.figures, weight * said * (1.0 - said));
+        }
+    }
+    slope
+}
+
+fn add(sum: &mut [f64], values: &[f64], weight: f64) {
+    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+}
+
+fn add_square(matrix: &mut [Vec<f64>], values: &[f64], weight: f64) {
+    for (row, value) in matrix.iter_mut().zip(values) {
+        add(row, values, weight * value);
+    }
+}
+
+fn log_sum(scores: &[f64]) -> f64 {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln()
+}
+
+fn soft_plus(value: f64) -> f64 {
+    if value > 30.0 { value } else { value.exp().ln_1p() }
+}
+
+pub(crate) fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+/// Solves a system of equations by elimination; nothing when it has no single solution.
+fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+    let n = right.len();
+    for column in 0..n {
+        let pivot = (column..n).max_by(|one, other| {
+            matrix[*one][column].abs().total_cmp(&matrix[*other][column].abs())
+        })?;
+        if matrix[pivot][column].abs() < 1e-12 {
+            return None;
+        }
+        matrix.swap(column, pivot);
+        right.swap(column, pivot);
+        for row in column + 1..n {
+            let factor = matrix[row][column] / matrix[column][column];
+            let pivot_row = matrix[column].clone();
+            add(&mut matrix[row], &pivot_row, -factor);
+            right[row] -= factor * right[column];
+        }
+    }
+    for column in (0..n).rev() {
+        let known: f64 = (column + 1..n).map(|idx| matrix[column][idx] * right[idx]).sum();
+        right[column] = (right[column] - known) / matrix[column][column];
+    }
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equations_are_solved() {
+        let solved = solve(vec![vec![0.0, 2.0], vec![3.0, 1.0]], vec![4.0, 5.0]).unwrap();
+        assert!((solved[0] - 1.0).abs() < 1e-9 && (solved[1] - 2.0).abs() < 1e-9);
+        assert_eq!(solve(vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn a_figure_that_tells_relevance_gets_a_weight() {
+        let point = |figure: f64, is_relevant| Point { figures: vec![1.0, figure], is_relevant };
+        let queries: Vec<Query> = (0..20)
+            .map(|idx| Query {
+                weight: 1.0,
+                points: vec![point(1.0 + f64::from(idx % 3), true), point(0.5, false)],
+                is_off_topic: false,
+            })
+            .collect();
+        let first = first_of(&queries, &vec![0.0, 0.0]);
+        let curve = minimise(&queries, &first, vec![0.0, 0.0]);
+        assert!(curve[1] > 1.0, "{curve:?}");
+        assert!(dot(&[1.0, 0.5], &curve) < 0.0 && dot(&[1.0, 2.0], &curve) > 0.0, "{curve:?}");
+    }
+}

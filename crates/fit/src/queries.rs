@@ -1,0 +1,164 @@
+//! Queries of different kinds out of a judged set: questions, titles, one or two words, function
+//! words, and queries of other sets that this one does not answer.
+
+use std::collections::BTreeSet;
+
+use retrieve::eval::{Dataset, JudgedQuery};
+use serde::{Deserialize, Serialize};
+use text::{Analyzer, LanguageSet, content_weight, detect_language};
+
+/// What a query is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// As the set has it.
+    Judged,
+    /// The title of a document.
+    Title,
+    /// One or two words of a judged query.
+    Short,
+    /// Nothing but function words.
+    Function,
+    /// A query of another set.
+    Unanswerable,
+}
+
+/// A query to ask.
+pub(crate) struct Asked {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+    pub(crate) relevant: BTreeSet<String>,
+    /// Documents of which nobody knows whether they answer it.
+    pub(crate) unjudged: BTreeSet<String>,
+}
+
+/// Queries that say nothing, in four languages.
+const FUNCTION_QUERIES: [&str; 16] = [
+    "the",
+    "what is it",
+    "and",
+    "how about that",
+    "where can i",
+    "について",
+    "とは何ですか",
+    "ですか",
+    "教えてください",
+    "什么是",
+    "的",
+    "为什么",
+    "care este",
+    "despre ce",
+    "cum",
+    "si ce",
+];
+
+/// Gives judged queries, spread evenly.
+pub(crate) fn judged(set: &Dataset, n: usize) -> Vec<Asked> {
+    spread(&set.queries, n)
+        .into_iter()
+        .map(|query| asked(query, &query.text, Kind::Judged))
+        .collect()
+}
+
+/// Gives titles as queries; documents of the same title answer together.
+pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<Asked> {
+    let titled: Vec<_> =
+        set.documents.iter().filter(|document| !document.title.is_empty()).collect();
+    spread(&titled, n)
+        .into_iter()
+        .map(|document| {
+            let same = titled.iter().filter(|other| other.title == document.title);
+            let (text, id) = (document.title.clone(), format!("title/{}", document.id));
+            let relevant: BTreeSet<String> = same.map(|other| other.id.clone()).collect();
+            let unjudged = holding(set, &[text.as_str()]);
+            Asked { id, kind: Kind::Title, text, relevant, unjudged }
+        })
+        .collect()
+}
+
+/// Gives the one or two longest content words of judged queries that the answer holds. Other
+/// documents that hold them may answer as well.
+pub(crate) fn short(set: &Dataset, n: usize) -> Vec<Asked> {
+    let mut short = Vec::new();
+    for (idx, query) in spread(&set.queries, n).into_iter().enumerate() {
+        let answers =
+            set.documents.iter().filter(|document| query.relevant.contains_key(&document.id));
+        let text: String =
+            answers.map(|document| format!("{}\n{}", document.title, document.text)).collect();
+        let mut words: Vec<&str> =
+            content_words(&query.text).into_iter().filter(|word| text.contains(word)).collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+        words.dedup();
+        words.truncate(1 + idx % 2);
+        if words.is_empty() {
+            continue;
+        }
+        let mut one = asked(query, &words.join(" "), Kind::Short);
+        one.unjudged = holding(set, &words);
+        short.push(one);
+    }
+    short
+}
+
+/// Gives queries of nothing but function words.
+pub(crate) fn function_words() -> Vec<Asked> {
+    let function = |(idx, text): (usize, &&str)| Asked {
+        id: format!("function/{idx}"),
+        kind: Kind::Function,
+        text: (*text).to_owned(),
+        relevant: BTreeSet::new(),
+        unjudged: BTreeSet::new(),
+    };
+    FUNCTION_QUERIES.iter().enumerate().map(function).collect()
+}
+
+/// Gives queries of a set as queries that another does not answer.
+pub(crate) fn unanswerable(other: &Dataset, n: usize) -> Vec<Asked> {
+    let mut queries = judged(other, n);
+    for query in &mut queries {
+        query.kind = Kind::Unanswerable;
+        query.relevant.clear();
+        query.id = format!("{}/{}", other.name, query.id);
+    }
+    queries
+}
+
+fn asked(query: &JudgedQuery, text: &str, kind: Kind) -> Asked {
+    Asked {
+        id: query.id.clone(),
+        kind,
+        text: text.to_owned(),
+        relevant: query.relevant.keys().cloned().collect(),
+        unjudged: BTreeSet::new(),
+    }
+}
+
+fn holding(set: &Dataset, words: &[&str]) -> BTreeSet<String> {
+    let holds = |text: &str| words.iter().any(|word| text.contains(word));
+    let documents =
+        set.documents.iter().filter(|document| holds(&document.title) || holds(&document.text));
+    documents.map(|document| document.id.clone()).collect()
+}
+
+/// Gives the content words of a query; of scripts without spaces, runs of content characters.
+fn content_words(query: &str) -> Vec<&str> {
+    let language = detect_language(query);
+    let words = Analyzer::new().analyze_query(query, LanguageSet::all());
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for word in words.iter().filter(|word| content_weight(word, language) >= 1.0) {
+        match found.last_mut() {
+            Some(last) if word.kind.is_ideographic() && word.bytes.start <= last.1 => {
+                last.1 = last.1.max(word.bytes.end);
+            }
+            _ => found.push((word.bytes.start, word.bytes.end)),
+        }
+    }
+    let texts = found.into_iter().filter_map(|(start, end)| query.get(start..end));
+    texts.filter(|text| text.chars().count() >= 2).collect()
+}
+
+fn spread<T>(all: &[T], n: usize) -> Vec<&T> {
+    let step = all.len().div_ceil(n.max(1)).max(1);
+    all.iter().step_by(step).collect()
+}

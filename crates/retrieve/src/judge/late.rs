@@ -1,0 +1,66 @@
+//! Evidence by late interaction: the tokens of the query against the tokens of each candidate.
+
+use model::{PassageId, Warning};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
+use super::{CANDIDATES_AT_ONCE, Judged};
+use crate::semantic::Semantic;
+use crate::{Request, Retriever};
+
+/// Compares the tokens of the query with the stored tokens of each candidate; says why not.
+///
+/// All candidates are compared or none is: a deadline in the middle leaves none with a figure.
+pub(super) fn judge(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    semantic: &Semantic,
+    judged: &mut [Judged],
+    warnings: &mut Vec<Warning>,
+) -> Option<String> {
+    let Some((matcher, background)) = &semantic.late else {
+        let why = semantic.skipped.as_deref().unwrap_or("the model has no token vectors");
+        return Some(why.to_owned());
+    };
+    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+        let own: Vec<usize> = (0..judged.len())
+            .filter(|idx| judged[*idx].fused.scope_idx == scope_idx)
+            .filter(|idx| judged[*idx].evidence.vector.is_some())
+            .collect();
+        let ids: Vec<PassageId> =
+            own.iter().map(|idx| judged[*idx].fused.passage.clone()).collect();
+        let blobs = match retriever.store.blobs(&scope.namespace, &ids) {
+            Ok(blobs) => blobs,
+            Err(error) => {
+                let message = format!("late interaction was skipped: {error}");
+                warnings.push(Warning::new("rerank_skipped", message.clone()));
+                judged.iter_mut().for_each(|judged| judged.evidence.late = None);
+                return Some(message);
+            }
+        };
+        let scores: Option<Vec<Option<(f64, usize)>>> = blobs
+            .into_par_iter()
+            .with_min_len(CANDIDATES_AT_ONCE)
+            .map(|blob| {
+                let score = |blob: Vec<u8>| {
+                    let n_tokens = infer::n_packed_tokens(&blob)?;
+                    Some((matcher.score(&blob)?, n_tokens))
+                };
+                (!request.deadline.is_over()).then(|| blob.and_then(score))
+            })
+            .collect();
+        let Some(scores) = scores else {
+            let message = "late interaction was skipped: the deadline came first";
+            warnings.push(Warning::new("degraded", message));
+            judged.iter_mut().for_each(|judged| judged.evidence.late = None);
+            return Some(message.to_owned());
+        };
+        for (idx, score) in own.into_iter().zip(scores) {
+            let language = judged[idx].passage.language;
+            if let Some((late, n_tokens)) = score {
+                judged[idx].evidence.late = Some(background.nearness(language, late));
+                judged[idx].evidence.n_tokens = n_tokens;
+            }
+        }
+    }
+    None
+}

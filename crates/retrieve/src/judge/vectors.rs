@@ -1,0 +1,58 @@
+//! Evidence by vector: how much nearer a candidate is than unrelated text.
+//!
+//! A candidate that the search by vector did not list is asked about once more, so that its
+//! figure is its own and not that of the last one listed. One without a vector has no figure.
+
+use std::collections::HashMap;
+
+use model::{PassageId, Warning};
+use store::Filter;
+
+use super::{Gathered, Judged};
+use crate::{Request, Retriever};
+
+/// Fills in the figure of every candidate that has a vector.
+pub(super) fn judge(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    gathered: &Gathered<'_>,
+    judged: &mut [Judged],
+    warnings: &mut Vec<Warning>,
+) {
+    let Some(query) = &gathered.semantic.query else { return };
+    let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
+    for judged in judged.iter_mut() {
+        match &judged.fused.vector {
+            Some(seen) => judged.evidence.vector = Some(query.nearness(seen.score)),
+            // A list that is not full has named every passage with a vector.
+            None if gathered.semantic.list.is_full => {
+                missing[judged.fused.scope_idx].push(judged.fused.passage.clone());
+            }
+            None => {}
+        }
+    }
+    let mut found: HashMap<(usize, PassageId), f64> = HashMap::new();
+    for (scope_idx, ids) in missing.into_iter().enumerate().filter(|(_, ids)| !ids.is_empty()) {
+        let only = ids.iter().map(|id| Filter::PassagePrefix(id.as_str().to_owned())).collect();
+        let filter = Filter::Or(only);
+        let namespace = &request.scopes[scope_idx].namespace;
+        // An id may begin like another, so a few more than asked about may be named.
+        let limit = ids.len() * 2;
+        let near =
+            retriever.store.by_vector(namespace, &query.vector, &filter, limit, request.deadline);
+        match near {
+            Ok(near) => found.extend(
+                near.hits.into_iter().map(|hit| ((scope_idx, hit.passage), f64::from(hit.score))),
+            ),
+            Err(store::Error::NoVectorSpace { .. }) => {}
+            Err(error) => {
+                let message = format!("some results were judged by their words alone: {error}");
+                warnings.push(Warning::new("vectors_skipped", message));
+            }
+        }
+    }
+    for judged in judged.iter_mut().filter(|judged| judged.evidence.vector.is_none()) {
+        let place = (judged.fused.scope_idx, judged.fused.passage.clone());
+        judged.evidence.vector = found.get(&place).map(|cosine| query.nearness(*cosine));
+    }
+}

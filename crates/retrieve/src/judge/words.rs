@@ -1,0 +1,92 @@
+//! Evidence by words: the candidates are read and the words of the query looked for in them.
+
+use std::collections::BTreeMap;
+
+use model::{Explanation, PassageId, Score, Stage, StageScore};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use store::StoredPassage;
+
+use super::{CANDIDATES_AT_ONCE, Gathered, Judged, explain};
+use crate::features::Evidence;
+use crate::fuse::Fused;
+use crate::words::{WeighedWords, WordEvidence};
+use crate::{Request, Result, Retriever};
+
+/// Reads the candidates and looks for the words of the query in them.
+pub(super) fn judge(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    gathered: &Gathered<'_>,
+    fused: Vec<Fused>,
+) -> Result<Vec<Judged>> {
+    let question = gathered.question;
+    let weighed = request
+        .scopes
+        .iter()
+        .map(|scope| WeighedWords::new(&*retriever.store, scope, &question.plain, &question.words))
+        .collect::<Result<Vec<_>>>()?;
+    let mut passages = fetch(retriever, request, &fused)?;
+    let candidates: Vec<(u32, Fused, StoredPassage)> = (1..)
+        .zip(fused)
+        .filter_map(|(rank, fused)| {
+            let passage = passages.remove(&(fused.scope_idx, fused.passage.clone()))?;
+            Some((rank, fused, passage))
+        })
+        .collect();
+    // Looking for the words costs most of this stage, and no candidate waits for another.
+    let evidence: Vec<WordEvidence> = candidates
+        .par_iter()
+        .with_min_len(CANDIDATES_AT_ONCE)
+        .map(|(_, fused, passage)| weighed[fused.scope_idx].evidence(passage))
+        .collect();
+    let mut judged = Vec::with_capacity(candidates.len());
+    for ((rank, fused, passage), evidence) in candidates.into_iter().zip(evidence) {
+        let WordEvidence { figures, is_foreign, matches, exact, folded } = evidence;
+        let k1 = f64::from(request.pipeline.bm25.k1);
+        // BM25 has no upper end of its own; what the query could reach is one.
+        let sparse = fused.words.clone().map(|seen| StageScore {
+            score: weighed[fused.scope_idx].share_of(seen.score, k1),
+            raw: Some(seen.score),
+            ..seen
+        });
+        let dense = fused.vector.clone().map(|seen| StageScore {
+            score: seen.score.clamp(0.0, 1.0),
+            raw: Some(seen.score),
+            ..seen
+        });
+        let rrf = StageScore { stage: Stage::Rrf, rank, score: fused.rrf, raw: None };
+        let stages = [sparse, dense, Some(rrf)].into_iter().flatten().collect();
+        judged.push(Judged {
+            fused,
+            passage,
+            evidence: Evidence { words: figures, is_foreign, ..Evidence::default() },
+            matches,
+            explanation: Explanation { stages, exact, folded },
+            score: Score::default(),
+        });
+    }
+    explain(&mut judged, Stage::Bm25, |judged| Some(judged.evidence.words.bm25_share));
+    Ok(judged)
+}
+
+fn fetch(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    fused: &[Fused],
+) -> Result<BTreeMap<(usize, PassageId), StoredPassage>> {
+    let mut passages = BTreeMap::new();
+    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+        let ids: Vec<PassageId> = fused
+            .iter()
+            .filter(|fused| fused.scope_idx == scope_idx)
+            .map(|fused| fused.passage.clone())
+            .collect();
+        if ids.is_empty() {
+            continue;
+        }
+        for stored in retriever.store.passages(&scope.namespace, &ids)?.into_iter().flatten() {
+            passages.insert((scope_idx, stored.id().clone()), stored);
+        }
+    }
+    Ok(passages)
+}

@@ -1,0 +1,250 @@
+//! What the words of a query are worth, and how a passage holds them.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use model::Span;
+use store::{Form, Store, StoredPassage};
+use text::{
+    Analyzer, Language, Match, QueryWord, Scratch, content_weight, detect_language, shown_language,
+};
+
+use crate::features::WordFigures;
+use crate::{Result, Scope};
+
+/// Two words that follow each other in the query do so in the passage when no more characters
+/// than these are between them.
+const MAX_GAP_CHARS: usize = 8;
+
+/// The language of a passage is told from this many bytes of its beginning.
+const LANGUAGE_SAMPLE_BYTES: usize = 512;
+
+/// How fast repetition stops to count; passages of a few hundred characters.
+const K1: f64 = 0.9;
+/// How much a long passage is held against it.
+const B: f64 = 0.4;
+
+thread_local! {
+    /// Kept between queries, since most words of a corpus come again.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
+}
+
+/// The words of a query with what each is worth in one namespace.
+pub(crate) struct WeighedWords<'a> {
+    words: &'a [QueryWord],
+    /// Rarity in the namespace times what the word says at all.
+    worth: Vec<f64>,
+    /// The same as a part of what the rarest word would be worth.
+    rarity: Vec<f64>,
+    total: f64,
+    mean_length: f64,
+    function_share: f64,
+    /// The language that the query shows, if it shows one.
+    language: Option<Language>,
+}
+
+/// What the words alone say of a passage.
+#[derive(Debug, Default)]
+pub(crate) struct WordEvidence {
+    pub(crate) figures: WordFigures,
+    pub(crate) is_foreign: bool,
+    pub(crate) matches: Vec<Match>,
+    pub(crate) exact: Vec<String>,
+    pub(crate) folded: Vec<String>,
+}
+
+impl<'a> WeighedWords<'a> {
+    /// Asks the store how rare each word is in the namespace of a scope.
+    pub(crate) fn new(
+        store: &Store,
+        scope: &Scope,
+        query: &str,
+        words: &'a [QueryWord],
+    ) -> Result<Self> {
+        let terms: Vec<(Form, String)> = words
+            .iter()
+            .flat_map(|word| word.terms.iter().map(|term| (Form::Folded, term.clone())))
+            .collect();
+        let statistics = store.term_statistics(&scope.namespace, &terms)?;
+        let n_passages = statistics.n_passages as f64;
+        let rarity_of =
+            |n_with: f64| (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
+        let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
+        let language = detect_language(query);
+        let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
+        let (mut worth, mut rarity) = (Vec::new(), Vec::new());
+        let mut n_content = 0.0;
+        for word in words {
+            let n_with = counts.by_ref().take(word.terms.len()).fold(0.0, f64::max);
+            let weight = content_weight(word, language);
+            n_content += weight;
+            worth.push(rarity_of(n_with) * weight);
+            rarity.push(rarity_of(n_with) / most * weight);
+        }
+        let total = worth.iter().sum();
+        let function_share =
+            if words.is_empty() { 1.0 } else { 1.0 - n_content / words.len() as f64 };
+        Ok(WeighedWords {
+            words,
+            worth,
+            rarity,
+            total,
+            mean_length: statistics.mean_length,
+            function_share,
+            language: shown_language(query),
+        })
+    }
+
+    /// Gives a BM25 score of the index as a part of what the query could reach there, 0 to 1.
+    pub(crate) fn share_of(&self, bm25: f64, k1: f64) -> f64 {
+        let most = self.total * (k1 + 1.0);
+        if most > 0.0 { (bm25 / most).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Looks for the words in a passage and its title.
+    pub(crate) fn evidence(&self, stored: &StoredPassage) -> WordEvidence {
+        SCRATCH.with_borrow_mut(|scratch| self.evidence_with(stored, scratch))
+    }
+
+    fn evidence_with(&self, stored: &StoredPassage, scratch: &mut Scratch) -> WordEvidence {
+        let analyzer = Analyzer::new();
+        let (text, language) = (&stored.passage.text, stored.language);
+        // Only a query that shows its language can find another one foreign.
+        let shown = self.language.and_then(|_| {
+            let end = text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES);
+            shown_language(text.get(..end).unwrap_or(text))
+        });
+        let mut title = stored.title.clone();
+        for heading in &stored.passage.headings {
+            title.push('\n');
+            title.push_str(heading);
+        }
+        let (matches, n_tokens) = analyzer.matches_and_length(self.words, text, language, scratch);
+        let (in_title, _) = analyzer.matches_and_length(self.words, &title, language, scratch);
+        let mut spans: Vec<Vec<Span>> = vec![vec![]; self.words.len()];
+        let mut frequency = vec![0.0; self.words.len()];
+        for found in &matches {
+            spans[found.word_idx].push(found.chars);
+            frequency[found.word_idx] += 1.0;
+        }
+        let mut is_in_title = vec![false; self.words.len()];
+        for found in &in_title {
+            is_in_title[found.word_idx] = true;
+            frequency[found.word_idx] += 1.0;
+        }
+        let part = |sum: f64| if self.total > 0.0 { sum / self.total } else { 0.0 };
+        let sum_of = |values: &[f64], is_in: &dyn Fn(usize) -> bool| -> f64 {
+            (0..values.len()).filter(|idx| is_in(*idx)).map(|idx| values[idx]).sum()
+        };
+        let is_found = |idx: usize| frequency[idx] > 0.0;
+        let length = n_tokens as f64 / self.mean_length.max(1.0);
+        let norm = K1 * (1.0 - B + B * length);
+        let reached: f64 = (0..self.words.len())
+            .map(|idx| self.worth[idx] * frequency[idx] / (frequency[idx] + norm))
+            .sum();
+        let most = self.rarity.iter().copied().fold(0.0, f64::max);
+        let most_found = (0..self.words.len())
+            .filter(|idx| is_found(*idx))
+            .map(|idx| self.rarity[idx])
+            .fold(0.0, f64::max);
+        let (exact, folded) = self.spellings(matches.iter().chain(&in_title));
+        WordEvidence {
+            figures: WordFigures {
+                coverage: part(sum_of(&self.worth, &is_found)),
+                bm25_share: part(reached),
+                proximity: self.proximity(&spans),
+                title: part(sum_of(&self.worth, &|idx| is_in_title[idx])),
+                title_covered: covered(&stored.title, &in_title),
+                matched: sum_of(&self.rarity, &is_found),
+                rarest: if most > 0.0 { most_found / most } else { 0.0 },
+                content: self.rarity.iter().sum(),
+                function_share: self.function_share,
+            },
+            is_foreign: is_foreign(self.language, shown),
+            matches,
+            exact,
+            folded,
+        }
+    }
+
+    /// Gives the part of neighbouring pairs that are neighbours in the passage too, each pair
+    /// weighed by its less rare word.
+    fn proximity(&self, spans: &[Vec<Span>]) -> f64 {
+        let (mut held, mut total) = (0.0, 0.0);
+        let sequence: Vec<usize> =
+            (0..self.words.len()).filter(|idx| self.words[*idx].kind.is_sequential()).collect();
+        for pair in sequence.windows(2) {
+            let &[first, second] = pair else { continue };
+            let weight = self.worth[first].min(self.worth[second]);
+            total += weight;
+            let is_near = spans[first].iter().any(|one| {
+                let from = spans[second].partition_point(|other| other.start <= one.start);
+                spans[second].get(from).is_some_and(|other| other.start <= one.end + MAX_GAP_CHARS)
+            });
+            if is_near {
+                held += weight;
+            }
+        }
+        if total > 0.0 { held / total } else { 0.0 }
+    }
+
+    fn spellings<'m>(
+        &self,
+        matches: impl Iterator<Item = &'m Match>,
+    ) -> (Vec<String>, Vec<String>) {
+        let mut exact = BTreeSet::new();
+        let mut folded = BTreeSet::new();
+        for found in matches {
+            let word = &self.words[found.word_idx];
+            if found.is_exact {
+                exact.insert((found.word_idx, word.exact.clone()));
+            } else {
+                folded.insert((found.word_idx, format!("{} → {}", word.exact, found.term)));
+            }
+        }
+        folded.retain(|(word_idx, _)| !exact.iter().any(|(other, _)| other == word_idx));
+        let texts =
+            |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
+        (texts(exact), texts(folded))
+    }
+}
+
+/// Gives the part of a title's letters that words of the query cover.
+fn covered(title: &str, in_title: &[Match]) -> f64 {
+    let chars: Vec<char> = title.chars().collect();
+    let mut is_covered = vec![false; chars.len()];
+    for found in in_title {
+        let end = found.chars.end.min(chars.len());
+        is_covered.iter_mut().take(end).skip(found.chars.start).for_each(|one| *one = true);
+    }
+    let letters = || chars.iter().zip(&is_covered).filter(|(char, _)| char.is_alphanumeric());
+    let n_covered = letters().filter(|(_, is_covered)| **is_covered).count();
+    n_covered as f64 / letters().count().max(1) as f64
+}
+
+/// Tells whether a passage shows another language than the query's. Chinese and Japanese count as
+/// one here: a query of a few characters can be either.
+fn is_foreign(query: Option<Language>, passage: Option<Language>) -> bool {
+    let (Some(query), Some(passage)) = (query, passage) else { return false };
+    let one_of_han = |language| matches!(language, Language::Chinese | Language::Japanese);
+    passage != query && !(one_of_han(passage) && one_of_han(query))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_foreign_when_both_sides_show_theirs() {
+        let english = "The committee met on the first day of the month to agree on the plan.";
+        let check = |query: &str, expected: bool| {
+            let found = is_foreign(shown_language(query), shown_language(english));
+            assert_eq!(found, expected, "{query}");
+        };
+        check("委員会はいつ集まりましたか", true);
+        check("Când s-a întrunit comitetul pentru a stabili planul și cine a fost acolo?", true);
+        check("When did the committee meet, and what was it about?", false);
+        check("committee plan", false);
+        assert!(!is_foreign(Some(Language::Japanese), Some(Language::Chinese)));
+    }
+}

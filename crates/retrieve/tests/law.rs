@@ -1,0 +1,265 @@
+//! The law of the score, at the level of the retriever.
+//!
+//! - A score is a function of the query, the passage and the term statistics of its namespace:
+//!   which other candidates there are changes nothing.
+//! - Neither the limit nor the threshold nor the grouping changes a score.
+//! - Giving other passages vectors changes nothing, and a passage without a vector scores as it
+//!   does by words alone.
+//! - Results are sorted by the score.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::{Embedder, EmbedderId, ModelState};
+use model::{
+    Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span, Timestamp,
+};
+use proptest::prelude::*;
+use retrieve::{Grouping, Pipeline, Request, Response, Retriever, Scope};
+use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
+
+const DIMENSIONS: usize = 32;
+
+const WORDS: [&str; 16] = [
+    "river",
+    "bridge",
+    "the",
+    "of",
+    "tax",
+    "taxes",
+    "budget",
+    "school",
+    "școală",
+    "drumuri",
+    "副業",
+    "許可",
+    "について",
+    "预算",
+    "学校",
+    "2021",
+];
+
+/// Maps each word to a direction, so that texts that share words are near.
+struct WordBag(EmbedderId);
+
+impl WordBag {
+    fn vector(text: &str) -> Vec<f32> {
+        let mut vector = vec![0.02; DIMENSIONS];
+        for word in text.to_lowercase().split_whitespace() {
+            let sum: usize = word.bytes().map(usize::from).sum();
+            vector[sum % DIMENSIONS] += 1.0;
+        }
+        vector
+    }
+}
+
+impl Embedder for WordBag {
+    fn id(&self) -> &EmbedderId {
+        &self.0
+    }
+
+    fn dimensions(&self) -> usize {
+        DIMENSIONS
+    }
+
+    fn max_tokens(&self) -> usize {
+        512
+    }
+
+    fn embed_query(&self, query: &str, _: &Deadline) -> infer::Result<Vec<f32>> {
+        Ok(WordBag::vector(query))
+    }
+
+    fn embed_passages(&self, passages: &[&str], _: &Deadline) -> infer::Result<Vec<Vec<f32>>> {
+        Ok(passages.iter().map(|text| WordBag::vector(text)).collect())
+    }
+}
+
+struct Fixture {
+    store: Arc<Store>,
+    texts: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new(texts: Vec<String>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::fixed(Timestamp(0));
+        let store = Store::open(folder.path(), &Config::for_one_machine(), clock).unwrap();
+        let space = VectorSpace { embedder: "law-bag@1".to_owned(), dimensions: DIMENSIONS };
+        store.create_namespace(&namespace(), &Manifest::current(Some(space))).unwrap();
+        let documents: Vec<Document> =
+            texts.iter().enumerate().map(|(idx, text)| document(idx, text)).collect();
+        store.upsert(&namespace(), &documents).unwrap();
+        Fixture { store: Arc::new(store), texts, _folder: folder }
+    }
+
+    fn embed(&self, which: impl Fn(usize) -> bool) {
+        let vectors: Vec<_> = (0..self.texts.len())
+            .filter(|idx| which(*idx))
+            .map(|idx| (PassageId::new(format!("d{idx}#0")), WordBag::vector(&self.texts[idx])))
+            .collect();
+        self.store.set_vectors(&namespace(), &vectors).unwrap();
+    }
+
+    fn with_model(&self) -> Retriever {
+        let embedder = Arc::new(WordBag(EmbedderId::new("law-bag", "1")));
+        let source = move || Ok(Arc::clone(&embedder) as Arc<dyn Embedder>);
+        Retriever::new(self.store.clone(), Arc::new(source))
+    }
+
+    fn by_words(&self) -> Retriever {
+        Retriever::new(self.store.clone(), Arc::new(|| Err(ModelState::Off)))
+    }
+}
+
+fn namespace() -> NamespaceId {
+    NamespaceId::new("law")
+}
+
+fn document(idx: usize, text: &str) -> Document {
+    Document {
+        id: DocumentId::new(format!("d{idx}")),
+        title: format!("paper {idx}"),
+        attributes: [].into(),
+        metadata: serde_json::Value::Null,
+        fingerprint: String::new(),
+        passages: vec![Passage {
+            id: PassageId::new(format!("d{idx}#0")),
+            ordinal: 0,
+            text: text.to_owned(),
+            span: Span::new(0, text.chars().count()),
+            pointer: Pointer::Line(1),
+            headings: vec![],
+        }],
+    }
+}
+
+struct Asked {
+    filter: Filter,
+    limit: usize,
+    threshold: Option<Score>,
+    grouping: Grouping,
+}
+
+const EVERYTHING: Asked =
+    Asked { filter: Filter::All, limit: 100, threshold: None, grouping: Grouping::Passages };
+
+fn ask(retriever: &Retriever, query: &str, asked: &Asked) -> Response {
+    let scope = Scope { namespace: namespace(), filter: asked.filter.clone() };
+    retriever
+        .search(&Request {
+            query,
+            scopes: &[scope],
+            limit: asked.limit,
+            offset: 0,
+            threshold: asked.threshold,
+            grouping: asked.grouping,
+            pipeline: &Pipeline::default(),
+            deadline: &Deadline::after(Duration::from_secs(60)),
+        })
+        .unwrap()
+}
+
+fn scores(response: &Response) -> BTreeMap<String, f64> {
+    let score =
+        |ranked: &retrieve::Ranked| (ranked.hit.document.to_string(), ranked.hit.score.get());
+    response.hits.iter().map(score).collect()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), 1..12).prop_map(|words| words.join(" "))
+}
+
+fn query() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), 1..5).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn a_score_depends_on_query_passage_and_term_statistics_alone(
+        texts in prop::collection::vec(text(), 2..14),
+        query in query(),
+        n_embedded in 0..14_usize,
+        limit in 1..5_usize,
+        threshold in 0.0..1.0_f64,
+    ) {
+        let fixture = Fixture::new(texts);
+        fixture.embed(|idx| idx < n_embedded);
+        let retriever = fixture.with_model();
+        let all = ask(&retriever, &query, &EVERYTHING);
+        let known = scores(&all);
+        prop_assert!(all.hits.is_sorted_by(|one, other| one.hit.score >= other.hit.score));
+
+        // Limit, threshold and grouping.
+        let threshold = Score::new(threshold);
+        let few = ask(&retriever, &query, &Asked {
+            limit, threshold: Some(threshold), grouping: Grouping::Documents, ..EVERYTHING
+        });
+        for (document, score) in scores(&few) {
+            prop_assert_eq!(known[&document], score);
+            prop_assert!(score >= threshold.get());
+        }
+        let n_over = known.values().filter(|score| **score >= threshold.get()).count();
+        prop_assert_eq!(few.hits.len(), n_over.min(limit));
+        let best = known.values().copied().fold(f64::NEG_INFINITY, f64::max);
+        prop_assert_eq!(
+            few.best_below.map(|below| below.score.get()),
+            (!known.is_empty() && n_over == 0).then_some(best)
+        );
+
+        // Other candidates: each document alone, with the statistics of all.
+        for (document, score) in &known {
+            let only = Filter::Documents(vec![DocumentId::new(document.as_str())]);
+            let alone = ask(&retriever, &query, &Asked { filter: only, ..EVERYTHING });
+            let alone = scores(&alone);
+            prop_assert_eq!(alone.get(document), Some(score), "{}", document);
+        }
+
+        // A passage without a vector is judged by its words.
+        let by_words = scores(&ask(&fixture.by_words(), &query, &EVERYTHING));
+        for (document, score) in &known {
+            let idx: usize = document[1..].parse().unwrap();
+            if idx >= n_embedded {
+                prop_assert_eq!(by_words.get(document), Some(score), "{}", document);
+            }
+        }
+
+        // Vectors of other passages.
+        fixture.embed(|_| true);
+        let later = scores(&ask(&retriever, &query, &EVERYTHING));
+        for (document, score) in &known {
+            let idx: usize = document[1..].parse().unwrap();
+            if idx < n_embedded {
+                prop_assert_eq!(later.get(document), Some(score), "{}", document);
+            }
+        }
+    }
+
+    /// With the same passages beside it in number and words, another neighbour changes nothing.
+    #[test]
+    fn the_order_of_writing_changes_no_score(
+        texts in prop::collection::vec(text(), 2..10),
+        query in query(),
+    ) {
+        let one = Fixture::new(texts.clone());
+        one.embed(|_| true);
+        let other = Fixture::new(texts.iter().rev().cloned().collect());
+        other.embed(|_| true);
+        let found = |fixture: &Fixture| -> Vec<(String, f64)> {
+            let response = ask(&fixture.with_model(), &query, &EVERYTHING);
+            let mut found: Vec<(String, f64)> = response
+                .hits
+                .iter()
+                .map(|ranked| (ranked.passage.passage.text.clone(), ranked.hit.score.get()))
+                .collect();
+            found.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+            found
+        };
+        prop_assert_eq!(found(&one), found(&other));
+    }
+}
