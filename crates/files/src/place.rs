@@ -123,9 +123,9 @@ fn sheets(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     };
     let quotes = ['\'', '"', '`', '‘', '’', '“', '”', ' '];
     let wanted = name.trim_matches(quotes).to_lowercase();
-    let names = passages.iter().filter_map(|passage| match &passage.pointer {
-        Pointer::Sheet { name, .. } => Some(name),
-        _ => None,
+    let names = passages.iter().filter_map(|passage| {
+        let Pointer::Sheet { name, .. } = &passage.pointer else { return None };
+        Some(name)
     });
     let mut names: Vec<&String> = names.filter(|name| name.to_lowercase() == wanted).collect();
     names.dedup();

@@ -46,6 +46,7 @@ pub(crate) fn stage_name(stage: &str) -> (&str, &str) {
         "dense" => ("Vectors", "cosine to the query"),
         "rrf" => ("Fused", "reciprocal ranks, of 1"),
         "bm25" => ("BM25", "over the candidates"),
+        "late_interaction" => ("Compared word by word", "relevance, of 1"),
         "cross_encoder" => ("Re-ranked", "relevance, of 1"),
         other => (other, ""),
     }
@@ -55,7 +56,7 @@ pub(crate) fn stage_name(stage: &str) -> (&str, &str) {
 pub(crate) fn picture(family: &str, ways: &[Way<'_>]) -> Markup {
     let ways = &ways[..ways.len().min(MAX_DRAWN)];
     let mut columns: Vec<&str> = Vec::new();
-    for order in ["atlas", "sparse", "dense", "rrf", "bm25", "cross_encoder"] {
+    for order in ["atlas", "sparse", "dense", "rrf", "bm25", "late_interaction", "cross_encoder"] {
         if ways.iter().any(|way| way.stages.iter().any(|(stage, ..)| *stage == order)) {
             columns.push(order);
         }

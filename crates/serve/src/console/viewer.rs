@@ -162,6 +162,8 @@ impl Viewer {
 
     /// Sends a request to REST as it is, for this person.
     pub(crate) async fn forward(&self, mut request: Request) -> Response {
+        // What the console's own route left there would be taken for the inner route's path.
+        request.extensions_mut().clear();
         request.extensions_mut().insert(FromConsole(Arc::clone(&self.caller)));
         request.extensions_mut().insert(RequestId(self.id.clone()));
         match self.api.0.clone().oneshot(request).await {

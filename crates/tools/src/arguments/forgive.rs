@@ -68,9 +68,9 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
         return converted(schema, &kinds, value, place, notes);
     }
     match value {
-        Value::Object(members) => match schema {
-            Value::Object(schema) => Value::Object(object(schema, members, place, notes)),
-            _ => Value::Object(members),
+        Value::Object(members) => match schema.as_object() {
+            Some(schema) => Value::Object(object(schema, members, place, notes)),
+            None => Value::Object(members),
         },
         Value::Array(elements) => match schema.get("items") {
             Some(items) => Value::Array(
@@ -121,7 +121,9 @@ fn converted(
             Some(Value::String(number.to_string()))
         }
         Value::Bool(is_so) if kinds.contains(&"string") => Some(Value::String(is_so.to_string())),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
     };
     if let Some(scalar) = scalar {
         return scalar;

@@ -28,6 +28,7 @@ pub(super) fn check(spec: &Spec, arguments: &Value) -> Result<(), ToolError> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library adds kinds; each has a sentence")]
 fn order(finding: &ValidationError<'_>) -> (usize, usize) {
     let rank = match finding.kind() {
         Kind::AdditionalProperties { .. } => 0,
@@ -37,6 +38,7 @@ fn order(finding: &ValidationError<'_>) -> (usize, usize) {
     (rank, finding.instance_path().segments().count())
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library adds kinds; each has a sentence")]
 fn refusal(spec: &Spec, finding: &ValidationError<'_>) -> ToolError {
     let place = Place { spec, path: written(finding.instance_path().as_str()) };
     let received: &Value = finding.instance();
@@ -201,9 +203,8 @@ fn no_branch(
     finding: &ValidationError<'_>,
 ) -> ToolError {
     let begun = branches.iter().position(|branch| fits(&strings(branch.get("type")), received));
-    let context = match finding.kind() {
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => context.as_slice(),
-        _ => &[],
+    let (Kind::AnyOf { context } | Kind::OneOfNotValid { context }) = finding.kind() else {
+        return wrong_type(place, &Map::new(), received);
     };
     if let Some(at) = begun
         && let Some(inner) =

@@ -165,7 +165,7 @@ fn files_of_a_search_and_the_text_of_one() {
     let mut world = World::new();
     for n in 0..40 {
         world.folder.write(
-            &format!("shelf/note-{n:02}.txt"),
+            format!("shelf/note-{n:02}.txt"),
             format!("lighthouse number {n} stands alone\n"),
         );
     }
