@@ -27,6 +27,23 @@ const OFF_TOPIC_PART: f64 = 0.007;
 /// The logit of the threshold that this is promised for.
 const THRESHOLD_LOGIT: f64 = 0.405_465;
 
+/// Figures that may only raise a score.
+const RISING: [&str; 13] = [
+    "coverage",
+    "half covered",
+    "bm25_share",
+    "proximity",
+    "title",
+    "title_covered",
+    "title × title_covered",
+    "ln matched",
+    "rarest",
+    "coverage × ln content",
+    "bm25_share × ln content",
+    "vector",
+    "late",
+];
+
 /// The coefficients of a kind of evidence.
 pub(crate) type Curve = Vec<f64>;
 
@@ -65,11 +82,24 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
         .filter(|query| !query.points.is_empty())
         .collect();
     let deviations = standardise(&mut queries);
-    let mut curve = vec![0.0; deviations.len()];
-    for _ in 0..N_ROUNDS {
-        let first = first_of(&queries, &curve);
-        curve = minimise(&queries, &first, curve);
-    }
+    let names = kind.names();
+    let mut curve = loop {
+        let mut curve = vec![0.0; deviations.len()];
+        for _ in 0..N_ROUNDS {
+            let first = first_of(&queries, &curve);
+            curve = minimise(&queries, &first, curve);
+        }
+        // More of the query in a passage must never lower its score: what comes out against it
+        // is left out, and the rest is fitted again.
+        let is_against = |idx: &usize| RISING.contains(&names[*idx]) && curve[*idx] < -1e-9;
+        let against: Vec<usize> = (0..curve.len()).filter(is_against).collect();
+        if against.is_empty() {
+            break curve;
+        }
+        for point in queries.iter_mut().flat_map(|query| &mut query.points) {
+            against.iter().for_each(|idx| point.figures[*idx] = 0.0);
+        }
+    };
     let foreign = kind.names().iter().position(|name| *name == "foreign");
     shift(&queries, &mut curve, foreign);
     curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
