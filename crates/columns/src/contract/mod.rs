@@ -11,7 +11,8 @@ use crate::{
     Sort, SqliteTable, Table, TableSpec, Test, TimeSeries, Value,
 };
 
-use random::{random_query, random_test, random_value};
+pub(crate) use random::{directed, passes_all, random_any, random_filters};
+use random::{random_query, random_value};
 
 const N_ROWS: usize = 200;
 const N_QUERIES: usize = 600;
