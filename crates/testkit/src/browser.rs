@@ -121,6 +121,17 @@ impl Browser {
         answer["result"]["value"].take()
     }
 
+    /// Tells whether an expression is true now; a page that is just changing says no.
+    #[track_caller]
+    pub fn is_true(&mut self, expression: &str) -> bool {
+        let guarded = format!(
+            "(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
+        );
+        let arguments = json!({ "expression": guarded, "returnByValue": true });
+        let answer = self.exchange("Runtime.evaluate", &arguments);
+        answer["result"]["result"]["value"] == json!(true)
+    }
+
     /// Takes a picture of the whole page, as PNG.
     #[track_caller]
     pub fn screenshot(&mut self) -> Vec<u8> {
@@ -133,6 +144,13 @@ impl Browser {
     /// Sends a command of the DevTools protocol and gives its result.
     #[track_caller]
     pub fn command(&mut self, method: &str, params: &Value) -> Value {
+        let mut answer = self.exchange(method, params);
+        assert!(answer.get("error").is_none(), "`{method}`: {answer}");
+        answer["result"].take()
+    }
+
+    #[track_caller]
+    fn exchange(&mut self, method: &str, params: &Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         let mut message = json!({ "id": id, "method": method, "params": params });
@@ -141,9 +159,7 @@ impl Browser {
         }
         let bytes = format!("{message}\0");
         self.commands.write_all(bytes.as_bytes()).expect("the browser listens");
-        let mut answer = self.receive(&format!("`{method}`"), |message| message["id"] == json!(id));
-        assert!(answer.get("error").is_none(), "`{method}`: {answer}");
-        answer["result"].take()
+        self.receive(&format!("`{method}`"), |message| message["id"] == json!(id))
     }
 
     #[track_caller]

@@ -105,7 +105,12 @@ fn statement(
             }
             (GroupBy::Width(width), Dialect::Postgres) => {
                 let number = format!("floor({value}::float8 / {width:?}::float8)");
-                (format!("greatest(least({number}, 9e15), -9e15)::int8"), Cell::Whole)
+                // PostgreSQL's `least` passes over nulls, so a null has to be kept apart.
+                let number = format!(
+                    "CASE WHEN {number} IS NULL THEN NULL \
+                     ELSE greatest(least({number}, 9e15), -9e15)::int8 END"
+                );
+                (number, Cell::Whole)
             }
         };
         keys.push(key);

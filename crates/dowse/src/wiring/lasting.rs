@@ -29,7 +29,9 @@ const FOLDERS: [&str; 6] = ["audit", "store", "uploads", "staging", "charts", "t
 /// folder that holds the configuration itself is somebody's project: only our own folders in it
 /// are narrowed.
 fn keep_private(config: &Config) -> std::io::Result<()> {
-    if std::path::absolute(&config.data_dir)? == std::path::absolute(&config.base)? {
+    if std::path::absolute(std::path::Path::new(".").join(&config.data_dir))?
+        == std::path::absolute(std::path::Path::new(".").join(&config.base))?
+    {
         fs_err::create_dir_all(&config.data_dir)?;
     } else {
         guard::private::create_folder(&config.data_dir)?;

@@ -39,14 +39,14 @@ const REACHED: [(&str, &str, &str); 5] = [
     ("call", "/activity?console=1", "tbody a"),
 ];
 
-/// Waits until an expression is true; the page's own clock is asked, not ours.
+/// Waits until an expression is true, also over a change of the page.
+#[track_caller]
 fn wait_until(browser: &mut Browser, expression: &str) {
-    let waited = format!(
-        "new Promise((done, failed) => {{ let n = 0; const look = () => {{ \
-         if ({expression}) done(true); else if (++n > 600) failed(new Error('never')); \
-         else setTimeout(look, 50); }}; look(); }})"
-    );
-    assert_eq!(browser.evaluate(&waited), true, "{expression}");
+    let begun = std::time::Instant::now();
+    while !browser.is_true(expression) {
+        assert!(begun.elapsed() < crate::house::PATIENCE, "never: {expression}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn an_agent_with_an_address_and_a_key_finds_the_passage() {
     let schema = &tools[0]["inputSchema"];
     assert_eq!(schema["required"], json!(["query"]));
     let properties: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(properties, ["query", "top_k"]);
+    assert_eq!(properties, ["query", "top_k", "cursor"]);
 
     let found = agent.call("search_articles", &json!({ "query": "castle", "top_k": 1 })).success();
     assert_eq!(found["query"], "castle");

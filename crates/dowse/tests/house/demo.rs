@@ -190,5 +190,5 @@ fn an_agent_goes_from_a_question_to_a_chart() {
         demo.server.http().send(&testkit::Request::new("DELETE", &format!("/v1/charts/{id}")));
     assert_eq!(gone.status, 200);
     assert_eq!(demo.server.http().get(path).status, 404);
-    assert_eq!(demo.server.http().get("/v1/charts").json(), json!({ "charts": [] }));
+    assert_eq!(demo.server.http().get("/v1/charts").json(), json!({ "charts": [], "next": null }));
 }

@@ -13,7 +13,8 @@ use testkit::Folder;
 const LIMIT: Duration = Duration::from_secs(150);
 
 /// Guides that cannot run here, and why.
-const NOT_RUN: [(&str, &str); 2] = [
+const NOT_RUN: [(&str, &str); 3] = [
+    ("console.md", "it has no commands"),
     ("contexts.md", "it installs a package from the network"),
     ("turbopuffer.md", "it needs an account of the service"),
 ];

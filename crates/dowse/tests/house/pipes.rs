@@ -17,7 +17,7 @@ fn stdout_holds_only_the_protocol() {
     assert!(listed["tools"].as_array().is_some_and(|tools| !tools.is_empty()));
     let answer = session.call("normalize_ocr_text", &json!({ "text": "ab" })).success();
     assert_eq!(answer["status"], "success");
-    let error = session.call("normalize_ocr_text", &json!({ "text": 5 })).error();
+    let error = session.call("normalize_ocr_text", &json!({ "text": { "a": 5 } })).error();
     assert_eq!(error["error"]["code"], "BAD_REQUEST");
     assert!(session.close().success());
 }

@@ -22,7 +22,7 @@ fn every_call_is_audited() {
         .header("Authorization", &format!("Bearer {key}"))
         .header("X-Request-Id", "request-7");
     repair(&mcp);
-    mcp.call("normalize_ocr_text", &json!({ "text": 5 })).error();
+    mcp.call("normalize_ocr_text", &json!({ "text": { "a": 5 } })).error();
     let entries = audit(&house);
     assert_eq!(entries.len(), 2);
     for (name, value) in [

@@ -147,7 +147,9 @@ impl World {
         let Ok(entries) = fs_err::read_dir(self.folder.path().join("uploads")) else {
             return vec![];
         };
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+        let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        // The file that keeps a backup and an upload apart is no upload.
+        names.filter(|name| name != ".hold").collect()
     }
 
     /// Waits until a job is done.

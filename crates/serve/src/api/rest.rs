@@ -159,7 +159,8 @@ impl Rest {
 
 /// Tells whether an operation takes away text that answers may have held.
 fn deletes_text(name: &str) -> bool {
-    let holds_text = ["/knowledge-bases", "/collections", "/documents", "/projects", "/tables"];
+    let holds_text =
+        ["/knowledge-bases", "/collections", "/documents", "/projects", "/tables", "/charts"];
     name.starts_with("DELETE ") && holds_text.iter().any(|part| name.contains(part))
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tables::demo;
 use testkit::Folder;
 
-use super::{DescribeSchema, QueryTable};
+use super::{AggregateTable, DescribeSchema, QueryTable};
 use crate::contract::{assert_holds_none_of, page};
 
 /// What stands in the source and nowhere else.
@@ -99,10 +99,32 @@ fn describe_schema_of_two_tables() {
 }
 
 #[test]
+fn aggregate_table_schema_and_errors() {
+    let (service, _folder) = one_table();
+    let count = json!([{ "op": "count" }]);
+    let wrong = [
+        json!({}),
+        json!({ "group_by": ["tema"], "measures": count }),
+        json!({ "group_by": ["pay"], "measures": count }),
+        json!({ "measures": [{ "op": "mean", "field": "height" }] }),
+        json!({ "measures": [{ "op": "sum", "field": "name" }] }),
+        json!({ "group_by": [{ "field": "born", "bucket": "decade" }], "measures": count }),
+        json!({ "group_by": [{ "field": "born", "bucket": "month", "time_zone": "Mars/Olympus" }], "measures": count }),
+        json!({ "measures": count, "limit": 501 }),
+    ];
+    insta::assert_snapshot!(page(&AggregateTable::new(service), &Caller::local_admin(), &wrong));
+}
+
+#[test]
 fn descriptions_hold_nothing_from_sources() {
     let (service, _folder) = one_table();
     let caller = Caller::local_admin();
     assert_holds_none_of(&QueryTable::new(service.clone()), &caller, &[SOURCE_TEXT, "Ada", "pay"]);
+    assert_holds_none_of(
+        &AggregateTable::new(service.clone()),
+        &caller,
+        &[SOURCE_TEXT, "Ada", "pay"],
+    );
     assert_holds_none_of(&DescribeSchema::new(service), &caller, &[SOURCE_TEXT, "Ada", "pay"]);
 }
 
