@@ -176,7 +176,7 @@ fn month_named(word: &str) -> Option<i8> {
     let is_named = |month: &&str| {
         word == **month || (word.len() >= 3 && word.len() <= 4 && month.starts_with(&word))
     };
-    MONTHS.iter().position(|month| is_named(&month)).map(|at| at as i8 + 1)
+    MONTHS.iter().position(is_named).map(|at| at as i8 + 1)
 }
 
 fn from_parts(year: i16, month: i8, day: i8, time: &str) -> Option<i64> {

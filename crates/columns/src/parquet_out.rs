@@ -75,7 +75,11 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
                 match cell {
                     Value::Null => builder.append_null(),
                     Value::Text(text) => builder.append_value(text),
-                    other => builder.append_value(other.to_row_json().to_string()),
+                    other @ (Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_)) => builder.append_value(other.to_row_json().to_string()),
                 }
             }
             Arc::new(builder.finish())
@@ -90,7 +94,12 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
             for cell in cells {
                 builder.append_option(match cell {
                     Value::Boolean(flag) => Some(*flag),
-                    _ => None,
+                    Value::Null
+                    | Value::Text(_)
+                    | Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_) => None,
                 });
             }
             Arc::new(builder.finish())
@@ -100,7 +109,12 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
             for cell in cells {
                 builder.append_option(match cell {
                     Value::Timestamp(millis) => Some(*millis),
-                    _ => None,
+                    Value::Null
+                    | Value::Text(_)
+                    | Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::List(_) => None,
                 });
             }
             Arc::new(builder.finish())

@@ -187,7 +187,11 @@ impl Calendar {
                 match self {
                     Calendar::Year => year,
                     Calendar::Quarter => year * 4 + (month - 1) / 3,
-                    _ => year * 12 + month - 1,
+                    Calendar::Month
+                    | Calendar::Week
+                    | Calendar::Day
+                    | Calendar::Hour
+                    | Calendar::Weekday => year * 12 + month - 1,
                 }
             }
         }

@@ -270,8 +270,8 @@ fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
     let n = curve.len();
     let mut slope =
         Slope { loss: ridge(curve), gradient: vec![0.0; n], hessian: vec![vec![0.0; n]; n] };
-    for idx in 1..n {
-        slope.gradient[idx] += RIDGE * curve[idx];
+    for (idx, weight) in curve.iter().enumerate().skip(1) {
+        slope.gradient[idx] += RIDGE * weight;
         slope.hessian[idx][idx] += RIDGE;
     }
     // The level of everything may move freely, but the matrix must stay regular.

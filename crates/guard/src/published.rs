@@ -67,11 +67,7 @@ impl PublishedKeys {
     pub(crate) fn get(&self, kid: &str) -> Result<DecodingKey, Denied> {
         let found = {
             let known = self.known.lock();
-            if let Some(jwk) = known.find(kid) {
-                Some((jwk.clone(), known.is_stale((self.elapsed)())))
-            } else {
-                None
-            }
+            known.find(kid).map(|jwk| (jwk.clone(), known.is_stale((self.elapsed)())))
         };
         if let Some((jwk, is_stale)) = found {
             // Whoever comes while another fetches goes on with the key that is there.

@@ -33,7 +33,6 @@ fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error
 }
 
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "two of many algorithms are accepted")]
     match (algorithm, key.kind()) {
         (Algorithm::HS256, DecodingKeyKind::SecretOrDer(secret)) => {
             Ok(Box::new(Hs256(hmac::Key::new(hmac::HMAC_SHA256, secret))))

@@ -240,7 +240,7 @@ impl Service {
             response.best_below =
                 response.best_below.into_iter().chain(more.best_below).max_by_key(best);
         }
-        response.hits.sort_by(|one, other| other.hit.score.cmp(&one.hit.score));
+        response.hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score));
         if n_left_out > 0 {
             let message = format!(
                 "{n_left_out} of {} collections were not searched: the time was over; ask for \

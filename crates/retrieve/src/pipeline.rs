@@ -99,7 +99,7 @@ impl Retriever {
         warnings.extend(semantic.warnings.iter().cloned());
         if words.found.is_empty() {
             let has_semantic = !semantic.list.found.is_empty();
-            let again = spelling::second_try(&*self.store, request, &question, has_semantic)?;
+            let again = spelling::second_try(&self.store, request, &question, has_semantic)?;
             if let Some((corrected, list)) = again {
                 let message = format!(
                     "no passage has the words `{}`; searched for `{}`",
@@ -166,7 +166,7 @@ impl Retriever {
             Ok(embedder) => embedder,
             Err(semantic) => {
                 let begun = Instant::now();
-                let words = by_words(&*self.store, request, &question.for_words, &question.filter);
+                let words = by_words(&self.store, request, &question.for_words, &question.filter);
                 let skipped = words.as_ref().err().map(ToString::to_string);
                 timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
                 let skipped = semantic.skipped.clone();
@@ -179,12 +179,12 @@ impl Retriever {
                 let begun = Instant::now();
                 let semantic =
                     by_embedding(self, request, question, &*embedder, |vector, warnings| {
-                        by_vector(&*self.store, request, vector, &question.filter, warnings)
+                        by_vector(&self.store, request, vector, &question.filter, warnings)
                     });
                 (semantic, begun.elapsed())
             });
             let begun = Instant::now();
-            let words = by_words(&*self.store, request, &question.for_words, &question.filter);
+            let words = by_words(&self.store, request, &question.for_words, &question.filter);
             let words = (words, begun.elapsed());
             let semantic = semantic.join().unwrap_or_else(|_| {
                 let message = "search by vector was skipped: it ended unexpectedly";

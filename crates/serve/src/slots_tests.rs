@@ -147,7 +147,7 @@ proptest! {
                     held[at].1.lender().take_back();
                     has_overdrawn = true;
                 }
-                _ => {}
+                Step::End(_) | Step::GiveUp(_) | Step::Lend(_) | Step::TakeBack(_) => {}
             }
             waiting.retain_mut(|(n, wait)| match wait.as_mut().poll(&mut context) {
                 std::task::Poll::Ready(slot) => { held.push((*n, slot.unwrap())); false }

@@ -152,7 +152,13 @@ fn rounded(cell: &Cell) -> Cell {
             let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
             Cell::Real((number * scale).round() / scale)
         }
-        other => other.clone(),
+        other @ (Cell::Null
+        | Cell::Text(_)
+        | Cell::Integer(_)
+        | Cell::Real(_)
+        | Cell::Boolean(_)
+        | Cell::Timestamp(_)
+        | Cell::List(_)) => other.clone(),
     }
 }
 

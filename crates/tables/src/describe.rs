@@ -123,7 +123,12 @@ fn brief_figures(facet: &columns::Facet) -> Option<String> {
     if let (Some(min), Some(max)) = (&facet.min, &facet.max) {
         let shown = |value: &columns::Value| match value {
             columns::Value::Timestamp(millis) => columns::to_iso(*millis)[..10].to_owned(),
-            other => other.to_json().to_string(),
+            other @ (columns::Value::Null
+            | columns::Value::Text(_)
+            | columns::Value::Integer(_)
+            | columns::Value::Real(_)
+            | columns::Value::Boolean(_)
+            | columns::Value::List(_)) => other.to_json().to_string(),
         };
         return Some(format!("{}..{}", shown(min), shown(max)));
     }

@@ -202,7 +202,12 @@ impl Tested<'_> {
         }
         match field.field_type {
             FieldType::Timestamp => self.moment(value, end).map(Cell::Timestamp),
-            _ => self.cell(field, value),
+            FieldType::String
+            | FieldType::Number
+            | FieldType::Boolean
+            | FieldType::StringLiteral
+            | FieldType::Array
+            | FieldType::Sort => self.cell(field, value),
         }
     }
 
@@ -241,7 +246,11 @@ impl Tested<'_> {
             FieldType::Boolean => {
                 let flag = match value {
                     Value::String(text) => text.to_ascii_lowercase().parse().ok(),
-                    other => other.as_bool(),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => other.as_bool(),
                 };
                 flag.map(Cell::Boolean).ok_or_else(|| wrong_type(name, "true or false", value))
             }
@@ -267,7 +276,9 @@ impl Tested<'_> {
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
-            _ => return Err(wrong_type(self.name, "a string", value)),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                return Err(wrong_type(self.name, "a string", value));
+            }
         };
         let n_chars = text.chars().count();
         if n_chars > MAX_FILTER_CHARS {
@@ -286,7 +297,9 @@ impl Tested<'_> {
             Value::Array(values) => values.clone(),
             Value::String(text) if text.is_empty() => Vec::new(),
             Value::Object(_) => return Err(wrong_type(self.name, "an array", value)),
-            one => vec![one.clone()],
+            one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+                vec![one.clone()]
+            }
         };
         if values.len() > MAX_FILTER_VALUES {
             return Err(Error::OutOfBounds {

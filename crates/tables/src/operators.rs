@@ -69,7 +69,11 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                 let is_null = Test::AnyOf(vec![Cell::Null]);
                 let wants_null = match value {
                     Value::String(text) => text.to_ascii_lowercase().parse().ok(),
-                    other => other.as_bool(),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => other.as_bool(),
                 };
                 let wants_null = wants_null.ok_or_else(|| {
                     wrong_type(&format!("{}.is_null", tested.name), "true or false", value)

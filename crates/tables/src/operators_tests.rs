@@ -49,6 +49,7 @@ fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(10))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
 fn names(arguments: Value) -> Vec<String> {
     let (service, _folder) = service();
     let request = QueryRequest::from_json(&arguments).unwrap();
@@ -57,6 +58,7 @@ fn names(arguments: Value) -> Vec<String> {
     rows.iter().map(|row| row["name"].as_str().unwrap_or("-").to_owned()).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "filters are written in place")]
 #[track_caller]
 fn check(filters: Value, expected: &[&str]) {
     assert_eq!(names(json!({ "filters": filters })), expected, "{filters}");

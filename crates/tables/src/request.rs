@@ -333,7 +333,11 @@ pub fn describe_table_name(arguments: &Value) -> Result<Option<String>> {
 pub(crate) fn sort(value: &Value) -> Result<Vec<SortRequest>> {
     match value {
         Value::Array(list) => list.iter().map(one_sort).collect(),
-        one => Ok(vec![one_sort(one)?]),
+        one @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => Ok(vec![one_sort(one)?]),
     }
 }
 
@@ -385,7 +389,11 @@ pub(crate) fn unknown_name<N: AsRef<str>>(
 fn names(field: &str, value: &Value) -> Result<Vec<String>> {
     match value {
         Value::Array(list) => list.iter().map(|name| text(field, name)).collect(),
-        one => Ok(vec![text(field, one)?]),
+        one @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => Ok(vec![text(field, one)?]),
     }
 }
 

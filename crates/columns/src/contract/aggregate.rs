@@ -40,6 +40,7 @@ impl Model {
         }
     }
 
+    #[expect(clippy::type_complexity, reason = "a plain scan keeps what it needs in plain tuples")]
     fn aggregated(&self, wanted: &Aggregate) -> crate::AggregateAnswer {
         let passing: Vec<&Vec<Value>> =
             self.rows.iter().filter(|row| passes_all(row, &wanted.filters, &wanted.any)).collect();
@@ -117,7 +118,12 @@ fn key_of(value: &Value, by: &GroupBy) -> (Value, Value) {
             let date = zoned.date();
             let order = match calendar {
                 Calendar::Weekday => f64::from(zoned.weekday().to_monday_zero_offset()),
-                _ => millis as f64,
+                Calendar::Year
+                | Calendar::Quarter
+                | Calendar::Month
+                | Calendar::Week
+                | Calendar::Day
+                | Calendar::Hour => millis as f64,
             };
             let shown = match calendar {
                 Calendar::Year => date.to_string()[..4].to_owned(),
@@ -191,7 +197,7 @@ fn random_aggregate(numbers: &mut Numbers) -> Aggregate {
             let by = match (column, numbers.below(3)) {
                 ("at", 1 | 2) => GroupBy::Calendar(
                     *numbers.pick(&Calendar::ALL),
-                    Zone::named(*numbers.pick(&ZONES)).unwrap(),
+                    Zone::named(ZONES[numbers.below(ZONES.len() as u64) as usize]).unwrap(),
                 ),
                 ("size" | "ratio", 1) => GroupBy::Width(*numbers.pick(&[0.5, 3.0, 10.0, 64.0])),
                 _ => GroupBy::Value,

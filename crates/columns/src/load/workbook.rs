@@ -72,7 +72,11 @@ fn push(table: &mut TableBuilder, column: usize, cell: &Data) {
         }
         Data::Float(number) => Raw::Real(*number),
         Data::Bool(flag) => Raw::Boolean(*flag),
-        other => {
+        other @ (Data::String(_)
+        | Data::DateTime(_)
+        | Data::DateTimeIso(_)
+        | Data::DurationIso(_)
+        | Data::Error(_)) => {
             let text = text_of(other);
             let text = table.cut(&text).to_owned();
             table.columns[column].push(Raw::Text(&text));
@@ -90,6 +94,13 @@ fn text_of(cell: &Data) -> String {
             let millis = (moment.as_f64() - 25_569.0) * 86_400_000.0;
             crate::to_iso(millis.round() as i64)
         }
-        other => other.to_string(),
+        other @ (Data::Int(_)
+        | Data::Float(_)
+        | Data::String(_)
+        | Data::Bool(_)
+        | Data::DateTimeIso(_)
+        | Data::DurationIso(_)
+        | Data::Error(_)
+        | Data::Empty) => other.to_string(),
     }
 }

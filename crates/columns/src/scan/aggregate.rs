@@ -328,7 +328,10 @@ impl<'d> Part<'d> {
                     Distinct::Timestamps(moments) => {
                         (1..n_codes).map(|code| numbering.next(moments.value(code))).collect()
                     }
-                    _ => Vec::new(),
+                    Distinct::Text(_)
+                    | Distinct::Integers(_)
+                    | Distinct::Reals(_)
+                    | Distinct::Booleans(_) => Vec::new(),
                 }
             }
             GroupBy::Width(width) => (1..n_codes as u32)

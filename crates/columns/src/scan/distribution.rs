@@ -63,7 +63,7 @@ pub(crate) fn of_counts(column: &Column, counts: &[u32]) -> Option<Distribution>
     };
     let n: u64 = present().map(|(_, count)| count).sum();
     let first = column.distinct.value(present().next()?.0);
-    let last = column.distinct.value(present().last()?.0);
+    let last = column.distinct.value(present().next_back()?.0);
     let plan = Plan::of(&first, &last)?;
     let mut totals = vec![0; plan.n_bars];
     let mut quantiles = Vec::with_capacity(QUANTILES.len());

@@ -59,7 +59,10 @@ impl<'d> Plan<'d> {
                         .unwrap_or(0);
                     u128::from(largest) * dataset.n_rows() as u128 <= i64::MAX as u128
                 }
-                _ => true,
+                Distinct::Text(_)
+                | Distinct::Reals(_)
+                | Distinct::Booleans(_)
+                | Distinct::Timestamps(_) => true,
             };
             if n_counters <= MAX_COUNTERS {
                 Way::Counters
@@ -251,6 +254,7 @@ impl Collected {
     }
 
     /// Collects groups whose rows are known.
+    #[expect(clippy::needless_pass_by_value, reason = "both are used up here")]
     pub(super) fn of_rows(
         plan: &Plan<'_>,
         groups: Vec<u32>,

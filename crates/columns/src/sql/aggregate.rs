@@ -59,7 +59,12 @@ pub(super) fn aggregate(
 fn sum(cell: Value) -> Value {
     match cell {
         Value::Text(digits) => digits.parse().map_or(Value::Null, whole_sum),
-        other => other,
+        other @ (Value::Null
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Boolean(_)
+        | Value::Timestamp(_)
+        | Value::List(_)) => other,
     }
 }
 

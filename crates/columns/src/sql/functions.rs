@@ -53,6 +53,7 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the value is used up")]
 fn held(value: Value) -> Held {
     match value {
         Value::Integer(number) | Value::Timestamp(number) => Held::Integer(number),

@@ -100,7 +100,12 @@ fn disk(data_dir: &Path) -> Value {
 fn model_state(folder: &Path, model: &str) -> String {
     match infer::models::state(folder, model) {
         infer::ModelState::Ready { .. } => "ready".to_owned(),
-        other => format!("{other:?}"),
+        other @ (infer::ModelState::Off
+        | infer::ModelState::Pulling { .. }
+        | infer::ModelState::Loading { .. }
+        | infer::ModelState::Missing { .. }
+        | infer::ModelState::Broken { .. }
+        | infer::ModelState::ProviderDown { .. }) => format!("{other:?}"),
     }
 }
 

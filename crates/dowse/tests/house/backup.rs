@@ -120,7 +120,7 @@ fn what_is_no_backup_or_is_damaged_is_refused() {
     let house = House::start(CONFIG);
     add_documents(&house, 2);
     succeeds(&run("backup", &house.folder, "copy"));
-    let whole = std::fs::read(house.folder.join("copy")).unwrap();
+    let whole = fs_err::read(house.folder.join("copy")).unwrap();
     let refused = |bytes: &[u8], reason: &str| {
         let other = Folder::new();
         other.write("dowse.toml", "data_dir = \"data\"\n");

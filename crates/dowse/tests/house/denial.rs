@@ -139,7 +139,7 @@ fn failed_logins_are_counted_audited_and_logged() {
     assert!(metrics.contains("dowse_login_failures_total{reason=\"invalid\"} 7"), "{metrics}");
     assert!(house.server.stderr().contains("a login failed"));
     let audit = house.folder.join("data/audit/audit.jsonl");
-    let audit = std::fs::read_to_string(audit).unwrap();
+    let audit = fs_err::read_to_string(audit).unwrap();
     let logins: Vec<Value> = audit
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -162,7 +162,7 @@ mod memory {
 
     /// The most memory that the server has ever held, in kibibytes.
     fn peak_kib(house: &House) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", house.server.id()));
+        let status = fs_err::read_to_string(format!("/proc/{}/status", house.server.id()));
         let line =
             status.unwrap().lines().find(|line| line.starts_with("VmHWM")).map(str::to_owned);
         line.unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()

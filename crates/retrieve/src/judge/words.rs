@@ -23,7 +23,7 @@ pub(super) fn judge(
     let weighed = request
         .scopes
         .iter()
-        .map(|scope| WeighedWords::new(&*retriever.store, scope, &question.plain, &question.words))
+        .map(|scope| WeighedWords::new(&retriever.store, scope, &question.plain, &question.words))
         .collect::<Result<Vec<_>>>()?;
     let mut passages = fetch(retriever, request, &fused)?;
     let candidates: Vec<(u32, Fused, StoredPassage)> = (1..)

@@ -83,6 +83,7 @@ fn uuid() -> String {
 
 /// Writes the rows; a failure on the way breaks the download off, so that nobody takes a part
 /// for the whole.
+#[expect(clippy::needless_pass_by_value, reason = "the stream ends when its sender is dropped")]
 fn write(
     service: &Service,
     link: &ExportLink,

@@ -282,6 +282,6 @@ fn described(value: &Value) -> String {
             }
             shown
         }
-        other => other.to_string(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.to_string(),
     }
 }

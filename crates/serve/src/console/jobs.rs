@@ -71,7 +71,9 @@ fn result(value: &Value) -> Markup {
                 span .note { (name) " " } (shown(value)) " "
             }
         },
-        other => html! { (shown(other)) },
+        other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            html! { (shown(other)) }
+        }
     }
 }
 

@@ -190,7 +190,11 @@ fn fact(value: &Value) -> Markup {
         Value::Object(members) => {
             html! { dl .facts { @for (name, value) in members { dt { (name) } dd { (shown(value)) } } } }
         }
-        other => html! { p { (shown(other)) } },
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)) => html! { p { (shown(other)) } },
     }
 }
 

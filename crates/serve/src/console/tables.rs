@@ -462,7 +462,9 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Array(elements) => elements.iter().map(cell).collect::<Vec<_>>().join(";"),
-        other => shown(other),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+            shown(other)
+        }
     }
 }
 

@@ -154,6 +154,7 @@ async fn run(viewer: &Viewer, tool: &Listed, params: &Params) -> Ran {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a call is shown once")]
 fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>) -> Markup {
     let spec = &tool.spec;
     let address = viewer.href(&format!("/tools/{}", encoded(&spec.name)));

@@ -114,7 +114,11 @@ impl Viewer {
         let _gone = cancelled.clone().drop_guard();
         let arguments = match arguments {
             Value::Object(arguments) => arguments,
-            _ => Map::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new(),
         };
         let request = call::Request {
             caller: Arc::clone(&self.caller),
@@ -271,6 +275,7 @@ impl FromRequest<Doors> for Posted {
 }
 
 /// Refuses what does not come from a page of this server.
+#[expect(clippy::result_large_err, reason = "a refusal is a whole page")]
 pub(crate) fn check_token(viewer: &Viewer, token: &str) -> Result<(), Response> {
     if viewer.seal().is_form_token(&viewer.session, token) {
         return Ok(());

@@ -48,10 +48,12 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
 pub fn is_function_word(folded: &str, language: Language) -> bool {
     let is_listed =
         stop_words::languages_of(folded).is_some_and(|languages| languages.contains(language));
-    let more = match language {
-        Language::English => ENGLISH,
-        Language::Romanian => ROMANIAN,
-        _ => "",
+    let more = if language == Language::English {
+        ENGLISH
+    } else if language == Language::Romanian {
+        ROMANIAN
+    } else {
+        ""
     };
     is_listed || more.split_ascii_whitespace().any(|word| word == folded)
 }

@@ -46,6 +46,10 @@ impl Plain {
     }
 
     /// Says in places of the source what was found in the plain text.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the place in the plain text means nothing afterwards"
+    )]
     pub(super) fn in_source(&self, piece: PrivatePiece, source: &str) -> Option<PrivatePiece> {
         let start = *self.from.get(piece.bytes.start)?;
         let last = *self.from.get(piece.bytes.end.checked_sub(1)?)?;

@@ -119,10 +119,12 @@ fn keep_results(response: &mut Value, n_results: usize) {
 
 /// Writes an error of the family with the codes of the server.
 pub(super) fn refused(error: &filters::Error) -> ToolError {
-    let code = match error {
-        filters::Error::Away { .. } => Code::Unavailable,
-        error if error.is_callers() => Code::BadRequest,
-        _ => Code::InternalError,
+    let code = if matches!(error, filters::Error::Away { .. }) {
+        Code::Unavailable
+    } else if error.is_callers() {
+        Code::BadRequest
+    } else {
+        Code::InternalError
     };
     ToolError::new(code, error.to_string())
 }

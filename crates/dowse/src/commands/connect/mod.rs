@@ -34,7 +34,9 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
     if args.write {
         let changed = match client.shape {
             Shape::Toml => write::add_to_toml(&file, &args.name, &entry)?,
-            shape => write::add_to_json(&file, shape.key(), &args.name, &entry)?,
+            shape @ (Shape::McpServers | Shape::Plain | Shape::VsCode | Shape::Gemini) => {
+                write::add_to_json(&file, shape.key(), &args.name, &entry)?
+            }
         };
         let done = if changed { "added to" } else { "was in" };
         print::note(format!("`{}` {done} {}; {}", args.name, file.display(), client.afterwards));
@@ -50,7 +52,7 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
     }
     match client.shape {
         Shape::Toml => print::line(write::toml_section(&args.name, &entry)?),
-        shape => {
+        shape @ (Shape::McpServers | Shape::Plain | Shape::VsCode | Shape::Gemini) => {
             let whole = json!({ shape.key(): { args.name.as_str(): entry } });
             print::line(serde_json::to_string_pretty(&whole)?);
         }

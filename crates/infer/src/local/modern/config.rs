@@ -1,6 +1,6 @@
 //! The shape of a ModernBERT model, from its `config.json`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -61,8 +61,8 @@ impl ModernConfig {
         ModernConfig::from_json(&config, &path)
     }
 
-    fn from_json(config: &Value, path: &PathBuf) -> Result<Self> {
-        let bad = |problem: String| Error::BadModelFile { path: path.clone(), problem };
+    fn from_json(config: &Value, path: &Path) -> Result<Self> {
+        let bad = |problem: String| Error::BadModelFile { path: path.to_owned(), problem };
         let number = |key: &str, default: u64, max: u64| match config[key].as_u64() {
             None if config[key].is_null() => Ok(default as usize),
             Some(value) if (1..=max).contains(&value) => Ok(value as usize),
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn read(config: &Value) -> Result<ModernConfig> {
-        ModernConfig::from_json(config, &PathBuf::from("config.json"))
+        ModernConfig::from_json(config, Path::new("config.json"))
     }
 
     #[test]

@@ -70,6 +70,7 @@ impl Tensors<'_> {
         }
         let data = view.data();
         let (pairs, quads) = (data.as_chunks::<2>().0, data.as_chunks::<4>().0);
+        #[expect(clippy::wildcard_enum_match_arm, reason = "types that the format may gain too")]
         let values = match view.dtype() {
             Dtype::F32 => quads.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             Dtype::F16 => pairs.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect(),
