@@ -131,7 +131,7 @@ impl Store {
         health::examine(&*self.catalogue, &*self.engine, &behind)
     }
 
-    /// Writes a copy of everything that cannot be derived; see [`Catalogue::backup`].
+    /// Writes a copy of everything that cannot be derived; see [`crate::Catalogue::backup`].
     pub fn backup(&self, file: &Path) -> Result<()> {
         self.catalogue.backup(file)
     }
