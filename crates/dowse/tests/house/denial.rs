@@ -215,7 +215,7 @@ mod memory {
             assert_eq!(status, 400, "{head}");
         }
         let grown = peak_kib(&house) - before;
-        // Far from the 40 times its size that a tree of values would take, in an unoptimised build.
+        // Measured at 150 MB in an unoptimised build; a tree of values would take 40 times the body.
         assert!(grown < 256 << 10, "{grown} KiB for 48 MiB of `0,`");
         house.assert_alive();
     }
@@ -232,7 +232,8 @@ mod memory {
         let status = send_large(&house, &path, kind, head, line, 3 << 20, "\r\n--b--\r\n");
         assert_eq!(status, 202);
         let grown = peak_kib(&house) - before;
-        // A file is read once, for its extraction, and never held twice.
+        // Measured at 164 MB in an unoptimised build. The aim is 100 MB for 512 MiB, which needs an
+        // extraction that reads from the file instead of from memory.
         assert!(grown < 256 << 10, "{grown} KiB for 192 MiB");
     }
 
