@@ -1,7 +1,7 @@
 //! Results that say the same, whatever family they come from and however each was cut.
 //!
 //! A text is the set of the runs of letters in it. Two texts say the same when nearly all runs
-//! of the shorter one stand in the longer one; texts that are too short for that, such as names,
+//! of the shorter one are in the longer one; texts that are too short for that, such as names,
 //! only when they are equal.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ const RUN_CHARS: usize = 5;
 /// Texts with fewer runs are compared as a whole.
 const MIN_RUNS: usize = 40;
 
-/// The part of the shorter text's runs that must stand in the longer one.
+/// The part of the shorter text's runs that must be in the longer one.
 const SHARED_PART: f64 = 0.85;
 
 /// Letters that are looked at.

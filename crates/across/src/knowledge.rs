@@ -1,6 +1,6 @@
 //! Knowledge bases as a source.
 
-use knowledge::{DocumentText, FoundChunk, Service};
+use knowledge::{ChunkHit, DocumentText, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::json;
 
@@ -111,7 +111,7 @@ impl Source for KnowledgeBases {
     }
 }
 
-fn hit_of(chunk: FoundChunk) -> Hit {
+fn hit_of(chunk: ChunkHit) -> Hit {
     Hit {
         thing: chunk.document_id,
         position: chunk.chunk_index,

@@ -1,6 +1,6 @@
 //! One question over every family that a caller may see, with one order and no duplicates.
 //!
-//! Each family stands behind the trait [`Source`]. [`Service::search`] asks them all, merges by
+//! Each family is behind the trait [`Source`]. [`Service::search`] asks them all, merges by
 //! calibrated score (which means the same in every family), folds results that say the same, and
 //! gives each an id that [`Service::fetch`] takes back. An id is opaque and stable, and opens
 //! nothing by itself: the family checks the caller again.

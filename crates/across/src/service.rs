@@ -62,7 +62,7 @@ impl Service {
 
     /// Finds things in every family, best first: by score, which means the same everywhere.
     ///
-    /// Of equal scores the families take turns, in each one's own order, so that none stands in
+    /// Of equal scores the families take turns, in each one's own order, so that none is in
     /// front of the others. What says the same as a better result is named there and left out.
     pub fn search(
         &self,

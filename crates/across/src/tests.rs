@@ -220,7 +220,7 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     let (_, fetched) = service.fetch(&caller, &merged[0].id, &WHOLE).unwrap();
     assert!(fetched.text.contains("Red Kite"));
 
-    // Text of a source never stands in an id, where nobody would redact it.
+    // Text of a source never is in an id, where nobody would redact it.
     let (merged, _) = service.search(&caller, "ann example", 10, &soon());
     let found = merged.iter().find(|merged| merged.hit.snippet.contains("ann@")).unwrap();
     assert!(found.id.len() <= 24, "{}", found.id);
@@ -245,14 +245,14 @@ fn tables_of_others_do_not_exist() {
 }
 
 /// Knowledge bases in a folder of their own.
-struct World {
+struct Fixture {
     service: knowledge::Service,
     queue: Arc<JobQueue>,
     _workers: Workers,
     _folder: tempfile::TempDir,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::fixed(Timestamp(7));
@@ -278,7 +278,7 @@ impl World {
         });
         slot.set(service.clone());
         let workers = Workers::start(&queue).unwrap();
-        World { service, queue, _workers: workers, _folder: folder }
+        Fixture { service, queue, _workers: workers, _folder: folder }
     }
 
     fn add(&self, caller: &Caller, visibility: Visibility, text: &str) {
@@ -294,7 +294,7 @@ impl World {
 
 #[test]
 fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
-    let world = World::new();
+    let world = Fixture::new();
     let (ann, eve) = (member("acme"), member("other"));
     let text =
         "Remote work is allowed on three days a week, when the manager agrees before. ".repeat(30);

@@ -7,7 +7,7 @@ use text::{Analyzer, LanguageSet, QueryWord, Scratch, TokenKind, detect_language
 const MAX_WORDS: usize = 64;
 
 /// Two words of the question follow each other in a text when no more characters than these
-/// stand between them.
+/// are between them.
 const MAX_GAP_CHARS: usize = 8;
 
 /// The words of a question that say what it is about.
@@ -16,9 +16,9 @@ pub(crate) struct Words(Vec<QueryWord>);
 /// What the words say of a text.
 pub(crate) struct Fit {
     pub(crate) score: Score,
-    /// The part of the question's worth whose words stand in the text.
+    /// The part of the question's worth whose words are in the text.
     pub(crate) coverage: f64,
-    /// The words of the question that stand in the text.
+    /// The words of the question that are in the text.
     pub(crate) found: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Words {
         self.0.len()
     }
 
-    /// Gives the longest words as they may stand inside a text, without their endings, with
+    /// Gives the longest words as they may be inside a text, without their endings, with
     /// their positions.
     pub(crate) fn longest(&self, limit: usize) -> Vec<(usize, String)> {
         let mut roots: Vec<(usize, String)> = self.0.iter().map(root_of).enumerate().collect();

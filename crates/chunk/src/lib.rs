@@ -6,7 +6,7 @@
 //! what follows, tables and code in one piece where they fit, and the place in the source (page,
 //! slide, line) kept for every passage.
 //!
-//! Both promise the same laws. Every character that is not blank stands in some chunk; the text
+//! Both promise the same laws. Every character that is not blank is in some chunk; the text
 //! at a chunk's span is the chunk; spans count characters and never split one; cutting ends, in
 //! time that grows with the text and not faster.
 //!

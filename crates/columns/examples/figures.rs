@@ -1,4 +1,4 @@
-//! Prints the figures of the room to stderr: `cargo run --release --example figures -- FOLDER`.
+//! Prints the figures of the crate to stderr: `cargo run --release --example figures -- FOLDER`.
 
 use std::path::Path;
 

@@ -33,7 +33,7 @@ impl Dataset {
     /// Reads a CSV, TSV, JSON, JSON lines or Parquet file into memory.
     ///
     /// Fails when the file cannot be read at all or lacks a column of the specification; cells
-    /// that do not fit become null and stand in [`Dataset::report`].
+    /// that do not fit become null and are in [`Dataset::report`].
     pub fn read(path: &Path, spec: &TableSpec) -> Result<Self> {
         let (columns, report) = load::read_file(path, spec)?;
         Ok(Dataset::new(columns, report, 0))

@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// What RFC 4180 writes is what is read, whatever stands in the cells.
+    /// What RFC 4180 writes is what is read, whatever is in the cells.
     #[test]
     fn quoted_cells_come_back_as_they_were(
         rows in proptest::collection::vec(proptest::collection::vec("[ -~\n\r\"ș日]{0,12}", 3), 1..20),

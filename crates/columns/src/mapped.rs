@@ -1,4 +1,4 @@
-//! Memory-mapped column files. This is the room's only unsafe file.
+//! Memory-mapped column files. This is the crate's only unsafe file.
 
 #![expect(unsafe_code, reason = "mapping a file is unsafe by nature; see the SAFETY comment")]
 

@@ -133,7 +133,7 @@ pub struct AnyGroup {
 /// A condition on a cell. In a cell with several values, one that fulfils it is enough.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
-    /// The text stands inside the cell.
+    /// The text is inside the cell.
     Contains {
         /// The text.
         text: String,

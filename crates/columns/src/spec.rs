@@ -30,7 +30,7 @@ impl Kind {
     }
 }
 
-/// How many values stand in one cell.
+/// How many values are in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cells {

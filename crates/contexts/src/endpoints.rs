@@ -183,7 +183,7 @@ impl Service {
         Ok(Some(OpenEndpoint { tools, caller }))
     }
 
-    /// Checks that tools may stand at an endpoint together.
+    /// Checks that tools may be at an endpoint together.
     fn bindable(
         &self,
         caller: &Caller,
@@ -200,7 +200,7 @@ impl Service {
         for (tool_idx, id) in tool_ids.iter().enumerate() {
             let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
             let problem = if tool_ids[..tool_idx].contains(id) {
-                Some(format!("the tool `{id}` stands twice in `tool_ids`"))
+                Some(format!("the tool `{id}` occurs twice in `tool_ids`"))
             } else if tool.project_id != project.id {
                 Some(format!("the tool `{id}` belongs to another project than the endpoint"))
             } else {

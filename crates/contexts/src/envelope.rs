@@ -88,6 +88,6 @@ mod tests {
         check(r#"{"data": []}"#, "`name` is missing");
         check(r#"{"name": 5, "data": []}"#, "`name` is no string");
         check(r#"{"name": "n", "data": [], "dta": 1}"#, "unknown member `dta`");
-        check(r#"{"name": "n", "data": [1,]}"#, "`]` stands where a value is expected at line 1");
+        check(r#"{"name": "n", "data": [1,]}"#, "found `]` where a value is expected at line 1");
     }
 }

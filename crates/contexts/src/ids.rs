@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 /// Everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Characters of a content hash that stand in an id.
+/// Characters of a content hash that are in an id.
 const HASH_CHARS: usize = 12;
 
-/// Characters of a pointer's hash that stand in a short id.
+/// Characters of a pointer's hash that are in a short id.
 const POINTER_HASH_CHARS: usize = 24;
 
 /// Room for `:chunk_` and a number behind the id of a string.

@@ -74,7 +74,7 @@ pub use objects::{
     Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, Table, Tool, ToolKind,
 };
 pub use projects::{NewProject, ProjectChange};
-pub use search::{Chunk, Found, FoundAnywhere, FoundChunk};
+pub use search::{Chunk, ChunkHit, SearchResults, TableHits};
 pub use service::{Service, ServiceConfig};
 pub use tables::{Staged, Upload};
 pub use tools::{NewTool, ToolChange};

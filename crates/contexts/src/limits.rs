@@ -40,7 +40,7 @@ pub const MAX_PATH_BYTES: usize = 16_384;
 pub const PART_BYTES: usize = 262_144;
 /// Pieces of a document written in one commit; they are in memory until then.
 pub const PARTS_PER_COMMIT: usize = 8;
-/// Places of a document that stand in one row of the catalogue.
+/// Places of a document that are in one row of the catalogue.
 pub const MARKS_PER_ROW: usize = 2_048;
 /// Places of one document where a walk can begin; each takes 24 bytes of memory while the
 /// document arrives.

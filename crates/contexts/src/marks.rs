@@ -99,7 +99,7 @@ impl Lookup {
         Lookup { catalogue, document, row: None }
     }
 
-    /// Tells whether a key of an object that stands far behind its beginning must have a mark.
+    /// Tells whether a key of an object that is far behind its beginning must have a mark.
     pub(crate) fn is_complete(&self) -> bool {
         self.document.marks.as_ref().is_some_and(|directory| directory.is_complete)
     }

@@ -10,7 +10,7 @@ use crate::json::{Event, Kind, Walk};
 use crate::objects::Table;
 use crate::outline::Outline;
 use crate::reader::Reader;
-use crate::seek::{Found, OpenDocument};
+use crate::seek::{LocatedNode, OpenDocument};
 use crate::tools::json_path;
 use crate::{Error, Result, Service, limits};
 
@@ -58,7 +58,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Gives what stands around the text, which is at this place of an answer.
+    /// Gives what is around the text, which is at this place of an answer.
     pub fn around(&self, at: &str) -> Around {
         let name = self.json_pointer.rsplit('/').find(|part| part.parse::<u64>().is_err());
         Around {
@@ -111,7 +111,7 @@ impl Service {
             ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
         let missing = || Error::NoNode { pointer: request.json_path.clone() };
-        let Found { event, mut walk } =
+        let LocatedNode { event, mut walk } =
             opened.ok_or(Error::Busy)?.find(&wanted)?.ok_or_else(missing)?;
         let mut node = Node {
             table_id: table.id.clone(),

@@ -131,7 +131,7 @@ fn members(given: &[Member]) -> Result<Vec<Member>> {
             let problem = if subject.is_empty() {
                 Some("`subject` of a member must not be empty".to_owned())
             } else if !seen.insert(subject.clone()) {
-                Some(format!("the member `{subject}` stands twice in `members`"))
+                Some(format!("the member `{subject}` occurs twice in `members`"))
             } else {
                 None
             };

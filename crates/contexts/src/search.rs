@@ -42,7 +42,7 @@ pub struct Chunk {
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FoundChunk {
+pub struct ChunkHit {
     /// Calibrated relevance.
     pub score: Score,
     /// Reciprocal rank fusion, divided by its theoretical maximum.
@@ -55,20 +55,20 @@ pub struct FoundChunk {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct SearchResults {
     /// The question.
     pub query: String,
     /// Chunks, best first.
-    pub results: Vec<FoundChunk>,
+    pub results: Vec<ChunkHit>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
 }
 
 /// What was found in every table that the caller may read: the table's name with each result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FoundAnywhere {
+pub struct TableHits {
     /// The best chunk of each string, best first.
-    pub results: Vec<(String, FoundChunk)>,
+    pub results: Vec<(String, ChunkHit)>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
 }
@@ -114,7 +114,7 @@ impl Service {
         query: &str,
         top_k: usize,
         deadline: &Deadline,
-    ) -> Result<Found> {
+    ) -> Result<SearchResults> {
         let tool = self.usable_tool(caller, tool)?;
         if tool.kind != ToolKind::Search {
             let problem = format!("the tool `{}` does not search, it reads nodes", tool.name);
@@ -122,7 +122,8 @@ impl Service {
         }
         let missing = || Error::NotFound { what: "Tool" };
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
-        let mut found = Found { query: query.to_owned(), results: vec![], warnings: vec![] };
+        let mut found =
+            SearchResults { query: query.to_owned(), results: vec![], warnings: vec![] };
         found.warnings.extend(unready(&tool));
         let namespace = table.namespace();
         if self.0.store.namespace(&namespace)?.is_none() {
@@ -166,8 +167,8 @@ impl Service {
         query: &str,
         limit: usize,
         deadline: &Deadline,
-    ) -> Result<FoundAnywhere> {
-        let mut found = FoundAnywhere { results: vec![], warnings: vec![] };
+    ) -> Result<TableHits> {
+        let mut found = TableHits { results: vec![], warnings: vec![] };
         let mut tables = vec![];
         for project in self.list_projects(caller)? {
             for table in self.tables_of_project(&project.id)? {
@@ -216,7 +217,7 @@ impl Service {
     }
 
     /// Writes a hit as a result; nothing when its string is gone by now.
-    fn result(&self, table: &str, scope: &str, ranked: Ranked) -> Result<Option<FoundChunk>> {
+    fn result(&self, table: &str, scope: &str, ranked: Ranked) -> Result<Option<ChunkHit>> {
         let (hit, passage) = (ranked.hit, ranked.passage.passage);
         let Some(string) = self.0.store.document(&hit.namespace, &hit.document)? else {
             return Ok(None);
@@ -230,7 +231,7 @@ impl Service {
             namespace: hit.namespace.to_string(),
             id: hit.passage.to_string(),
         });
-        Ok(Some(FoundChunk {
+        Ok(Some(ChunkHit {
             score: hit.score,
             rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
             json_path: json_path.to_owned(),

@@ -1,4 +1,4 @@
-//! A walk that begins at a node, wherever in the document it stands: from mark to mark, with a
+//! A walk that begins at a node, wherever in the document it is: from mark to mark, with a
 //! short stretch walked at each level.
 
 use std::ops::Range;
@@ -23,12 +23,12 @@ pub(crate) struct OpenDocument {
 }
 
 /// A node that was found: its event, and the walk that goes on behind it.
-pub(crate) struct Found {
+pub(crate) struct LocatedNode {
     pub(crate) event: Event,
     pub(crate) walk: Walk<Reader>,
 }
 
-/// A container that the wanted node stands in.
+/// A container that the wanted node is in.
 struct Container {
     kind: Kind,
     start: u64,
@@ -66,7 +66,7 @@ impl OpenDocument {
     }
 
     /// Goes to the node that a pointer names; nothing when there is none.
-    pub(crate) fn find(&self, wanted: &str) -> Result<Option<Found>> {
+    pub(crate) fn find(&self, wanted: &str) -> Result<Option<LocatedNode>> {
         let mut marks = Lookup::new(&self.catalogue, &self.document);
         let mut walk = self.walk();
         let Some(mut event) = walk.next().map_err(in_time)? else { return Ok(None) };
@@ -81,7 +81,7 @@ impl OpenDocument {
             let Some(found) = found else { return Ok(None) };
             (event, walk) = (found.event, found.walk);
         }
-        Ok(Some(Found { event, walk }))
+        Ok(Some(LocatedNode { event, walk }))
     }
 
     /// Goes to a child of the container that the walk just entered.
@@ -91,7 +91,7 @@ impl OpenDocument {
         container: &Container,
         wanted: &str,
         marks: &mut Lookup,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<LocatedNode>> {
         let (above, component) = wanted.split_at(container.pointer_len);
         let component = &component[1..];
         let Container { kind, start, .. } = *container;
@@ -108,7 +108,7 @@ impl OpenDocument {
             if let Some(event) = walk.next().map_err(in_time)?
                 && walk.pointer() == wanted
             {
-                return Ok(Some(Found { event, walk }));
+                return Ok(Some(LocatedNode { event, walk }));
             }
         }
         let until = if marks.is_complete() { start + SPACING } else { u64::MAX };
@@ -128,14 +128,14 @@ fn scan(
     container: &str,
     wanted: &str,
     until: u64,
-) -> Result<Option<Found>> {
+) -> Result<Option<LocatedNode>> {
     while let Some(event) = walk.next().map_err(in_time)? {
         if matches!(event, Event::End(_)) {
             if walk.pointer() == container {
                 return Ok(None);
             }
         } else if walk.pointer() == wanted {
-            return Ok(Some(Found { event, walk }));
+            return Ok(Some(LocatedNode { event, walk }));
         } else if walk.place() >= until {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! The family's service: what it is made of. Its calls stand in the files of their objects.
+//! The family's service: what it is made of. Its calls are in the files of their objects.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::ids::{node_id, sha256};
 use crate::json::{Event, Kind, Walk, pointer};
 use crate::objects::Table;
 use crate::reader::Reader;
-use crate::seek::{Found, OpenDocument};
+use crate::seek::{LocatedNode, OpenDocument};
 use crate::{ContextsConfig, Error, limits};
 
 /// Characters of a title: the end of a string's path.
@@ -69,7 +69,7 @@ impl StringSource {
         loop {
             let Some(subtree) = &mut self.current else {
                 let Some(path) = self.places.pop() else { return Ok(None) };
-                if let Some(Found { event, walk }) = self.document.find(&path)? {
+                if let Some(LocatedNode { event, walk }) = self.document.find(&path)? {
                     self.current = Some(Subtree { path, walk, next: Some(event) });
                 }
                 continue;

@@ -13,7 +13,7 @@ const FETCH_LIMIT: Duration = Duration::from_secs(5);
 /// A list of keys is a few kilobytes.
 const MAX_KEYS_BYTES: u64 = 1024 * 1024;
 
-/// Fetches over HTTP. The operator named the address, so it may stand on a private network.
+/// Fetches over HTTP. The operator named the address, so it may be on a private network.
 pub(crate) fn fetch_keys() -> FetchKeys {
     Arc::new(|url| {
         let client = Client::new(Config {

@@ -19,7 +19,7 @@ pub struct Caps {
     pub output_bytes: usize,
     /// How deep elements of a document may be nested before a reader stops.
     pub nesting: usize,
-    /// How deep archives and attachments may stand inside each other.
+    /// How deep archives and attachments may be inside each other.
     pub archive_depth: usize,
     /// How many times larger than the file its unpacked content may be, once it is over
     /// [`Caps::EXPANSION_FREE_BYTES`].

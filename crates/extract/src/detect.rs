@@ -42,21 +42,21 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
     let mut is_encrypted = false;
     let mut is_image = false;
     let format = match by_marks(bytes) {
-        Found::Format(format) => format,
-        Found::Encrypted => {
+        Content::Format(format) => format,
+        Content::Encrypted => {
             is_encrypted = true;
             Format::Binary
         }
-        Found::Binary(kind) => {
+        Content::Binary(kind) => {
             what = kind;
             Format::Binary
         }
-        Found::Image(kind) => {
+        Content::Image(kind) => {
             what = kind;
             is_image = true;
             Format::Binary
         }
-        Found::Plain => plain(bytes, promised),
+        Content::Plain => plain(bytes, promised),
     };
     let is_same_family = |promised: Format| {
         promised == format
@@ -79,7 +79,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
     Detected { format, contradicts, what, is_image, is_encrypted, promised }
 }
 
-enum Found {
+enum Content {
     Format(Format),
     Encrypted,
     Binary(&'static str),
@@ -87,13 +87,13 @@ enum Found {
     Plain,
 }
 
-fn by_marks(bytes: &[u8]) -> Found {
+fn by_marks(bytes: &[u8]) -> Content {
     let head = bytes.get(..1024).unwrap_or(bytes);
     if memchr::memmem::find(head, b"%PDF-").is_some() {
-        return Found::Format(Format::Pdf);
+        return Content::Format(Format::Pdf);
     }
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return Found::Format(inside_zip(bytes));
+        return Content::Format(inside_zip(bytes));
     }
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return inside_compound_file(bytes);
@@ -101,40 +101,44 @@ fn by_marks(bytes: &[u8]) -> Found {
     let is_rtf_fragment =
         bytes.starts_with(b"{\\") && memchr::memmem::find(head, b"\\pard").is_some();
     if bytes.starts_with(b"{\\rtf") || is_rtf_fragment {
-        return Found::Format(Format::Rtf);
+        return Content::Format(Format::Rtf);
     }
     if bytes.starts_with(b"\x1f\x8b") {
-        return Found::Format(Format::Gzip);
+        return Content::Format(Format::Gzip);
     }
     if bytes.get(257..262) == Some(b"ustar") {
-        return Found::Format(Format::Tar);
+        return Content::Format(Format::Tar);
     }
     if is_bare_workbook(bytes) {
-        return Found::Format(Format::Xls);
+        return Content::Format(Format::Xls);
     }
     for (mark, what) in BINARY_MARKS {
         // Words begin with some of these marks too.
         let could_be_words = mark.iter().all(u8::is_ascii_graphic);
         if bytes.starts_with(mark) && (!could_be_words || looks_binary(bytes)) {
             return if what.ends_with("picture") {
-                Found::Image(what)
+                Content::Image(what)
             } else {
-                Found::Binary(what)
+                Content::Binary(what)
             };
         }
     }
     if bytes.get(4..8) == Some(b"ftyp") {
         let is_picture = bytes.get(8..12).is_some_and(|brand| PICTURE_BRANDS.contains(&brand));
-        return if is_picture { Found::Image("a HEIF picture") } else { Found::Binary("a video") };
+        return if is_picture {
+            Content::Image("a HEIF picture")
+        } else {
+            Content::Binary("a video")
+        };
     }
     if bytes.starts_with(b"RIFF") {
         return match bytes.get(8..12) {
-            Some(b"WEBP") => Found::Image("a WebP picture"),
-            _ if looks_binary(bytes) => Found::Binary("a RIFF media file"),
-            _ => Found::Plain,
+            Some(b"WEBP") => Content::Image("a WebP picture"),
+            _ if looks_binary(bytes) => Content::Binary("a RIFF media file"),
+            _ => Content::Plain,
         };
     }
-    if looks_binary(bytes) { Found::Binary(UNKNOWN_BINARY) } else { Found::Plain }
+    if looks_binary(bytes) { Content::Binary(UNKNOWN_BINARY) } else { Content::Plain }
 }
 
 /// Brands of the ISO base media format that are pictures; all others are video or sound.
@@ -216,41 +220,41 @@ fn starts_with_folder(name: &str, folder: &str) -> bool {
     name.get(..folder.len()).is_some_and(|start| start.eq_ignore_ascii_case(folder))
 }
 
-fn inside_compound_file(bytes: &[u8]) -> Found {
+fn inside_compound_file(bytes: &[u8]) -> Content {
     let Ok(file) = crate::ole::open(bytes) else {
-        // The directory is damaged: names still stand in it as UTF-16.
+        // The directory is damaged: names still are in it as UTF-16.
         let has = |name: &str| {
             let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
             memchr::memmem::find(bytes, &name).is_some()
         };
         return match () {
-            () if has("EncryptedPackage") => Found::Encrypted,
-            () if has("WordDocument") => Found::Format(Format::Doc),
-            () if has("PowerPoint Document") => Found::Format(Format::Ppt),
-            () if has("Workbook") || has("Book") => Found::Format(Format::Xls),
-            () if has("__properties_version1.0") => Found::Format(Format::Msg),
-            () => Found::Binary("a damaged compound file"),
+            () if has("EncryptedPackage") => Content::Encrypted,
+            () if has("WordDocument") => Content::Format(Format::Doc),
+            () if has("PowerPoint Document") => Content::Format(Format::Ppt),
+            () if has("Workbook") || has("Book") => Content::Format(Format::Xls),
+            () if has("__properties_version1.0") => Content::Format(Format::Msg),
+            () => Content::Binary("a damaged compound file"),
         };
     };
     if file.is_stream("/EncryptedPackage") {
-        return Found::Encrypted;
+        return Content::Encrypted;
     }
     if file.is_stream("/WordDocument") {
-        return Found::Format(Format::Doc);
+        return Content::Format(Format::Doc);
     }
     if file.is_stream("/PowerPoint Document") {
-        return Found::Format(Format::Ppt);
+        return Content::Format(Format::Ppt);
     }
     if file.is_stream("/Workbook") || file.is_stream("/Book") {
-        return Found::Format(Format::Xls);
+        return Content::Format(Format::Xls);
     }
     if file.is_stream("/__properties_version1.0") {
-        return Found::Format(Format::Msg);
+        return Content::Format(Format::Msg);
     }
-    Found::Binary("a compound file of an unknown kind")
+    Content::Binary("a compound file of an unknown kind")
 }
 
-/// Sees a workbook stream of Excel 2 to 5 that stands without a container.
+/// Sees a workbook stream of Excel 2 to 5 that is without a container.
 fn is_bare_workbook(bytes: &[u8]) -> bool {
     let Some(&[kind, version, length, 0]) = bytes.first_chunk::<4>() else { return false };
     kind == 0x09 && matches!(version, 0x00 | 0x02 | 0x04 | 0x08) && (4..=16).contains(&length)

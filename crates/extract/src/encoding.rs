@@ -61,7 +61,10 @@ pub(crate) fn decode_reported(bytes: &[u8], declared: Option<&str>, output: &mut
     if decoded.has_errors {
         output.warn(
             warning::BAD_CHARACTERS,
-            format!("some bytes are no characters in {}: they stand as U+FFFD", decoded.encoding),
+            format!(
+                "some bytes are no characters in {}: they are replaced by U+FFFD",
+                decoded.encoding
+            ),
         );
     }
     decoded.text
@@ -121,7 +124,7 @@ fn decode_utf32(bytes: &[u8]) -> Option<Decoded> {
     Some(Decoded { text: with_plain_line_breaks(Cow::Owned(text)), encoding, has_errors })
 }
 
-/// Sees UTF-16 without a mark by where the zero bytes of its ASCII characters stand.
+/// Sees UTF-16 without a mark by where the zero bytes of its ASCII characters are.
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = bytes.get(..4096).unwrap_or(bytes);
     if sample.len() < 4 || !bytes.len().is_multiple_of(2) {

@@ -34,7 +34,7 @@ pub fn extract(bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning
     (extracted, finished.warnings)
 }
 
-/// Reads a file that stands inside another; its pointers and warnings carry its path.
+/// Reads a file that is inside another; its pointers and warnings carry its path.
 ///
 /// Fails only when the whole run must stop.
 pub(crate) fn read_inner(bytes: &[u8], path: &str, output: &mut Output) -> Result<()> {

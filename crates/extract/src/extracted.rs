@@ -46,7 +46,7 @@ impl Extracted {
         Block::whole_text(&self.blocks)
     }
 
-    /// Gives where each block stands in the whole text, in characters.
+    /// Gives where each block is in the whole text, in characters.
     pub fn spans(&self) -> Vec<Span> {
         let separator = BLOCK_SEPARATOR.chars().count();
         let mut start = 0;

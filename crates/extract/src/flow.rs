@@ -4,7 +4,7 @@
 /// Lists are drawn nested at most so deep.
 const MAX_LIST_DEPTH: usize = 8;
 
-/// Gives what stands before an item of a list inside `depth` lists, its own included.
+/// Gives what is before an item of a list inside `depth` lists, its own included.
 pub(crate) fn list_indent(depth: usize) -> String {
     "  ".repeat(depth.saturating_sub(1).min(MAX_LIST_DEPTH))
 }
@@ -51,7 +51,7 @@ impl Flow {
         }
     }
 
-    /// Makes sure that what follows is not joined to what stands here.
+    /// Makes sure that what follows is not joined to what is here.
     pub(crate) fn space(&mut self) {
         if self.pending == Pending::Nothing {
             self.pending = Pending::Space;

@@ -9,7 +9,7 @@ use crate::output::Output;
 /// Rows are put together into blocks of about this many bytes.
 pub(crate) const TABLE_BLOCK_BYTES: usize = 4 << 10;
 
-/// Stands between two cells.
+/// Is between two cells.
 const CELL_SEPARATOR: &str = " | ";
 
 /// More empty cells than this in a row are not drawn.
@@ -27,7 +27,7 @@ pub(crate) fn one_line(cell: &str) -> String {
     line
 }
 
-/// A cell that stands over several columns or rows is repeated in at most this many of each.
+/// A cell that is over several columns or rows is repeated in at most this many of each.
 const MAX_SPAN: usize = 64;
 
 /// A longer text is not repeated: it is prose that was laid out in a cell.
@@ -52,7 +52,7 @@ impl TextTable {
         self.cell_over(text, 1, 1);
     }
 
-    /// Adds a cell that stands over several columns and rows.
+    /// Adds a cell that is over several columns and rows.
     pub(crate) fn cell_over(&mut self, text: &str, n_columns: usize, n_rows: usize) {
         self.fill_reached();
         let text = one_line(text);
@@ -131,7 +131,7 @@ impl TextTable {
         self.finish().replace('\n', " ")
     }
 
-    /// Writes the cells that reach down from rows above into where the row stands.
+    /// Writes the cells that reach down from rows above into where the row is.
     fn fill_reached(&mut self) {
         while let Some((n_left, text)) = self.reaching.get_mut(self.row.len()) {
             if *n_left == 0 {

@@ -230,7 +230,7 @@ impl<'a> Output<'a> {
         by_ratio.max(Caps::EXPANSION_FREE_BYTES).min(self.caps.expanded_bytes)
     }
 
-    /// Puts a place into the files it stands in; archives in archives make one path.
+    /// Puts a place into the files it is in; archives in archives make one path.
     fn placed(&self, pointer: Pointer) -> Pointer {
         if self.inner_path.is_empty() {
             return pointer;

@@ -9,7 +9,7 @@ use crate::error::{Cap, Result};
 use crate::grid::TextTable;
 use crate::output::Output;
 
-/// How deep groups may stand in each other.
+/// How deep groups may be in each other.
 const MAX_GROUPS: usize = 4096;
 
 /// How many control words pass between two looks at the clock.

@@ -7,7 +7,7 @@
 pub const EXTENSION_MISMATCH: &str = "extension_mismatch";
 /// The document was read to its end and holds no text (a scan, pictures only, an empty sheet).
 pub const NO_TEXT: &str = "no_text";
-/// Some bytes are no characters in the encoding; they stand as U+FFFD.
+/// Some bytes are no characters in the encoding; they are as U+FFFD.
 pub const BAD_CHARACTERS: &str = "bad_characters";
 /// The document was damaged and was read as far as it could be repaired.
 pub const REPAIRED: &str = "repaired";

@@ -11,7 +11,7 @@ pub enum Error {
         /// What was asked for, as it was given.
         path: String,
     },
-    /// Nothing stands there.
+    /// Nothing is there.
     #[error("`{path}` does not exist")]
     NotFound {
         /// What was asked for, as it was given.

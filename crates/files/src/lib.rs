@@ -46,7 +46,7 @@ pub use outcomes::{FileOutcome, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
-pub use search::{Found, FoundItem, MAX_RESULTS, Pagination, SearchRequest};
+pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
 pub use watch::Watcher;

@@ -16,7 +16,7 @@ pub(crate) struct Place {
     pub(crate) char_start: Option<usize>,
 }
 
-/// Stands between a pointer and the character.
+/// Is between a pointer and the character.
 const CHAR: &str = ", char ";
 
 impl fmt::Display for Place {

@@ -84,7 +84,7 @@ pub(crate) fn rewrite(
 }
 
 /// Joins the words that say what is wanted, as they were typed. Words are alternatives in a
-/// search, so nothing stands between them; text without spaces stays whole.
+/// search, so nothing is between them; text without spaces stays whole.
 fn fts(text: &str, years: &[String]) -> String {
     let is_edge = |char: char| !char.is_alphanumeric() && char != '"' && char != '*';
     let mut kept: Vec<&str> = Vec::new();

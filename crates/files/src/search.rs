@@ -40,7 +40,7 @@ pub struct SearchRequest {
 
 /// One file that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FoundItem {
+pub struct FileHit {
     /// The file.
     pub path: String,
     /// Where in it.
@@ -79,9 +79,9 @@ pub struct Pagination {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// Files, best first.
-    pub items: Vec<FoundItem>,
+    pub items: Vec<FileHit>,
     /// Which part of the results this is.
     pub pagination: Pagination,
     /// The filters that were applied: extensions.
@@ -108,7 +108,7 @@ pub(crate) fn search(
     caller: &Caller,
     request: &SearchRequest,
     deadline: &Deadline,
-) -> Result<Found> {
+) -> Result<SearchResults> {
     let Searched { indexer, retriever: _, queue, clock } = *searched;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
@@ -185,7 +185,7 @@ pub(crate) fn search(
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
-        items.push(FoundItem {
+        items.push(FileHit {
             ext: ext_of(Path::new(&path)),
             pointer: exact_pointer(indexer, &ranked, start)?,
             snippet: ranked.snippet.text,
@@ -204,7 +204,7 @@ pub(crate) fn search(
         has_more,
     };
     let Filters { exts, years } = filters;
-    Ok(Found { items, pagination, exts, years, warnings, coverage: response.coverage })
+    Ok(SearchResults { items, pagination, exts, years, warnings, coverage: response.coverage })
 }
 
 /// The code of the warning that other words were searched for.

@@ -17,9 +17,9 @@ use crate::preview::{FileText, PreviewRequest};
 use crate::search::Searched;
 use crate::walk::Selection;
 use crate::{
-    Error, FileOutcome, Found, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
-    RootOutcomes, SearchRequest, Strangers, Summary, SummaryRequest, preview, rewrite, search,
-    summary,
+    Error, FileOutcome, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
+    RootOutcomes, SearchRequest, SearchResults, Strangers, Summary, SummaryRequest, preview,
+    rewrite, search, summary,
 };
 
 /// How often a call that waits for indexing says how far it is.
@@ -283,7 +283,7 @@ impl Service {
         caller: &Caller,
         request: &SearchRequest,
         deadline: &Deadline,
-    ) -> Result<Found> {
+    ) -> Result<SearchResults> {
         let ServiceConfig { indexer, retriever, queue, clock, .. } = &*self.0;
         let searched = Searched { indexer, retriever, queue, clock };
         search::search(&searched, caller, request, deadline)

@@ -22,7 +22,7 @@ use crate::{
     Roots, SearchRequest, Service, ServiceConfig, Strangers, VECTORS_JOB, Watcher,
 };
 
-struct World {
+struct Fixture {
     folder: tempfile::TempDir,
     store: Arc<Store>,
 }
@@ -34,7 +34,7 @@ struct Opened {
     _workers: Workers,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs_err::create_dir(folder.path().join("root")).unwrap();
@@ -42,7 +42,7 @@ impl World {
         let config = store::Config::for_one_machine();
         let data = folder.path().join("root/data");
         let store = Arc::new(Store::open(&data, &config, clock).unwrap());
-        World { folder, store }
+        Fixture { folder, store }
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -135,7 +135,7 @@ fn reader() -> Caller {
 
 #[test]
 fn every_file_has_an_outcome_with_a_reason_until_it_changes() {
-    let world = World::new();
+    let world = Fixture::new();
     world.write("fine.txt", "The lighthouse was painted.");
     world.write("empty.txt", "");
     world.write("large.txt", "word ".repeat(5_000));
@@ -162,7 +162,7 @@ fn every_file_has_an_outcome_with_a_reason_until_it_changes() {
 
 #[test]
 fn nothing_is_asked_for_when_nothing_changed() {
-    let world = World::new();
+    let world = Fixture::new();
     let file = world.write("a.txt", "The lighthouse was painted.");
     let opened = world.one_root();
     opened.index_all();
@@ -181,7 +181,7 @@ fn nothing_is_asked_for_when_nothing_changed() {
 
 #[test]
 fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
-    let world = World::new();
+    let world = Fixture::new();
     world.write("notes.txt", "The lighthouse was painted.");
     let secret = world.write("inner/secret.txt", "The lighthouse will be sold.");
     let secret = fs_err::canonicalize(secret).unwrap().to_string_lossy().into_owned();
@@ -216,7 +216,7 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
 
 #[test]
 fn the_old_index_answers_while_everything_is_indexed_anew() {
-    let world = World::new();
+    let world = Fixture::new();
     for number in 0..30 {
         world.write(&format!("{number}.txt"), format!("Lighthouse number {number}."));
     }
@@ -237,7 +237,7 @@ fn the_old_index_answers_while_everything_is_indexed_anew() {
 
 #[test]
 fn changes_are_taken_in_by_themselves() {
-    let world = World::new();
+    let world = Fixture::new();
     world.write("a.txt", "The lighthouse was painted.");
     let opened = world.one_root();
     opened.index_all();

@@ -11,7 +11,7 @@ pub(crate) struct Classification {
     level_names: Vec<String>,
     /// Canonical code to row.
     rows: HashMap<String, usize>,
-    /// Canonical codes that others stand under.
+    /// Canonical codes that others are under.
     parents: HashSet<String>,
 }
 
@@ -151,7 +151,7 @@ impl CodePlace {
 
     /// Gives the text for a place of a context template, if it speaks of codes.
     pub(crate) fn text(&self, place: &str, name_of: impl Fn(usize) -> String) -> Option<String> {
-        // A subchapter is context only for what stands under it.
+        // A subchapter is context only for what is under it.
         let subchapter = self.subchapter.as_ref().filter(|_| self.level > 2);
         match place {
             "code" => Some(self.code.clone()),

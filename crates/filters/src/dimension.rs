@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lookup::{
-    Answer, Entry, EntryIdx, Index, Meaning, Name, Request, canonical_code, is_same_language,
+    Answer, Entry, EntryIdx, Index, Name, NameEmbedder, Request, canonical_code, is_same_language,
 };
 use model::Warning;
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ impl Dimension {
     pub(crate) fn build(
         config: DimensionConfig,
         table: Table,
-        meaning: Option<Arc<dyn Meaning>>,
+        meaning: Option<Arc<dyn NameEmbedder>>,
     ) -> Result<Self> {
         let columns = Columns::find(&config, &table)?;
         let cell_types = cell_types(&config, &table, &columns);

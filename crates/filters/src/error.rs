@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// The errors of this room.
+/// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller named no category.
@@ -220,7 +220,7 @@ pub enum Error {
     },
 }
 
-/// The result of this room.
+/// The result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

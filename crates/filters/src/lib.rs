@@ -5,7 +5,7 @@
 //! person calls a thing, with a score that a fixed threshold can be applied to, and names a best
 //! match only when it is sure and alone. What a caller may not use does not exist for them.
 //!
-//! The room leaves ranking to `lookup`, and transport and tool schemas to the rooms above.
+//! The crate leaves ranking to `lookup`, and transport and tool schemas to the crates above.
 //!
 //! ```
 //! use filters::{DimensionConfig, FiltersConfig, SearchRequest, Service, Settings};
@@ -63,7 +63,7 @@ mod tests;
 
 pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLocale};
 pub use error::{Error, Result};
-pub use lookup::{EmbedderMeaning, Meaning, MeaningError, SavedMeaning};
+pub use lookup::{CachedNameEmbedder, ModelNameEmbedder, NameEmbedder, NameEmbedderError};
 pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
 pub use request::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use lookup::Meaning;
+use lookup::NameEmbedder;
 use model::Caller;
 use parking_lot::Mutex;
 
@@ -40,7 +40,7 @@ pub struct Settings {
     /// The dimensions.
     pub dimensions: Vec<DimensionConfig>,
     /// An embedder, where the server has one.
-    pub meaning: Option<Arc<dyn Meaning>>,
+    pub meaning: Option<Arc<dyn NameEmbedder>>,
 }
 
 /// Dimensions that can be searched. Cheap to clone; clones share everything.
@@ -53,7 +53,7 @@ pub struct Service {
 struct Shared {
     filters: FiltersConfig,
     loaded: Vec<Loaded>,
-    meaning: Option<Arc<dyn Meaning>>,
+    meaning: Option<Arc<dyn NameEmbedder>>,
     last_check: Mutex<Instant>,
     is_reloading: AtomicBool,
     last_embedding: Mutex<Option<Instant>>,
@@ -300,7 +300,7 @@ impl Service {
     }
 
     /// Gives every dimension its vectors, as far as the embedder can.
-    pub(crate) fn embed(&self, meaning: &Arc<dyn Meaning>) {
+    pub(crate) fn embed(&self, meaning: &Arc<dyn NameEmbedder>) {
         // A dimension is read again for its vectors, which is not worth it without an embedder.
         let is_there = meaning.embed_names(&["name"]).map(drop);
         // Small dimensions do not wait for large ones.

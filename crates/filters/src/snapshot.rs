@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lookup::{How, Match, Meaning, Request, is_same_language};
+use lookup::{How, Match, NameEmbedder, Request, is_same_language};
 use model::{Score, Warning};
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::service::MAX_MEANING_NAMES;
 use crate::source::{Source, Table, Version};
 use crate::{Error, Result};
 
-/// How far the second form of a code stands behind the first.
+/// How far the second form of a code is behind the first.
 const SECOND_FORM: f64 = 0.01;
 
 /// What a caller may know of a dimension.
@@ -60,7 +60,7 @@ impl Snapshot {
     pub(crate) fn load(
         config: &DimensionConfig,
         source: &Source,
-        meaning: Option<Arc<dyn Meaning>>,
+        meaning: Option<Arc<dyn NameEmbedder>>,
     ) -> Result<Self> {
         if config.engine == Engine::Postgres {
             let table = Table { columns: config.columns(), rows: Vec::new() };
@@ -87,7 +87,7 @@ impl Snapshot {
         })
     }
 
-    /// Stands for a source that is away.
+    /// Is for a source that is away.
     pub(crate) fn away(config: &DimensionConfig, error: &Error) -> Result<Self> {
         let table = Table { columns: config.columns(), rows: Vec::new() };
         Ok(Snapshot {

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 }
 
 /// A query to ask.
-pub(crate) struct Asked {
+pub(crate) struct FitQuery {
     pub(crate) id: String,
     pub(crate) kind: Kind,
     pub(crate) text: String,
@@ -54,7 +54,7 @@ const FUNCTION_QUERIES: [&str; 16] = [
 ];
 
 /// Gives judged queries, spread evenly.
-pub(crate) fn judged(set: &Dataset, n: usize) -> Vec<Asked> {
+pub(crate) fn judged(set: &Dataset, n: usize) -> Vec<FitQuery> {
     spread(&set.queries, n)
         .into_iter()
         .map(|query| asked(query, &query.text, Kind::Judged))
@@ -62,7 +62,7 @@ pub(crate) fn judged(set: &Dataset, n: usize) -> Vec<Asked> {
 }
 
 /// Gives titles as queries; documents of the same title answer together.
-pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<Asked> {
+pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<FitQuery> {
     let titled: Vec<_> =
         set.documents.iter().filter(|document| !document.title.is_empty()).collect();
     spread(&titled, n)
@@ -72,14 +72,14 @@ pub(crate) fn titles(set: &Dataset, n: usize) -> Vec<Asked> {
             let (text, id) = (document.title.clone(), format!("title/{}", document.id));
             let relevant: BTreeSet<String> = same.map(|other| other.id.clone()).collect();
             let unjudged = holding(set, &[text.as_str()]);
-            Asked { id, kind: Kind::Title, text, relevant, unjudged }
+            FitQuery { id, kind: Kind::Title, text, relevant, unjudged }
         })
         .collect()
 }
 
 /// Gives the one or two longest content words of judged queries that the answer holds. Other
 /// documents that hold them may answer as well.
-pub(crate) fn short(set: &Dataset, n: usize) -> Vec<Asked> {
+pub(crate) fn short(set: &Dataset, n: usize) -> Vec<FitQuery> {
     let mut short = Vec::new();
     for (idx, query) in spread(&set.queries, n).into_iter().enumerate() {
         let answers =
@@ -102,8 +102,8 @@ pub(crate) fn short(set: &Dataset, n: usize) -> Vec<Asked> {
 }
 
 /// Gives queries of nothing but function words.
-pub(crate) fn function_words() -> Vec<Asked> {
-    let function = |(idx, text): (usize, &&str)| Asked {
+pub(crate) fn function_words() -> Vec<FitQuery> {
+    let function = |(idx, text): (usize, &&str)| FitQuery {
         id: format!("function/{idx}"),
         kind: Kind::Function,
         text: (*text).to_owned(),
@@ -114,7 +114,7 @@ pub(crate) fn function_words() -> Vec<Asked> {
 }
 
 /// Gives queries of a set as queries that another does not answer.
-pub(crate) fn unanswerable(other: &Dataset, n: usize) -> Vec<Asked> {
+pub(crate) fn unanswerable(other: &Dataset, n: usize) -> Vec<FitQuery> {
     let mut queries = judged(other, n);
     for query in &mut queries {
         query.kind = Kind::Unanswerable;
@@ -124,8 +124,8 @@ pub(crate) fn unanswerable(other: &Dataset, n: usize) -> Vec<Asked> {
     queries
 }
 
-fn asked(query: &JudgedQuery, text: &str, kind: Kind) -> Asked {
-    Asked {
+fn asked(query: &JudgedQuery, text: &str, kind: Kind) -> FitQuery {
+    FitQuery {
         id: query.id.clone(),
         kind,
         text: text.to_owned(),

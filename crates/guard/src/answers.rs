@@ -94,7 +94,7 @@ impl Answers {
         let Some((_, file)) = open.as_mut() else { return Ok(()) };
         file.write_all(&line)?;
         let most = self.config.keep_answers_mb.saturating_mul(1_000_000);
-        // One day may not take all the room either.
+        // One day may not take all the crate either.
         if file.metadata()?.len() > most.max(1) {
             *open = None;
             self.shorten(day)?;
@@ -142,7 +142,7 @@ impl Answers {
         Ok(n_erased)
     }
 
-    /// Lets days go that are over their time or over the room that all of them may take.
+    /// Lets days go that are over their time or over the crate that all of them may take.
     fn tidy(&self, today: i64) -> std::io::Result<()> {
         let mut days = self.days()?;
         days.sort_by_key(|(day, _)| std::cmp::Reverse(*day));

@@ -1,4 +1,4 @@
-//! The sections of the configuration that belong to this room: `[auth]`, `[limits]`, `[audit]`.
+//! The sections of the configuration that belong to this crate: `[auth]`, `[limits]`, `[audit]`.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ impl Default for ClaimNames {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyConfig {
-    /// The name that stands in the audit.
+    /// The name that is in the audit.
     pub name: String,
     /// The environment variable that holds the key.
     pub key_env: String,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// Called with a string, and the name of the member that holds it where the pattern left that
-/// name open: one that stands in the pattern is ours, the others came with the data.
+/// name open: one that is in the pattern is ours, the others came with the data.
 type Visit<'a> = &'a mut dyn FnMut(&mut String, Option<&str>);
 
 /// Calls `visit` with every string at the places that the pattern names.

@@ -1,7 +1,7 @@
 //! What can go wrong on the write path as a whole. A bad document is not an error: it is a
 //! warning in the report.
 
-/// The result of every call of this room.
+/// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.

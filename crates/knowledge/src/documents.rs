@@ -87,7 +87,7 @@ pub struct Chunk {
     pub index: u32,
     /// The text, unredacted.
     pub text: String,
-    /// Where it stands in the document's text, in characters.
+    /// Where it is in the document's text, in characters.
     pub span: Span,
     /// Where a person finds it.
     pub pointer: Pointer,

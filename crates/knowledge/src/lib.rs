@@ -64,7 +64,7 @@ pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
 pub use ocr::Repaired;
-pub use search::{Found, FoundChunk, SearchRequest, StageTook};
+pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, Statistics, SummaryVersion};
 

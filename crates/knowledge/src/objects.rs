@@ -82,7 +82,7 @@ impl Collection {
     /// Gives the namespace that holds its passages.
     ///
     /// Collections of one knowledge base with the same department and clearance share one. What
-    /// a reader may not see never stands in a namespace that they search, so that not even the
+    /// a reader may not see never is in a namespace that they search, so that not even the
     /// statistics behind a score depend on it.
     pub(crate) fn namespace(&self) -> NamespaceId {
         let department = match &self.department {
@@ -115,7 +115,7 @@ impl TypedObject for Collection {
     }
 }
 
-/// Where a document stands.
+/// Where a document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentState {
@@ -163,7 +163,7 @@ pub struct Document {
     pub file_name: String,
     /// Whatever its owner wants back.
     pub metadata: Value,
-    /// Where it stands.
+    /// Where it is.
     pub state: DocumentState,
     /// Its chunks.
     pub n_chunks: usize,

@@ -28,7 +28,7 @@ impl Service {
     /// Repairs OCR text: by the language model where one is configured, by rules otherwise.
     ///
     /// An answer of the model that changes anything but hyphens and long vowel marks is not
-    /// taken; the rules' answer stands in its place, with a warning.
+    /// taken; the rules' answer is in its place, with a warning.
     ///
     /// Fails with [`Error::TextTooLong`], and with [`Error::LlmUnavailable`] when the model is
     /// configured and down.

@@ -30,7 +30,7 @@ pub struct SearchRequest {
 
 /// One chunk that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FoundChunk {
+pub struct ChunkHit {
     /// The text, unredacted.
     pub content: String,
     /// Calibrated relevance.
@@ -55,7 +55,7 @@ pub struct FoundChunk {
     pub explanation: Explanation,
 }
 
-impl FoundChunk {
+impl ChunkHit {
     /// Gives the score of a stage, rounded as it is shown; nothing when it did not run.
     pub fn stage(&self, stage: Stage) -> Option<f64> {
         let score = self.explanation.stage(stage)?;
@@ -77,9 +77,9 @@ pub struct StageTook {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// Chunks, best first.
-    pub results: Vec<FoundChunk>,
+    pub results: Vec<ChunkHit>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
     /// What each stage took, in order.
@@ -102,7 +102,7 @@ pub(crate) fn pipeline() -> Pipeline {
 
 /// What is asked, wherever it is asked.
 #[derive(Debug, Clone, Copy)]
-struct Asked<'a> {
+struct SearchCall<'a> {
     query: &'a str,
     threshold: f64,
     max_results: usize,
@@ -117,11 +117,11 @@ impl Service {
         caller: &Caller,
         request: &SearchRequest,
         deadline: &Deadline,
-    ) -> Result<Found> {
+    ) -> Result<SearchResults> {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
-        let asked = Asked {
+        let asked = SearchCall {
             query: &request.query,
             threshold: request.threshold,
             max_results: request.max_results,
@@ -138,13 +138,14 @@ impl Service {
         query: &str,
         max_results: usize,
         deadline: &Deadline,
-    ) -> Result<Found> {
+    ) -> Result<SearchResults> {
         let begun = Instant::now();
         let mut collections = vec![];
         for base in self.list_bases(caller)? {
             collections.extend(self.visible_collections(caller, &base)?);
         }
-        let asked = Asked { query, threshold: 0.0, max_results, grouping: Grouping::Documents };
+        let asked =
+            SearchCall { query, threshold: 0.0, max_results, grouping: Grouping::Documents };
         self.search_collections(caller, &collections, asked, begun, deadline)
     }
 
@@ -152,10 +153,10 @@ impl Service {
         &self,
         caller: &Caller,
         collections: &[Collection],
-        asked: Asked<'_>,
+        asked: SearchCall<'_>,
         begun: Instant,
         deadline: &Deadline,
-    ) -> Result<Found> {
+    ) -> Result<SearchResults> {
         let mut warnings = vec![];
         // Collections that hold nothing can neither be chosen nor take the place of another.
         let full: Vec<&Collection> =
@@ -203,7 +204,7 @@ impl Service {
                 warnings.push(Warning::new("below_threshold", message));
             }
         }
-        Ok(Found { results, warnings, timings })
+        Ok(SearchResults { results, warnings, timings })
     }
 
     /// Searches collections part by part, the nearest first. A score does not depend on what else
@@ -212,7 +213,7 @@ impl Service {
         &self,
         caller: &Caller,
         collections: &[&Collection],
-        asked: Asked<'_>,
+        asked: SearchCall<'_>,
         deadline: &Deadline,
         warnings: &mut Vec<Warning>,
     ) -> Result<Response> {
@@ -256,7 +257,7 @@ impl Service {
         &self,
         caller: &Caller,
         collections: &[&Collection],
-        asked: Asked<'_>,
+        asked: SearchCall<'_>,
         deadline: &Deadline,
     ) -> Result<Response> {
         let mut by_namespace: BTreeMap<NamespaceId, Vec<&Collection>> = BTreeMap::new();
@@ -287,7 +288,7 @@ impl Service {
         collections: &[Collection],
         response: Response,
         max_results: usize,
-    ) -> Result<Vec<FoundChunk>> {
+    ) -> Result<Vec<ChunkHit>> {
         let mut results = vec![];
         let skipped: Vec<&str> = response
             .timings
@@ -310,7 +311,7 @@ impl Service {
             // A stage that did not run has no score, whatever it left behind.
             let stages = &mut ranked.hit.explanation.stages;
             stages.retain(|entry| !skipped.contains(&name_of(entry.stage)));
-            results.push(FoundChunk {
+            results.push(ChunkHit {
                 chunk_id: ranked.hit.passage.to_string(),
                 score: ranked.hit.score,
                 chunk_index: ranked.passage.passage.ordinal,

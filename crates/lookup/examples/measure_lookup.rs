@@ -1,11 +1,11 @@
-//! Prints the figures of this room:
+//! Prints the figures of this crate:
 //! `cargo run --release -p lookup --example measure_lookup FOLDER [MODELS]`. With a folder of models it
 //! prints what meaning adds instead.
 
 use std::sync::Arc;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use lookup::{EmbedderMeaning, Meaning, bench};
+use lookup::{ModelNameEmbedder, NameEmbedder, bench};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -17,7 +17,7 @@ fn main() {
                 model: "multilingual-e5-small".to_owned(),
                 models_dir: models_dir.into(),
             });
-            let meaning: Arc<dyn Meaning> = Arc::new(EmbedderMeaning::new(Arc::new(slot)));
+            let meaning: Arc<dyn NameEmbedder> = Arc::new(ModelNameEmbedder::new(Arc::new(slot)));
             bench::run_with_meaning(folder.as_ref(), &meaning)
         }
     };

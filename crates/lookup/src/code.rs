@@ -111,7 +111,7 @@ pub fn canonical(code: &str) -> String {
 }
 
 /// Gives the code that a query consists of, if it does: words such as `cod` or `chapter` may
-/// stand before it.
+/// are before it.
 fn code_in(query: &str) -> Option<&str> {
     let mut parts = query.split_whitespace();
     let last = parts.next_back()?;

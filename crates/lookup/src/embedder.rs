@@ -1,4 +1,4 @@
-//! Meaning from the embedder that the whole server shares.
+//! NameEmbedder from the embedder that the whole server shares.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use infer::{EmbedderSlot, ModelState};
 use model::Deadline;
 
-use crate::meaning::{Meaning, MeaningError};
+use crate::name_embedder::{NameEmbedder, NameEmbedderError};
 
 /// How long a query may wait for its vector; afterwards letters must do.
 const QUERY_LIMIT: Duration = Duration::from_millis(500);
@@ -17,49 +17,49 @@ const NAMES_LIMIT: Duration = Duration::from_secs(120);
 
 /// Gives meaning by the embedder of a slot, as soon as the slot has one.
 #[derive(Clone)]
-pub struct EmbedderMeaning {
+pub struct ModelNameEmbedder {
     slot: Arc<EmbedderSlot>,
 }
 
-impl EmbedderMeaning {
+impl ModelNameEmbedder {
     /// Asks this slot.
     pub fn new(slot: Arc<EmbedderSlot>) -> Self {
-        EmbedderMeaning { slot }
+        ModelNameEmbedder { slot }
     }
 }
 
-impl fmt::Debug for EmbedderMeaning {
+impl fmt::Debug for ModelNameEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EmbedderMeaning")
+        f.write_str("ModelNameEmbedder")
     }
 }
 
-impl Meaning for EmbedderMeaning {
+impl NameEmbedder for ModelNameEmbedder {
     fn id(&self) -> Option<String> {
         let embedder = self.slot.get(&Deadline::after(QUERY_LIMIT)).ok()?;
         Some(embedder.id().to_string())
     }
 
-    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, MeaningError> {
+    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
         let deadline = Deadline::after(NAMES_LIMIT);
         let embedder = self.slot.get(&deadline).map_err(|state| not_ready(&state))?;
         embedder
             .embed_passages(names, &deadline)
-            .map_err(|error| MeaningError { reason: error.to_string() })
+            .map_err(|error| NameEmbedderError { reason: error.to_string() })
     }
 
-    fn embed_query(&self, query: &str) -> Result<Vec<f32>, MeaningError> {
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, NameEmbedderError> {
         let deadline = Deadline::after(QUERY_LIMIT);
         let embedder = self.slot.get(&deadline).map_err(|state| not_ready(&state))?;
         embedder
             .embed_query(query, &deadline)
-            .map_err(|error| MeaningError { reason: error.to_string() })
+            .map_err(|error| NameEmbedderError { reason: error.to_string() })
     }
 }
 
-fn not_ready(state: &ModelState) -> MeaningError {
+fn not_ready(state: &ModelState) -> NameEmbedderError {
     let warning = state.warning();
     let reason =
         warning.map_or_else(|| "no embedder is configured".to_owned(), |said| said.message);
-    MeaningError { reason }
+    NameEmbedderError { reason }
 }

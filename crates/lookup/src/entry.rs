@@ -48,7 +48,7 @@ pub struct Request<'a> {
 /// The ranked answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// Best first; each entry once. Ties stand in the order of name and value.
+    /// Best first; each entry once. Ties are in the order of name and value.
     pub matches: Vec<Match>,
     /// How many entries matched in all; a lower bound when `is_total_exact` is false.
     pub n_total: usize,
@@ -90,5 +90,5 @@ pub enum How {
     /// Words of the name.
     Words,
     /// No letters in common worth the name: the meaning is near.
-    Meaning,
+    NameEmbedder,
 }

@@ -1,6 +1,6 @@
 //! What can go wrong outside a lookup; a lookup itself cannot fail.
 
-/// The errors of this room.
+/// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of measured data cannot be read.
@@ -8,5 +8,5 @@ pub enum Error {
     Read(#[source] std::io::Error),
 }
 
-/// The result of this room.
+/// The result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

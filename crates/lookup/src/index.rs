@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use crate::code::Codes;
 use crate::entry::{Entry, EntryIdx};
 use crate::evidence::Evidence;
-use crate::meaning::{Meaning, MeaningError, NameVectors};
+use crate::name_embedder::{NameEmbedder, NameEmbedderError, NameVectors};
 use crate::token::{Token, folded_name, spelled_name, tokens};
 use crate::vocabulary::{Vocabulary, WordIdx};
 use crate::weights;
@@ -44,7 +44,7 @@ pub(crate) struct NameRecord {
     pub(crate) weight: f32,
 }
 
-/// Where a name stands in its entry.
+/// Where a name is in its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameSource {
     Name(u32),
@@ -98,7 +98,7 @@ impl Index {
     /// nowhere can still find what it means.
     ///
     /// Fails when the embedder cannot give the vectors; the index then stays as it was.
-    pub fn add_meaning(&mut self, meaning: Arc<dyn Meaning>) -> Result<(), MeaningError> {
+    pub fn add_meaning(&mut self, meaning: Arc<dyn NameEmbedder>) -> Result<(), NameEmbedderError> {
         self.vectors = NameVectors::of(&self.entries, meaning)?;
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! of them end in one calibrated score, and noise ends in nothing.
 //!
 //! The work is done per distinct word, not per name: a query word is compared with the
-//! vocabulary once, and only the names that hold a fitting word are scored. The room does no
+//! vocabulary once, and only the names that hold a fitting word are scored. The crate does no
 //! I/O, and leaves files, permissions and the shape of answers to `filters`.
 //!
 //! ```
@@ -47,7 +47,7 @@ mod vocabulary;
 
 mod embedder;
 mod index;
-mod meaning;
+mod name_embedder;
 mod saved;
 
 mod candidates;
@@ -62,12 +62,12 @@ pub mod bench;
 mod tests;
 
 pub use code::canonical as canonical_code;
-pub use embedder::EmbedderMeaning;
+pub use embedder::ModelNameEmbedder;
 pub use entry::{Answer, Entry, EntryIdx, How, Match, Name, Request};
 pub use error::{Error, Result};
 pub use index::Index;
-pub use meaning::{Meaning, MeaningError};
-pub use saved::SavedMeaning;
+pub use name_embedder::{NameEmbedder, NameEmbedderError};
+pub use saved::CachedNameEmbedder;
 pub use search::{MAX_MATCHES, is_same_language};
 pub use trigram::similarity;
 pub use weights::LEAST_SCORE;

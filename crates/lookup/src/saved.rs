@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use crate::meaning::{Meaning, MeaningError};
+use crate::name_embedder::{NameEmbedder, NameEmbedderError};
 
 /// The first bytes of a file of vectors; another layout has others.
 const MAGIC: &[u8; 8] = b"DWNAMES1";
@@ -20,8 +20,8 @@ const MAX_VECTORS: usize = 2_000_000;
 
 /// Gives the vectors of names from a file where it has them, and from an embedder otherwise.
 #[derive(Debug)]
-pub struct SavedMeaning {
-    inner: Arc<dyn Meaning>,
+pub struct CachedNameEmbedder {
+    inner: Arc<dyn NameEmbedder>,
     folder: PathBuf,
     opened: Mutex<Option<Opened>>,
 }
@@ -32,10 +32,10 @@ struct Opened {
     vectors: AHashMap<[u8; 16], Vec<f32>>,
 }
 
-impl SavedMeaning {
+impl CachedNameEmbedder {
     /// Keeps the vectors of an embedder in a folder.
-    pub fn new(inner: Arc<dyn Meaning>, folder: &Path) -> Self {
-        SavedMeaning { inner, folder: folder.to_owned(), opened: Mutex::new(None) }
+    pub fn new(inner: Arc<dyn NameEmbedder>, folder: &Path) -> Self {
+        CachedNameEmbedder { inner, folder: folder.to_owned(), opened: Mutex::new(None) }
     }
 
     fn path(&self) -> Option<PathBuf> {
@@ -46,12 +46,12 @@ impl SavedMeaning {
     }
 }
 
-impl Meaning for SavedMeaning {
+impl NameEmbedder for CachedNameEmbedder {
     fn id(&self) -> Option<String> {
         self.inner.id()
     }
 
-    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, MeaningError> {
+    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
         let Some(path) = self.path() else { return self.inner.embed_names(names) };
         let keys: Vec<[u8; 16]> = names.iter().map(|name| key(name)).collect();
         let missing: Vec<usize> = {
@@ -72,7 +72,7 @@ impl Meaning for SavedMeaning {
             if texts.is_empty() { Vec::new() } else { self.inner.embed_names(&texts)? };
         if embedded.len() != texts.len() {
             let reason = format!("{} vectors for {} names", embedded.len(), texts.len());
-            return Err(MeaningError { reason });
+            return Err(NameEmbedderError { reason });
         }
         let mut opened = self.opened.lock();
         let Some(opened) = opened.as_mut() else { return self.inner.embed_names(names) };
@@ -86,14 +86,14 @@ impl Meaning for SavedMeaning {
         opened.vectors.extend(new);
         keys.iter()
             .map(|key| {
-                opened.vectors.get(key).cloned().ok_or_else(|| MeaningError {
+                opened.vectors.get(key).cloned().ok_or_else(|| NameEmbedderError {
                     reason: "a vector is missing although it was made".to_owned(),
                 })
             })
             .collect()
     }
 
-    fn embed_query(&self, query: &str) -> Result<Vec<f32>, MeaningError> {
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, NameEmbedderError> {
         self.inner.embed_query(query)
     }
 }
@@ -167,17 +167,17 @@ mod tests {
     #[derive(Debug, Default)]
     struct Counting(AtomicUsize);
 
-    impl Meaning for Counting {
+    impl NameEmbedder for Counting {
         fn id(&self) -> Option<String> {
             Some("counting".to_owned())
         }
 
-        fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, MeaningError> {
+        fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
             self.0.fetch_add(names.len(), Ordering::Relaxed);
             Ok(names.iter().map(|name| vec![name.len() as f32, 1.0]).collect())
         }
 
-        fn embed_query(&self, query: &str) -> Result<Vec<f32>, MeaningError> {
+        fn embed_query(&self, query: &str) -> Result<Vec<f32>, NameEmbedderError> {
             Ok(vec![query.len() as f32, 1.0])
         }
     }
@@ -187,9 +187,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Arc::new(Counting::default());
         let names = ["Alba", "Cluj", "Alba"];
-        let wanted = SavedMeaning::new(first.clone(), folder.path()).embed_names(&names).unwrap();
+        let wanted =
+            CachedNameEmbedder::new(first.clone(), folder.path()).embed_names(&names).unwrap();
         let second = Arc::new(Counting::default());
-        let again = SavedMeaning::new(second.clone(), folder.path());
+        let again = CachedNameEmbedder::new(second.clone(), folder.path());
         assert_eq!(again.embed_names(&names).unwrap(), wanted);
         assert_eq!(second.0.load(Ordering::Relaxed), 0);
         assert_eq!(again.embed_names(&["Iași"]).unwrap(), [vec![5.0, 1.0]]);
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_file_that_was_cut_off_gives_what_is_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let saved = SavedMeaning::new(Arc::new(Counting::default()), folder.path());
+        let saved = CachedNameEmbedder::new(Arc::new(Counting::default()), folder.path());
         saved.embed_names(&["Alba", "Cluj"]).unwrap();
         let path = saved.path().unwrap();
         let bytes = fs_err::read(&path).unwrap();

@@ -10,13 +10,13 @@ use crate::words::Nature;
 /// What is left of a score when both sides give numbers and they differ: `Nr. 1` is not `Nr. 2`.
 const OTHER_NUMBER: f32 = 0.88;
 
-/// What a name is worth whose words agree but stand in another order.
+/// What a name is worth whose words agree but are in another order.
 const OTHER_ORDER: f32 = 0.985;
 
 /// How sure a word must be to carry a name that other words of the query do not fit.
 const SURE: f32 = 0.93;
 
-/// The share of a name that a query must hold for the name to stand whole in it.
+/// The share of a name that a query must hold for the name to be whole in it.
 const WHOLE_NAME: f32 = 0.8;
 
 /// What such a name is worth when the query says next to nothing else, and when nearly all of it
@@ -66,7 +66,7 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     let query_coverage = query_covered / reading.weight;
     let name_coverage = (name_covered / name.weight).min(1.0);
     let mut score = weights::blend(query_coverage, name_coverage) * reading.factor;
-    // A name that stands whole in the query stays a candidate, whatever else the query says.
+    // A name that is whole in the query stays a candidate, whatever else the query says.
     if is_sure && name_coverage >= WHOLE_NAME {
         let kept = KEPT_LEAST + (KEPT_MOST - KEPT_LEAST) * query_coverage;
         score = score.max(kept * reading.factor);

@@ -23,9 +23,9 @@ const VALUE: f32 = 1.0;
 const NEARLY_VALUE: f32 = 0.97;
 const WHOLE_SPELLED: f32 = 1.0;
 const WHOLE_FOLDED: f32 = 0.985;
-/// Aliases stand a little behind names.
+/// Aliases are a little behind names.
 const ALIAS: f32 = 0.99;
-/// Names of another language stand behind those of the language asked for.
+/// Names of another language are behind those of the language asked for.
 const OTHER_LOCALE: f32 = 0.995;
 /// What a fitting hint adds.
 const HINT: f32 = 0.02;
@@ -37,13 +37,13 @@ const DEEPER: f32 = 0.985;
 /// Words that say that a value follows.
 const VALUE_WORDS: [&str; 9] =
     ["cui", "cif", "cod", "fiscal", "code", "id", "siruta", "value", "nr"];
-/// Meaning is asked only when letters gave nothing better than this.
+/// NameEmbedder is asked only when letters gave nothing better than this.
 const MEANING_BELOW: f32 = 0.80;
 
 impl Index {
     /// Looks one text up.
     pub fn lookup(&self, request: &Request<'_>) -> Answer {
-        let mut found = Found { index: self, request, by_entry: AHashMap::new() };
+        let mut found = MatchedEntries { index: self, request, by_entry: AHashMap::new() };
         self.find_values(&mut found);
         self.find_codes(&mut found);
         self.find_whole_names(&mut found);
@@ -65,7 +65,7 @@ impl Index {
             match vectors.nearest(request.text) {
                 Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
                     let score = score * found.depth(entry);
-                    found.add(entry, score, How::Meaning, name);
+                    found.add(entry, score, How::NameEmbedder, name);
                 }),
                 Err(error) => answer.meaning_failed = Some(error.reason),
             }
@@ -77,12 +77,12 @@ impl Index {
         answer
     }
 
-    /// Looks many texts up; each answer stands at the place of its request.
+    /// Looks many texts up; each answer is at the place of its request.
     pub fn lookup_many(&self, requests: &[Request<'_>]) -> Vec<Answer> {
         requests.iter().map(|request| self.lookup(request)).collect()
     }
 
-    fn find_values(&self, found: &mut Found<'_>) {
+    fn find_values(&self, found: &mut MatchedEntries<'_>) {
         let mut words = tokens(found.request.text);
         while words.len() > 1 && VALUE_WORDS.contains(&words[0].folded.as_str()) {
             words.remove(0);
@@ -102,14 +102,14 @@ impl Index {
         }
     }
 
-    fn find_codes(&self, found: &mut Found<'_>) {
+    fn find_codes(&self, found: &mut MatchedEntries<'_>) {
         for (entry, score) in self.codes.find(found.request.text) {
             let code = self.entry(entry).code.clone().unwrap_or_default();
             found.add(entry, score, How::Code, code);
         }
     }
 
-    fn find_whole_names(&self, found: &mut Found<'_>) {
+    fn find_whole_names(&self, found: &mut MatchedEntries<'_>) {
         let tokens = tokens(found.request.text);
         let spelled = spelled_name(&tokens);
         for name in self.by_folded_name.get(&folded_name(&tokens)).into_iter().flatten() {
@@ -124,7 +124,7 @@ impl Index {
 }
 
 /// The best way in which each entry matched so far.
-struct Found<'a> {
+struct MatchedEntries<'a> {
     index: &'a Index,
     request: &'a Request<'a>,
     by_entry: AHashMap<EntryIdx, Best>,
@@ -141,7 +141,7 @@ enum Matched {
     Name(NameIdx),
 }
 
-impl Found<'_> {
+impl MatchedEntries<'_> {
     fn add(&mut self, entry: EntryIdx, score: f32, how: How, text: String) {
         self.offer(entry, Best { score, how, matched: Matched::Text(text) });
     }

@@ -5,7 +5,7 @@
 //!    the whole name is the best match of itself.
 //! 3. Noise finds nothing; nothing a caller sends can break a lookup.
 //! 4. The answer does not depend on the order of entries, and is the same every time.
-//! 5. Meaning is asked only where letters fail, and never outranks them.
+//! 5. NameEmbedder is asked only where letters fail, and never outranks them.
 
 use std::sync::Arc;
 
@@ -119,14 +119,14 @@ fn aliases_and_locales_are_names_too() {
 #[derive(Debug)]
 struct Colours;
 
-impl Meaning for Colours {
-    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, MeaningError> {
+impl NameEmbedder for Colours {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
         names.iter().map(|name| self.embed_query(name)).collect()
     }
 
-    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, MeaningError> {
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
         match query {
-            "broken" => Err(MeaningError { reason: "the model is gone".to_owned() }),
+            "broken" => Err(NameEmbedderError { reason: "the model is gone".to_owned() }),
             "roșu" | "crimson" => Ok(vec![1.0, 0.0]),
             _ => Ok(vec![0.0, 1.0]),
         }
@@ -142,7 +142,7 @@ fn meaning_helps_where_letters_fail() {
     index.add_meaning(Arc::new(Colours)).unwrap();
     let answer = index.lookup(&request("crimson"));
     assert_eq!(answer.matches.len(), 1);
-    assert_eq!(answer.matches[0].how, How::Meaning);
+    assert_eq!(answer.matches[0].how, How::NameEmbedder);
     assert!(answer.matches[0].score.get() < 0.85, "meaning alone is never sure");
     assert_eq!(index.lookup(&request("rosu")).matches[0].how, How::Folded);
     let failed = index.lookup(&request("broken"));

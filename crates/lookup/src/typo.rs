@@ -8,7 +8,7 @@
 const COMMON: f32 = 0.8;
 /// What a wrong letter costs.
 const WRONG: f32 = 1.0;
-/// What a letter costs that stands nowhere near in the word.
+/// What a letter costs that is nowhere near in the word.
 const ADDED: f32 = 1.05;
 /// What an inner `a` for `i` costs, or the other way round.
 const ORTHOGRAPHY: f32 = 0.35;

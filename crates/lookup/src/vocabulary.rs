@@ -51,7 +51,7 @@ pub(crate) mod similarity {
     pub(crate) const SKELETON: f32 = 0.94;
     /// A single letter with a dot, for a word that starts with it.
     pub(crate) const INITIAL: f32 = 0.9;
-    /// The query's word stands inside a longer word.
+    /// The query's word is inside a longer word.
     pub(crate) const INSIDE: f32 = 0.78;
 }
 
@@ -147,7 +147,7 @@ impl Vocabulary {
 
     /// Gives the words that a query word may stand for, likeliest first, each once.
     pub(crate) fn expand(&self, token: &Token) -> Vec<Expansion> {
-        let mut found = Found::default();
+        let mut found = Similarities::default();
         if let Some(word) = self.find(&token.folded) {
             found.add(word, similarity::FOLDED);
         }
@@ -200,7 +200,7 @@ impl Vocabulary {
 
     /// Expands a kind word into the words of its kind and of kinds that go with it; tells whether
     /// the word is one.
-    fn expand_kind(&self, token: &Token, found: &mut Found) -> bool {
+    fn expand_kind(&self, token: &Token, found: &mut Similarities) -> bool {
         let Some(kind) = canonical_kind(&token.folded) else { return false };
         for word in self.by_kind.get(kind).into_iter().flatten() {
             found.add(*word, similarity::KIND);
@@ -211,7 +211,7 @@ impl Vocabulary {
         true
     }
 
-    fn expand_orthography(&self, token: &Token, found: &mut Found) {
+    fn expand_orthography(&self, token: &Token, found: &mut Similarities) {
         if let Some(old) = old_form(token) {
             if let Some(word) = self.find(&old) {
                 found.add(word, similarity::ORTHOGRAPHY);
@@ -232,7 +232,7 @@ impl Vocabulary {
 
     /// Looks only at words with the same first letter. A single letter may stand for too many
     /// words to list: it is compared when a name is scored instead.
-    fn expand_abbreviation(&self, token: &Token, found: &mut Found) {
+    fn expand_abbreviation(&self, token: &Token, found: &mut Similarities) {
         if token.folded.chars().count() < 2 {
             return;
         }
@@ -246,7 +246,7 @@ impl Vocabulary {
     }
 
     /// Finds the abbreviations of names that the word may be written out of.
-    fn expand_dotted(&self, folded: &str, found: &mut Found) {
+    fn expand_dotted(&self, folded: &str, found: &mut Similarities) {
         for word in &self.dotted {
             let short = self.word(*word);
             if abbreviates(&short.folded, folded) {
@@ -259,7 +259,7 @@ impl Vocabulary {
         }
     }
 
-    fn expand_prefix(&self, folded: &str, found: &mut Found) {
+    fn expand_prefix(&self, folded: &str, found: &mut Similarities) {
         let n_chars = folded.chars().count();
         let is_wide = folded.chars().next().is_some_and(is_wide);
         if n_chars < if is_wide { 1 } else { 3 } {
@@ -283,7 +283,7 @@ impl Vocabulary {
     }
 
     /// Finds words that begin alike and end differently, as inflected words do.
-    fn expand_stem(&self, folded: &str, found: &mut Found) {
+    fn expand_stem(&self, folded: &str, found: &mut Similarities) {
         let n_chars = folded.chars().count();
         let n_shared = ((n_chars as f32 * STEM_SHARE).ceil() as usize).max(LEAST_STEM_CHARS);
         if n_chars <= n_shared {
@@ -302,7 +302,7 @@ impl Vocabulary {
         }
     }
 
-    fn expand_fuzzy(&self, folded: &str, found: &mut Found) {
+    fn expand_fuzzy(&self, folded: &str, found: &mut Similarities) {
         let written: Vec<char> = folded.chars().collect();
         let n_chars = written.len();
         let limit = typo::allowed(n_chars);
@@ -397,11 +397,11 @@ fn is_wide(char: char) -> bool {
 }
 
 #[derive(Default)]
-struct Found {
+struct Similarities {
     similarities: AHashMap<WordIdx, f32>,
 }
 
-impl Found {
+impl Similarities {
     fn add(&mut self, word: WordIdx, similarity: f32) {
         let best = self.similarities.entry(word).or_insert(similarity);
         *best = best.max(similarity);

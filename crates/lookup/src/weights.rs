@@ -1,6 +1,6 @@
 //! How much a word counts: rare words tell names apart, kind words hardly do.
 //!
-//! All numbers that shape the score stand here. They were set on Romanian registers and hold
+//! All numbers that shape the score are here. They were set on Romanian registers and hold
 //! for data they were not set on: `bench` measures both.
 
 use crate::words::Nature;

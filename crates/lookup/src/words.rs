@@ -94,7 +94,7 @@ mod tests {
     fn tables_are_consistent() {
         for (kind, forms) in KINDS {
             for form in forms {
-                assert_eq!(canonical_kind(form), Some(kind), "`{form}` stands under two kinds");
+                assert_eq!(canonical_kind(form), Some(kind), "`{form}` is listed under two kinds");
                 assert!(!GLUE.contains(form), "`{form}` is both kind and glue");
             }
         }

@@ -1,6 +1,6 @@
 //! The source around a piece of text that leaves.
 
-/// What stands in the source before and after a string of an answer, so that private things that
+/// What is in the source before and after a string of an answer, so that private things that
 /// reach over its edges are recognised. It never leaves by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Around {

@@ -1,6 +1,6 @@
 //! What reading a document gives: its text in pieces, each with its kind and its place.
 //!
-//! The reader of a format makes blocks, the cutter of passages uses them. A block's text stands
+//! The reader of a format makes blocks, the cutter of passages uses them. A block's text is
 //! as it is read, without markup; the whole text of a document is its blocks joined by
 //! [`BLOCK_SEPARATOR`], and every span counts characters of that whole text.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pointer;
 
-/// Stands between two blocks in a document's whole text.
+/// Is between two blocks in a document's whole text.
 pub const BLOCK_SEPARATOR: &str = "\n\n";
 
 /// What a block is, as far as a cutter of passages cares.
@@ -34,7 +34,7 @@ pub enum BlockKind {
 pub struct Block {
     /// The text, which may hold line breaks.
     pub text: String,
-    /// Where it stands in its source.
+    /// Where it is in its source.
     pub pointer: Pointer,
     /// What it is.
     pub kind: BlockKind,

@@ -1,4 +1,4 @@
-//! Who is calling. Every service call of every room takes one.
+//! Who is calling. Every service call of every crate takes one.
 
 use std::collections::BTreeSet;
 

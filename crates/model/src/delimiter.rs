@@ -11,7 +11,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 
 /// Gives the byte that cuts the first records most evenly into most cells; a comma when none does.
 ///
-/// `text` is the beginning of the file, in an encoding that keeps ASCII. What stands between
+/// `text` is the beginning of the file, in an encoding that keeps ASCII. What is between
 /// quotes does not count.
 pub fn guess_delimiter(text: &[u8]) -> u8 {
     let records = counts_by_record(&text[..text.len().min(SAMPLE_BYTES)]);

@@ -1,4 +1,4 @@
-//! A ranked result that can say why it stands where it stands.
+//! A ranked result that can say why it is where it is.
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub struct StageScore {
 pub struct Explanation {
     /// Every stage that saw the hit, in pipeline order.
     pub stages: Vec<StageScore>,
-    /// Words of the query that stand in the passage in the same spelling.
+    /// Words of the query that are in the passage in the same spelling.
     pub exact: Vec<String>,
     /// Words that match after folding or stemming, as `query → index term`.
     pub folded: Vec<String>,

@@ -1,7 +1,7 @@
-//! The words of the domain: who calls, what a passage is, where it stands in its source, how a
+//! The words of the domain: who calls, what a passage is, where it is in its source, how a
 //! hit explains itself.
 //!
-//! This room does no I/O, knows no clock of its own and has no async. Every other room speaks
+//! This crate does no I/O, knows no clock of its own and has no async. Every other crate speaks
 //! in these types, so that a caller, a pointer or a score means the same thing everywhere.
 //!
 //! ```

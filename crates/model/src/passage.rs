@@ -13,7 +13,7 @@ pub struct Passage {
     pub ordinal: u32,
     /// The text, unredacted; equals the source text at `span`.
     pub text: String,
-    /// Where the text stands in the document's whole text.
+    /// Where the text is in the document's whole text.
     pub span: Span,
     /// Where a person finds it.
     pub pointer: Pointer,

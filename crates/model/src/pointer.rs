@@ -1,4 +1,4 @@
-//! Where in its source a piece of text stands, in words that a person can follow.
+//! Where in its source a piece of text is, in words that a person can follow.
 //!
 //! A pointer prints as `page 3`, `slide 7`, `sheet 'Q2'`, `sheet 'Q2' A1:C9`, `line 120`,
 //! `message 4`, `/json/pointer`, or `inner/path.docx > page 2` inside an archive, and the same
@@ -32,7 +32,7 @@ pub enum Pointer {
     Message(u32),
     /// A node of a JSON document, as an RFC 6901 pointer; starts with `/`.
     Json(String),
-    /// A place inside a file that stands inside an archive or a message.
+    /// A place inside a file that is inside an archive or a message.
     Inner {
         /// The path inside the archive, or the name of the attachment.
         path: String,

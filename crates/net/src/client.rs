@@ -71,7 +71,7 @@ impl Client {
         let agent_config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            // A proxy would resolve names where this room cannot check them.
+            // A proxy would resolve names where this crate cannot check them.
             .proxy(None)
             .max_idle_connections(MAX_IDLE_CONNECTIONS)
             .timeout_connect(Some(config.connect_timeout))
@@ -214,7 +214,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Turns the HTTP library's error into one of this room.
+/// Turns the HTTP library's error into one of this crate.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library's list grows")]
 pub(crate) fn translate(url: &Url, error: ureq::Error) -> Error {
     match error {

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-/// The result of this room's calls.
+/// The result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failed request.
@@ -24,7 +24,7 @@ pub enum Error {
         name: String,
     },
 
-    /// The host stands at an address that the configuration does not allow.
+    /// The host is at an address that the configuration does not allow.
     #[error(
         "`{host}` is at `{address}`, which is not a public address; allow the host in the configuration to reach it"
     )]

@@ -1,6 +1,6 @@
-//! One HTTP client for every room that talks to the outside.
+//! One HTTP client for every crate that talks to the outside.
 //!
-//! The rest of the house is synchronous, so this room is too: a call blocks until the answer is
+//! The rest of the workspace is synchronous, so this crate is too: a call blocks until the answer is
 //! there, the [`model::Deadline`] is over or a limit is hit. What it promises for every call:
 //!
 //! - **Time.** Connecting, one attempt and the whole call have time-outs, and a call never
@@ -16,7 +16,7 @@
 //!
 //! [`PostgresAddress`] is the one other way out: to a database, encrypted where its address asks.
 //!
-//! What a status or a body *means* is left to the caller's room.
+//! What a status or a body *means* is left to the caller's crate.
 //!
 //! ```
 //! use std::io::{BufRead, BufReader, Write};

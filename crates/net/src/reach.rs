@@ -14,9 +14,9 @@ use ureq::unversioned::transport::NextTimeout;
 pub enum Reach {
     /// Public addresses only.
     PublicOnly,
-    /// Public addresses, and these hosts wherever they stand: the operator named them.
+    /// Public addresses, and these hosts wherever they are: the operator named them.
     PublicAnd {
-        /// Host names or addresses as they stand in URLs, without port.
+        /// Host names or addresses as they are in URLs, without port.
         hosts: Vec<String>,
     },
     /// Every address.

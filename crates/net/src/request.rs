@@ -5,12 +5,12 @@ use url::Url;
 
 use crate::{Error, Result, Secret};
 
-/// The methods this house uses.
+/// The methods this workspace uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Read.
     Get,
-    /// Ask with a body; every use in this house can be repeated without harm.
+    /// Ask with a body; every use here can be repeated without harm.
     Post,
     /// Replace.
     Put,
@@ -80,8 +80,8 @@ impl Request {
 
     /// Sets the body to the JSON form of a value.
     pub fn json(self, body: &impl Serialize) -> Self {
-        let bytes = serde_json::to_vec(body)
-            .expect("the bodies of this house are plain structures with text keys");
+        let bytes =
+            serde_json::to_vec(body).expect("request bodies are plain structures with text keys");
         self.header("content-type", "application/json").bytes(bytes)
     }
 

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// What stands in place of a secret wherever it would be shown.
+    /// What is in place of a secret wherever it would be shown.
     pub const MARK: &str = "[secret]";
 
     /// Wraps a key.

@@ -7,7 +7,7 @@ use crate::{Request, Result};
 
 /// One candidate of one stage.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct StageHit {
     pub(crate) scope_idx: usize,
     pub(crate) document: DocumentId,
     pub(crate) passage: PassageId,
@@ -17,7 +17,7 @@ pub(crate) struct Found {
 /// What one stage found, best first.
 #[derive(Debug, Default)]
 pub(crate) struct List {
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<StageHit>,
     pub(crate) n_passages: usize,
     pub(crate) n_vectors: usize,
     pub(crate) is_partial: bool,
@@ -33,7 +33,7 @@ impl List {
         self.is_partial |= candidates.is_partial;
         self.is_prefix_cut |= candidates.is_prefix_cut;
         self.is_full |= candidates.hits.len() >= limit;
-        self.found.extend(candidates.hits.into_iter().map(|candidate| Found {
+        self.found.extend(candidates.hits.into_iter().map(|candidate| StageHit {
             scope_idx,
             document: candidate.document,
             passage: candidate.passage,
@@ -41,7 +41,7 @@ impl List {
         }));
     }
 
-    /// Brings the scopes into one order; equal scores stand in the order of the ids.
+    /// Brings the scopes into one order; equal scores are in the order of the ids.
     fn finish(&mut self, limit: usize) {
         self.found.sort_by(|one, other| {
             let by_score = other.score.total_cmp(&one.score);

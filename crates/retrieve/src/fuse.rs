@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{DocumentId, PassageId, Stage, StageScore};
 
 use crate::Pipeline;
-use crate::candidates::{Found, List};
+use crate::candidates::{List, StageHit};
 
 /// A candidate with what the stages so far thought of it.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub(crate) fn fuse(by_words: &List, by_vector: &List, pipeline: &Pipeline) -> Ve
     fused
 }
 
-fn empty(found: &Found) -> Fused {
+fn empty(found: &StageHit) -> Fused {
     Fused {
         scope_idx: found.scope_idx,
         document: found.document.clone(),

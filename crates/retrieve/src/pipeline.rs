@@ -76,7 +76,7 @@ impl Retriever {
 
     /// Answers a search.
     ///
-    /// Hits are sorted by score, best first; equal scores stand in a fixed order. Fails only
+    /// Hits are sorted by score, best first; equal scores are in a fixed order. Fails only
     /// when the store can be searched neither by words nor by vector, or its passages cannot
     /// be read; every other stage that fails is skipped with a warning.
     pub fn search(&self, request: &Request<'_>) -> Result<Response> {

@@ -11,9 +11,9 @@ use store::StoredPassage;
 pub struct Snippet {
     /// The text of the window, unredacted.
     pub text: String,
-    /// Where the window stands in the passage, in characters.
+    /// Where the window is in the passage, in characters.
     pub span: Span,
-    /// Where words of the query stand in the window, in characters.
+    /// Where words of the query are in the window, in characters.
     pub matches: Vec<Span>,
 }
 

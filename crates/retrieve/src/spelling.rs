@@ -17,7 +17,7 @@ use crate::{Request, Result};
 const MIN_CHARS: usize = 4;
 /// Words of one query that are mended.
 const MAX_WORDS: usize = 8;
-/// A longer question none of whose words stand anywhere is in another language rather than
+/// A longer question none of whose words are anywhere is in another language rather than
 /// mistyped: where the search by vector has found something, that is left alone.
 const MAX_WORDS_BESIDE_VECTORS: usize = 3;
 /// Passages whose words are looked at for each word of the query.

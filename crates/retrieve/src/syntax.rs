@@ -12,7 +12,7 @@ use model::Warning;
 pub(crate) enum Part {
     /// Words, any of which may match.
     Words(String),
-    /// Words that stand together.
+    /// Words that are together.
     Phrase(String),
     /// The start of a word.
     Prefix(String),
@@ -53,7 +53,7 @@ fn collect<'a>(part: &'a Part, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// Takes a query apart. `fields` are the names that may stand before a colon; any other colon
+/// Takes a query apart. `fields` are the names that may be before a colon; any other colon
 /// is a part of its word.
 pub(crate) fn parse(query: &str, fields: &[String]) -> Parsed {
     let mut parsed = Parsed::default();
@@ -116,7 +116,7 @@ fn assemble(pieces: &[Piece<'_>], fields: &[String], parsed: &mut Parsed) {
             if has_both && is_wanted {
                 joins_next = true;
             } else {
-                parsed.warnings.push(malformed("`OR` stands without a word on each side"));
+                parsed.warnings.push(malformed("`OR` is without a word on each side"));
             }
             continue;
         }
@@ -141,7 +141,7 @@ fn assemble(pieces: &[Piece<'_>], fields: &[String], parsed: &mut Parsed) {
 fn part_of(piece: &Piece<'_>, fields: &[String], warnings: &mut Vec<Warning>) -> Option<Part> {
     let (is_not, before) = match piece.before.strip_prefix('-') {
         Some("") if piece.quoted.is_none() => {
-            warnings.push(malformed("a `-` stands alone"));
+            warnings.push(malformed("a `-` is alone"));
             return None;
         }
         // A dash before another is a dash of the text; so is one before a digit.

@@ -137,17 +137,17 @@ fn document(idx: usize, text: &str) -> Document {
     }
 }
 
-struct Asked {
+struct Case {
     filter: Filter,
     limit: usize,
     threshold: Option<Score>,
     grouping: Grouping,
 }
 
-const EVERYTHING: Asked =
-    Asked { filter: Filter::All, limit: 100, threshold: None, grouping: Grouping::Passages };
+const EVERYTHING: Case =
+    Case { filter: Filter::All, limit: 100, threshold: None, grouping: Grouping::Passages };
 
-fn ask(retriever: &Retriever, query: &str, asked: &Asked) -> Response {
+fn ask(retriever: &Retriever, query: &str, asked: &Case) -> Response {
     let scope = Scope { namespace: namespace(), filter: asked.filter.clone() };
     retriever
         .search(&Request {
@@ -197,7 +197,7 @@ proptest! {
 
         // Limit, threshold and grouping.
         let threshold = Score::new(threshold);
-        let few = ask(&retriever, &query, &Asked {
+        let few = ask(&retriever, &query, &Case {
             limit, threshold: Some(threshold), grouping: Grouping::Documents, ..EVERYTHING
         });
         for (document, score) in scores(&few) {
@@ -215,7 +215,7 @@ proptest! {
         // Other candidates: each document alone, with the statistics of all.
         for (document, score) in &known {
             let only = Filter::Documents(vec![DocumentId::new(document.as_str())]);
-            let alone = ask(&retriever, &query, &Asked { filter: only, ..EVERYTHING });
+            let alone = ask(&retriever, &query, &Case { filter: only, ..EVERYTHING });
             let alone = scores(&alone);
             prop_assert_eq!(alone.get(document), Some(score), "{}", document);
         }

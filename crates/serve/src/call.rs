@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Accepted, Call, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Via, Visitor};
+use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
 
 /// Arguments that hold what was asked for, in the order in which the audit looks for them.
 const QUERY_ARGUMENTS: [&str; 3] = ["query", "text", "title"];
@@ -54,43 +54,49 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
 
 /// Makes a call that came in on something else than MCP or REST.
 pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Result<Done, Failed> {
-    let visitor = Visitor::enter(app);
+    let running = RunningCall::enter(app);
     let shape = request.tool.spec.errors;
     let arguments = Arc::new(request.arguments);
-    let ticket = Ticket {
+    let call_context = CallContext {
         caller: request.caller,
         name: request.tool.spec.name.clone(),
         id: request.id,
         cancelled: request.cancelled,
         via,
     };
-    let result = answer(app, &ticket, request.tool, &arguments, request.progress).await;
+    let result = answer(app, &call_context, request.tool, &arguments, request.progress).await;
     let (result, ended) = match result {
         Ok((done, n_results)) => {
             if via == Via::Api {
-                keep(app, &ticket, &arguments, &done.outgoing);
+                keep(app, &call_context, &arguments, &done.outgoing);
             }
             let n_redacted = done.outgoing.n_redacted;
             (Ok(done), Ok(Counts { n_results, n_redacted }))
         }
         Err(error) => {
-            let shown = guarded::hide_internals(error.clone(), &ticket.name, &ticket.id);
+            let shown =
+                guarded::hide_internals(error.clone(), &call_context.name, &call_context.id);
             (Err(Failed { error: shown, shape }), Err(error))
         }
     };
-    visitor.leave(app, ticket, audited(&arguments), ended.as_ref().copied());
+    running.leave(app, call_context, audited(&arguments), ended.as_ref().copied());
     result
 }
 
 /// Keeps what left, so that a person can see later what the agent saw.
-fn keep(app: &App, ticket: &Ticket, arguments: &Map<String, Value>, outgoing: &Outgoing) {
+fn keep(
+    app: &App,
+    call_context: &CallContext,
+    arguments: &Map<String, Value>,
+    outgoing: &Outgoing,
+) {
     let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
     app.answers.keep(&KeptAnswer {
         at: app.clock.now(),
-        request: ticket.id.clone(),
-        tool: ticket.name.clone(),
-        tenant: ticket.caller.tenant.to_string(),
-        caller: ticket.caller.subject.clone(),
+        request: call_context.id.clone(),
+        tool: call_context.name.clone(),
+        tenant: call_context.caller.tenant.to_string(),
+        caller: call_context.caller.subject.clone(),
         arguments: Some(arguments.clone()),
         ids: guard::ids_of(&outgoing.value),
         answer: Some(outgoing.value.clone()),
@@ -101,18 +107,18 @@ fn keep(app: &App, ticket: &Ticket, arguments: &Map<String, Value>, outgoing: &O
 
 async fn answer(
     app: &Arc<App>,
-    ticket: &Ticket,
+    call_context: &CallContext,
     tool: Listed,
     arguments: &Arc<Map<String, Value>>,
     progress: Arc<dyn Fn(Progress) + Send + Sync>,
 ) -> Result<(Done, u64), ToolError> {
     let spec = Arc::clone(&tool.spec);
-    guarded::admit(app, ticket)?;
+    guarded::admit(app, call_context)?;
     let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
     let is_instant = tool.tool.is_instant(&arguments);
     let budget = app.caps().before_redaction();
     let work = {
-        let caller = Arc::clone(&ticket.caller);
+        let caller = Arc::clone(&call_context.caller);
         move |deadline: &Deadline| {
             tool.tool.call(&Call {
                 caller: &caller,
@@ -124,9 +130,9 @@ async fn answer(
         }
     };
     let answer = if is_instant {
-        guarded::run_here(app, ticket, work).await?
+        guarded::run_here(app, call_context, work).await?
     } else {
-        guarded::run(app, ticket, work).await?
+        guarded::run(app, call_context, work).await?
     };
     let mut answer = answer.with_notes(notes);
     spec.check_output(&answer.value)?;

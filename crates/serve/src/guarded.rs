@@ -1,4 +1,4 @@
-//! What stands around every call, whatever is called: the rate, a slot, a deadline, a thread that
+//! What is around every call, whatever is called: the rate, a slot, a deadline, a thread that
 //! may block, and the record of how it ended.
 
 use std::panic::AssertUnwindSafe;
@@ -33,7 +33,7 @@ pub(crate) enum Via {
 const CONSOLE: &str = "console";
 
 /// A call as the guard sees it.
-pub(crate) struct Ticket {
+pub(crate) struct CallContext {
     /// Who calls.
     pub(crate) caller: Arc<Caller>,
     /// What is called, for rates, audit and metrics.
@@ -46,7 +46,7 @@ pub(crate) struct Ticket {
     pub(crate) via: Via,
 }
 
-impl Ticket {
+impl CallContext {
     /// The name whose rate holds.
     fn rate(&self) -> &str {
         match self.via {
@@ -64,25 +64,25 @@ pub(crate) struct Counts {
 }
 
 /// A call in progress. It counts as such until it is dropped, also when nobody waits any more.
-pub(crate) struct Visitor {
+pub(crate) struct RunningCall {
     metrics: Arc<Metrics>,
     begun: Instant,
     at: Timestamp,
 }
 
-impl Visitor {
+impl RunningCall {
     /// Begins a call.
     pub(crate) fn enter(app: &App) -> Self {
         app.metrics.begin();
         let metrics = Arc::clone(&app.metrics);
-        Visitor { metrics, begun: Instant::now(), at: app.clock.now() }
+        RunningCall { metrics, begun: Instant::now(), at: app.clock.now() }
     }
 
     /// Writes down how the call ended.
     pub(crate) fn leave(
         self,
         app: &App,
-        ticket: Ticket,
+        call_context: CallContext,
         query: Option<&str>,
         ended: Result<Counts, &ToolError>,
     ) {
@@ -93,11 +93,11 @@ impl Visitor {
                 (outcome_of(error.code), Some(error.code.as_str().to_owned()), Counts::default())
             }
         };
-        let via = match ticket.via {
+        let via = match call_context.via {
             Via::Api => None,
             Via::Console => Some(CONSOLE.to_owned()),
         };
-        let name = metrics_name(&ticket);
+        let name = metrics_name(&call_context);
         match &via {
             None => self.metrics.called(name, outcome, took, counts.n_redacted),
             // People who look around must not hide how fast agents are served.
@@ -111,10 +111,10 @@ impl Visitor {
             .map(|query| query.chars().take(AUDITED_QUERY_CHARS).collect());
         app.audit.record(&Entry {
             at: self.at,
-            request: ticket.id,
-            tool: ticket.name,
-            tenant: ticket.caller.tenant.to_string(),
-            caller: ticket.caller.subject.clone(),
+            request: call_context.id,
+            tool: call_context.name,
+            tenant: call_context.caller.tenant.to_string(),
+            caller: call_context.caller.subject.clone(),
             outcome,
             code,
             results: counts.n_results,
@@ -126,37 +126,38 @@ impl Visitor {
     }
 }
 
-impl Drop for Visitor {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         self.metrics.end();
     }
 }
 
 /// Refuses a caller who calls too often.
-pub(crate) fn admit(app: &App, ticket: &Ticket) -> Result<(), ToolError> {
-    let Err(refused) = app.limiter.admit(&ticket.caller.client_key(), ticket.rate()) else {
+pub(crate) fn admit(app: &App, call_context: &CallContext) -> Result<(), ToolError> {
+    let Err(refused) = app.limiter.admit(&call_context.caller.client_key(), call_context.rate())
+    else {
         return Ok(());
     };
-    let name = match ticket.caller.identity {
-        Identity::Endpoint => metrics_name(ticket),
-        Identity::Local | Identity::Key | Identity::Token => ticket.rate(),
+    let name = match call_context.caller.identity {
+        Identity::Endpoint => metrics_name(call_context),
+        Identity::Local | Identity::Key | Identity::Token => call_context.rate(),
     };
     app.metrics.rate_limited(name);
     let seconds = refused.retry_after.as_secs_f64().ceil().max(1.0) as u64;
     Err(ToolError::new(Code::RateLimited, refused.to_string())
         .with_detail("retry_after_seconds", seconds)
         .with_detail("limit_per_minute", refused.per_minute)
-        .with_hint(format!("call `{}` again in {seconds} s", ticket.name)))
+        .with_hint(format!("call `{}` again in {seconds} s", call_context.name)))
 }
 
 /// Does the work in a slot, on a thread that may block, until its deadline is over or the client
 /// goes away. The work is told through its deadline; its slot is free when it has really ended.
 pub(crate) async fn run<T: Send + 'static>(
     app: &App,
-    ticket: &Ticket,
+    call_context: &CallContext,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let slot = slot(app, ticket).await?;
+    let slot = slot(app, call_context).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
     let work = {
         let deadline = deadline.clone();
@@ -170,9 +171,9 @@ pub(crate) async fn run<T: Send + 'static>(
     tokio::select! {
         biased;
         joined = work => joined.map_err(|error| {
-            ToolError::internal(format!("`{}` stopped unexpectedly: {error}", ticket.name))
+            ToolError::internal(format!("`{}` stopped unexpectedly: {error}", call_context.name))
         })?,
-        () = ticket.cancelled.cancelled() => {
+        () = call_context.cancelled.cancelled() => {
             deadline.cancel();
             Err(ToolError::new(Code::DeadlineExceeded, "the caller went away"))
         }
@@ -189,13 +190,13 @@ pub(crate) async fn run<T: Send + 'static>(
 /// Does work that is over before a thread for it would have woken up, right here in its slot.
 pub(crate) async fn run_here<T>(
     app: &App,
-    ticket: &Ticket,
+    call_context: &CallContext,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError>,
 ) -> Result<T, ToolError> {
-    let _slot = slot(app, ticket).await?;
+    let _slot = slot(app, call_context).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
     std::panic::catch_unwind(AssertUnwindSafe(|| work(&deadline)))
-        .unwrap_or_else(|_| Err(ToolError::internal(format!("`{}` panicked", ticket.name))))
+        .unwrap_or_else(|_| Err(ToolError::internal(format!("`{}` panicked", call_context.name))))
 }
 
 /// The cause of a mistake of ours goes to the log; the caller gets the id that finds it there.
@@ -209,8 +210,8 @@ pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolErro
         .with_hint("the server's log has the cause under this id")
 }
 
-async fn slot(app: &App, ticket: &Ticket) -> Result<Slot, ToolError> {
-    app.slots.acquire(&ticket.caller, SLOT_WAIT).await.map_err(|refused| match refused {
+async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, ToolError> {
+    app.slots.acquire(&call_context.caller, SLOT_WAIT).await.map_err(|refused| match refused {
         NoSlot::Busy => ToolError::new(Code::Unavailable, "the server is busy")
             .with_hint("call again in a few seconds"),
         NoSlot::TooManyWaiting { allowed } => {
@@ -223,10 +224,10 @@ async fn slot(app: &App, ticket: &Ticket) -> Result<Slot, ToolError> {
 }
 
 /// Names of tools that users made are theirs: they do not become labels.
-fn metrics_name(ticket: &Ticket) -> &str {
-    match ticket.caller.identity {
+fn metrics_name(call_context: &CallContext) -> &str {
+    match call_context.caller.identity {
         Identity::Endpoint => "endpoint tool",
-        Identity::Local | Identity::Key | Identity::Token => &ticket.name,
+        Identity::Local | Identity::Key | Identity::Token => &call_context.name,
     }
 }
 
@@ -244,23 +245,23 @@ fn outcome_of(code: Code) -> Outcome {
     }
 }
 
-/// Does a piece of work with everything that stands around a call: rate, slot, deadline, record.
+/// Does a piece of work with everything that is around a call: rate, slot, deadline, record.
 pub(crate) async fn perform<T: Send + 'static>(
     app: &App,
-    ticket: Ticket,
+    call_context: CallContext,
     query: Option<&str>,
     work: impl FnOnce(&Deadline) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let visitor = Visitor::enter(app);
-    let result = match admit(app, &ticket) {
-        Ok(()) => run(app, &ticket, work).await,
+    let running = RunningCall::enter(app);
+    let result = match admit(app, &call_context) {
+        Ok(()) => run(app, &call_context, work).await,
         Err(refused) => Err(refused),
     };
     let ended = match &result {
         Ok(_) => Ok(Counts { n_results: 1, n_redacted: 0 }),
         Err(error) => Err(error),
     };
-    let (name, id) = (ticket.name.clone(), ticket.id.clone());
-    visitor.leave(app, ticket, query, ended);
+    let (name, id) = (call_context.name.clone(), call_context.id.clone());
+    running.leave(app, call_context, query, ended);
     result.map_err(|error| hide_internals(error, &name, &id))
 }

@@ -1,4 +1,4 @@
-//! The only room that knows MCP, HTTP and HTML.
+//! The only crate that knows MCP, HTTP and HTML.
 //!
 //! [`run`] takes a listener, the [`Shared`] application and a shutdown token, and serves until
 //! told to stop. [`stdio`] serves the same tools over this process's own pipes. Both lead every

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Code, ResourceBody, ToolError};
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Via, Visitor};
+use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
 
 /// The name under which reads are limited, counted and audited.
 const NAME: &str = "resources/read";
@@ -52,25 +52,29 @@ pub enum ReadBody {
 
 /// Reads a resource, and writes down how it ended.
 pub async fn read(app: &Arc<App>, request: Request) -> Result<Read, ToolError> {
-    let visitor = Visitor::enter(app);
+    let running = RunningCall::enter(app);
     let Request { caller, uri, id, cancelled } = request;
-    let ticket = Ticket { caller, name: NAME.to_owned(), id, cancelled, via: Via::Api };
-    let result = guarded_read(app, &ticket, uri.clone()).await;
+    let call_context = CallContext { caller, name: NAME.to_owned(), id, cancelled, via: Via::Api };
+    let result = guarded_read(app, &call_context, uri.clone()).await;
     let ended = match &result {
         Ok(read) => Ok(Counts { n_results: 1, n_redacted: read.n_redacted }),
         Err(error) => Err(error),
     };
-    let id = ticket.id.clone();
-    visitor.leave(app, ticket, Some(&uri), ended);
+    let id = call_context.id.clone();
+    running.leave(app, call_context, Some(&uri), ended);
     result.map_err(|error| guarded::hide_internals(error, NAME, &id))
 }
 
-async fn guarded_read(app: &Arc<App>, ticket: &Ticket, uri: String) -> Result<Read, ToolError> {
-    guarded::admit(app, ticket)?;
+async fn guarded_read(
+    app: &Arc<App>,
+    call_context: &CallContext,
+    uri: String,
+) -> Result<Read, ToolError> {
+    guarded::admit(app, call_context)?;
     let caps = app.caps();
-    let caller = Arc::clone(&ticket.caller);
+    let caller = Arc::clone(&call_context.caller);
     let resources = app.resources.clone();
-    guarded::run(app, ticket, move |deadline| {
+    guarded::run(app, call_context, move |deadline| {
         let Some(content) = resources.read(&caller, &uri, deadline)? else {
             return Err(unknown(&uri));
         };

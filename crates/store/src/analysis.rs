@@ -1,4 +1,4 @@
-//! The one place where the store asks the room `text` for index terms.
+//! The one place where the store asks the crate `text` for index terms.
 //!
 //! What counts as the same word is decided there; this file names the analyser for the manifest
 //! and fixes which language a document is cut in.

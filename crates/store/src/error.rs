@@ -6,7 +6,7 @@ use model::{DocumentId, NamespaceId, PassageId};
 
 use crate::Manifest;
 
-/// The result of every call of this room.
+/// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.

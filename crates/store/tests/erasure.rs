@@ -17,7 +17,7 @@ use store::{Change, Object, ObjectKey, Store};
 /// A word of what is erased.
 const WORD: &str = "qzxuvorak";
 
-/// Counts the places under a folder where bytes stand.
+/// Counts the places under a folder where bytes are.
 fn n_places(folder: &Path, bytes: &[u8]) -> usize {
     let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
@@ -107,7 +107,7 @@ fn an_erased_object_leaves_the_disk_though_others_take_its_pages() {
     assert_eq!(n_places(folder.path(), WORD.as_bytes()), 0);
 }
 
-/// Stands in everything that is erased.
+/// Is in everything that is erased.
 const SECRET: &str = "the combination is seven four nine";
 
 /// More pages than one round gives back.

@@ -35,7 +35,7 @@ const VOCABULARY: [&str; 14] = [
 ];
 
 #[derive(Debug, Clone)]
-struct World {
+struct Fixture {
     documents: Vec<(String, Vec<String>)>,
     question: String,
     bm25: Bm25,
@@ -48,13 +48,13 @@ fn words(n_words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
-fn world() -> impl Strategy<Value = World> {
+fn world() -> impl Strategy<Value = Fixture> {
     let document = (words(0..4), prop::collection::vec(words(1..12), 1..4));
     let documents = prop::collection::vec(document, 1..12);
     let numbers =
         prop::sample::select(vec![Bm25::PASSAGES, Bm25::KNOWLEDGE, Bm25 { k1: 0.4, b: 1.0 }]);
     (documents, words(1..4), numbers, prop::sample::select(vec![0.0f32, 0.5]), 0..2u8).prop_map(
-        |(documents, question, bm25, title_boost, exact)| World {
+        |(documents, question, bm25, title_boost, exact)| Fixture {
             documents,
             question,
             bm25,
@@ -113,7 +113,7 @@ enum Counting {
 }
 
 fn naive(
-    world: &World,
+    world: &Fixture,
     query: &WordsQuery,
     documents: &[Document],
     counting: Counting,
@@ -166,7 +166,7 @@ fn naive(
     scored.into_iter().map(|(id, score, _)| (id, score)).collect()
 }
 
-fn check(store: &Store, world: &World, counting: Counting) {
+fn check(store: &Store, world: &Fixture, counting: Counting) {
     // A name of its own, so that a world that fails leaves nothing to the smaller ones.
     static N_WORLDS: AtomicUsize = AtomicUsize::new(0);
     let namespace = NamespaceId::new(format!("law{}", N_WORLDS.fetch_add(1, Ordering::Relaxed)));

@@ -1,4 +1,4 @@
-//! `describe_schema`: what can be asked of a table, and what stands in it.
+//! `describe_schema`: what can be asked of a table, and what is in it.
 
 use columns::{Answer, Query, Table};
 use model::{Deadline, Warning};
@@ -326,7 +326,7 @@ fn operator(field: &Field) -> &'static str {
     }
 }
 
-/// Calls that work on this schema as they stand.
+/// Calls that work on this schema as they are.
 fn examples(schema: &Schema) -> Vec<Value> {
     let mut examples = Vec::new();
     let filter = schema.columns().find_map(|(name, field)| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The result of this room.
+/// The result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a table could not be described or queried.

@@ -6,7 +6,7 @@
 //! [`TableHandler`] serves an async function. Both check arguments the same way, and both say
 //! everything that was cut, guessed or not found.
 //!
-//! What is *not* here: the protocol and HTTP (rooms above mount these services), rate limits,
+//! What is *not* here: the protocol and HTTP (crates above mount these services), rate limits,
 //! redaction ([`QueryResponse::change_text`] is its hook), and SQL from outside.
 //!
 //! ```

@@ -48,7 +48,7 @@ pub enum Formulas {
     /// They stay as they are.
     #[default]
     Kept,
-    /// An apostrophe stands before them.
+    /// An apostrophe is before them.
     Defused,
 }
 

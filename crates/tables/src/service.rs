@@ -26,8 +26,8 @@ use crate::{Error, Result, Schema, cursor, describe};
 /// How many values are suggested for one that no row has.
 pub const MAX_SUGGESTIONS: usize = 5;
 
-/// The most characters of a page; rows that would go beyond it stand on the next one. An answer
-/// as a whole may be larger, for facets and a series stand beside the page.
+/// The most characters of a page; rows that would go beyond it are on the next one. An answer
+/// as a whole may be larger, for facets and a series are beside the page.
 pub const MAX_PAGE_CHARS: usize = 60_000;
 /// Quotes, colon and comma around a cell.
 const CHARS_AROUND_CELL: usize = 6;
@@ -296,7 +296,7 @@ impl ServedTable {
         warn_of_page(&mut response, request);
         if answer.has_changed {
             let message = "the data changed since the page before; this page continues after the \
-                           same row, or after where it would stand";
+                           same row, or after where it would be";
             response.warnings.push(Warning::new("data_changed", message));
         }
         if let Some(staleness) = self.engine.staleness() {

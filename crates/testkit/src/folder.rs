@@ -14,7 +14,7 @@ impl Folder {
     #[expect(clippy::new_without_default, reason = "making a folder is an act, not a default")]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        // Some systems reach their temporary folder over a link; rooms compare resolved paths.
+        // Some systems reach their temporary folder over a link; paths are compared resolved.
         let path = fs_err::canonicalize(folder.path()).expect("the new folder can be resolved");
         Folder { folder, path }
     }

@@ -1,8 +1,8 @@
-//! What tests of every room share: a clock that stands still, callers, temporary folders, free
+//! What tests of every crate share: a clock that stands still, callers, temporary folders, free
 //! ports, a real server, and small clients for it.
 //!
 //! Rooms use this crate as a dev-dependency. It knows the outside of the product (the flags of
-//! the binary, HTTP, JSON-RPC) and the words of `model`, and nothing else of the house, so that a
+//! the binary, HTTP, JSON-RPC) and the words of `model`, and nothing else of the workspace, so that a
 //! test that goes through it sees what a user sees. It is blocking throughout, and it panics where
 //! a library would return an error: a failed set-up should stop the test at the line that asked
 //! for it.
@@ -22,13 +22,13 @@
 //! assert!(!callers::member("acme", &["reader"]).is_admin());
 //! ```
 //!
-//! A server under test is the real binary. In a test of the `dowse` room:
+//! A server under test is the real binary. In a test of the `dowse` crate:
 //!
 //! ```no_run
 //! use testkit::{Mcp, Server};
 //!
 //! # fn binary() -> &'static str { "dowse" }
-//! // In the `dowse` room itself: `env!("CARGO_BIN_EXE_dowse")`.
+//! // In the `dowse` crate itself: `env!("CARGO_BIN_EXE_dowse")`.
 //! let server = Server::start(binary(), &["serve", "--listen", "127.0.0.1:0"]);
 //! let tools = Mcp::new(server.http(), "/mcp").list_tools();
 //! assert!(tools.iter().any(|tool| tool["name"] == "search"));

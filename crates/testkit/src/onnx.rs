@@ -28,7 +28,7 @@ pub struct TinyOnnx<'a> {
     pub words: Vec<&'a str>,
     /// The row of each word. With fewer rows than words the graph fails on the words without one.
     pub rows: Vec<Vec<f32>>,
-    /// What stands on top.
+    /// What is on top.
     pub head: Head,
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn is_ignorable(char: char) -> bool {
     )
 }
 
-/// What stands before a combining mark, and so decides whether the mark falls.
+/// What is before a combining mark, and so decides whether the mark falls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     /// A letter whose marks are decoration in comparison.
@@ -207,7 +207,7 @@ fn is_kana(char: char) -> bool {
 /// Compares hiragana as katakana, and small kana as large ones.
 pub(crate) fn fold_kana(char: char) -> char {
     let katakana = match char {
-        // The two blocks stand in the same order, 0x60 apart.
+        // The two blocks are in the same order, 0x60 apart.
         '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309e}' => {
             char::from_u32(char as u32 + 0x60).unwrap_or(char)
         }

@@ -11,7 +11,7 @@
 //! the distinct stems are alternatives of the word ([`Analyzer::analyze_query`]). A wrong guess
 //! on either side can cost an inflected form, never the word itself.
 //!
-//! Around the analyser stand the other things that need to know what a word is: [`sentences`],
+//! Around the analyser are the other things that need to know what a word is: [`sentences`],
 //! [`trigrams`], names ([`fold_name`], [`old_orthography_key`]), "did you mean" ([`nearest`]),
 //! token budgets ([`count_tokens`]), filters said in words ([`query_filters`]), repair of OCR
 //! text ([`repair_long_vowels`]) and redaction ([`redact`]).

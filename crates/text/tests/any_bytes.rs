@@ -1,4 +1,4 @@
-//! Byte-driven entry points of the room: whatever bytes come, nothing panics and the laws hold.
+//! Byte-driven entry points of the crate: whatever bytes come, nothing panics and the laws hold.
 //!
 //! `PROPTEST_CASES` sets how long it runs; the default is short enough for every test run.
 

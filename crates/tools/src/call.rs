@@ -16,7 +16,7 @@ pub trait Tool: Send + Sync {
     /// Describes the tool as this caller may see it; `None` when it does not exist for them.
     ///
     /// The description may differ between callers (an enum lists only what the caller may use),
-    /// never between two calls of the same caller while the configuration stands.
+    /// never between two calls of the same caller while the configuration is.
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>>;
 
     /// Tells whether the tool has something to work on for this caller. One that has not is left
@@ -85,7 +85,7 @@ pub struct Link {
     pub uri: String,
     /// What a person reads.
     pub name: String,
-    /// The type of what stands there.
+    /// The type of what is there.
     pub mime_type: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub struct Answer {
     pub links: Vec<Link>,
     /// How many results it holds, for the audit.
     pub n_results: u64,
-    /// What stands around pieces of source text in the value; it is looked at and never leaves.
+    /// What is around pieces of source text in the value; it is looked at and never leaves.
     pub around: Vec<Around>,
     /// The places that hold source text, where they are not those of the tool's description.
     pub source_text: Option<Vec<String>>,
@@ -127,7 +127,7 @@ impl Answer {
         self
     }
 
-    /// Says what stands in the source around a piece of it, so that reading in pieces reveals
+    /// Says what is in the source around a piece of it, so that reading in pieces reveals
     /// nothing that reading at once does not.
     pub fn with_around(mut self, around: Around) -> Self {
         self.around.push(around);

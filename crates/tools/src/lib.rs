@@ -1,14 +1,14 @@
 //! What an agent may call: one file for each tool, with its schema, its checks and its answer.
 //!
 //! A [`Tool`] describes itself with a [`Spec`] (name, schemas, annotations, and where source
-//! text stands in its answer) and does its work in [`Tool::call`]. The [`Registry`] holds the
+//! text is in its answer) and does its work in [`Tool::call`]. The [`Registry`] holds the
 //! tools in their fixed order. [`accept`] takes arguments, or refuses them with errors
 //! written for an agent, before a tool sees them, and [`Code`] is the one table of everything that can go wrong.
 //!
 //! [`Resources`] is what an agent reads by its address (`dowse://…`), one implementation for each
 //! family that has something to read.
 //!
-//! There is no transport here: `serve` speaks MCP and HTTP, and `guard` stands around each call.
+//! There is no transport here: `serve` speaks MCP and HTTP, and `guard` is around each call.
 //!
 //! ```
 //! use model::Caller;

@@ -20,7 +20,7 @@ pub struct ResourceEntry {
     pub uri: String,
     /// What a person reads.
     pub name: String,
-    /// The type of what stands there.
+    /// The type of what is there.
     pub mime_type: Option<String>,
 }
 
@@ -33,11 +33,11 @@ pub struct ResourcePattern {
     pub name: String,
     /// What to fill in, written for an agent; holds no text from sources.
     pub description: String,
-    /// The type of what stands there, where it is always the same.
+    /// The type of what is there, where it is always the same.
     pub mime_type: Option<String>,
 }
 
-/// What stands at an address.
+/// What is at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceContent {
     /// Its type.

@@ -1,5 +1,5 @@
 //! How a tool describes itself: to the agent (schemas, annotations) and to the guard (where
-//! source text stands, which list may be cut).
+//! source text is, which list may be cut).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub enum ErrorShape {
 /// Paths are JSON pointers with `*` for every element or member.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputShape {
-    /// Where text from sources stands; it is redacted there and nowhere else.
+    /// Where text from sources is; it is redacted there and nowhere else.
     pub source_text: Vec<String>,
     /// The list whose tail is dropped, with a notice, when an answer is too large.
     pub list: Option<String>,

@@ -41,9 +41,9 @@ impl LinesConfig {
 pub struct Chunk {
     /// The text at the span.
     pub text: String,
-    /// Where it stands, in characters.
+    /// Where it is, in characters.
     pub span: Span,
-    /// Where it stands, in bytes.
+    /// Where it is, in bytes.
     pub bytes: Range<usize>,
 }
 

@@ -176,7 +176,7 @@ fn heading_words(block: &Block) -> &str {
     block.text.trim().trim_start_matches('#').trim_start()
 }
 
-/// Tells whether two blocks may stand in one passage: the same place, or lines of one text.
+/// Tells whether two blocks may be in one passage: the same place, or lines of one text.
 fn same_place(one: &Pointer, other: &Pointer) -> bool {
     match (one, other) {
         (Pointer::Line(_), Pointer::Line(_)) => true,

@@ -36,9 +36,9 @@ impl ProseConfig {
 pub struct Piece {
     /// The text at the span; starts and ends with something that is not blank.
     pub text: String,
-    /// Where it stands in the document's whole text, in characters.
+    /// Where it is in the document's whole text, in characters.
     pub span: Span,
-    /// Where its first new character stands in the source.
+    /// Where its first new character is in the source.
     pub pointer: Pointer,
     /// The headings above it, outermost first, without those inside its text; a passage of a
     /// torn table ends the list with the table's first row.

@@ -169,7 +169,7 @@ proptest! {
         for (char, is_covered) in chars.iter().zip(&covered) {
             prop_assert!(*is_covered || char.is_whitespace(), "`{}` is in no passage", char);
         }
-        // What is new in a passage stands at its pointer's place.
+        // What is new in a passage is at its pointer's place.
         let mut starts = Vec::new();
         let mut at = 0;
         for block in &blocks {

@@ -87,7 +87,7 @@ impl ColumnBuilder {
         self.end_list(start);
     }
 
-    /// Types, sorts and narrows what was collected. `line_of` tells where a row stands.
+    /// Types, sorts and narrows what was collected. `line_of` tells where a row is.
     pub(crate) fn finish(self, report: &mut LoadReport, line_of: impl Fn(usize) -> u64) -> Column {
         let ColumnBuilder { spec, null_values, interner, mut cells, offsets, n_repeated } = self;
         report.n_repeated_in_lists += n_repeated;

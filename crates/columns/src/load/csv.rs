@@ -81,7 +81,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
     Ok(())
 }
 
-/// Where a record stands.
+/// Where a record is.
 struct Record {
     line: u64,
     has_open_quote: bool,

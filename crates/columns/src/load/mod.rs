@@ -197,7 +197,7 @@ impl TableBuilder {
         self.n_source_columns
     }
 
-    /// Starts a row that stands on a line.
+    /// Starts a row that is on a line.
     pub(crate) fn line(&mut self, line: u64) {
         self.lines.push(line);
         self.n_rows += 1;

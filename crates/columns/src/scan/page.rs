@@ -66,7 +66,7 @@ impl<'d> Order<'d> {
     }
 
     /// Finds the place of a position. In data that changed, the row is looked for by its
-    /// content among those with the same key, and otherwise stands where it would stand.
+    /// content among those with the same key, and otherwise is where it would be.
     fn seek(&self, dataset: &Dataset, position: &Position) -> Option<Place> {
         let RowMark::Numbered { row, hash } = position.row else {
             return None;
@@ -92,7 +92,7 @@ impl<'d> Order<'d> {
                 Direction::Descending => key_of(NULL_CODE, *direction),
             };
             let first_behind = packed | u128::from(first_behind) << shift;
-            // Nothing stands before the very first key, so nothing is left out.
+            // Nothing is before the very first key, so nothing is left out.
             return first_behind.checked_sub(1).map(|key| (key, u32::MAX));
         }
         Some((packed, self.find_again(dataset, row, hash, packed)))

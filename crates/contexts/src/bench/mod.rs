@@ -1,7 +1,7 @@
 //! `dowse bench contexts`: tools over a folder of JSON documents, by words alone and, where a
 //! model is here, by meaning.
 
-mod desk;
+mod session;
 mod strings;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use infer::EmbedderChoice;
 use model::{Clock, Report};
 
 use crate::{Error, NodeRequest, Result, Table, Tool};
-use desk::{Desk, soon};
+use session::{Session, soon};
 use strings::{Long, longs_of, subtrees_of};
 
 /// Strings of so many characters are indexed, so that ordinary documents have enough of them.
@@ -24,7 +24,7 @@ const N_SEARCHES: usize = 500;
 const N_TOOLS: usize = 1_000;
 
 /// What is measured with: files, their tables, the tools over them.
-struct World {
+struct Fixture {
     files: Vec<PathBuf>,
     longs: Vec<Long>,
     tables: Vec<Table>,
@@ -42,25 +42,25 @@ pub fn run(folder: &Path, work: &Path, clock: &Clock, embedder: &EmbedderChoice)
     report.add("size", n_bytes as f64 / 1e6, "MB");
     let longs = longs_of(&files)?;
 
-    let desk = Desk::open(&work.join("words"), clock, EmbedderChoice::Off)?;
-    let world = made(&desk, &mut report, files.clone(), longs)?;
-    searches(&desk, &mut report, &world, "words alone")?;
-    gets(&desk, &mut report, &world)?;
-    one_change(&desk, &mut report, &world, work)?;
-    many_tools(&desk, &mut report, &world)?;
-    drop(desk);
+    let session = Session::open(&work.join("words"), clock, EmbedderChoice::Off)?;
+    let world = made(&session, &mut report, files.clone(), longs)?;
+    searches(&session, &mut report, &world, "words alone")?;
+    gets(&session, &mut report, &world)?;
+    one_change(&session, &mut report, &world, work)?;
+    many_tools(&session, &mut report, &world)?;
+    drop(session);
 
-    let desk = Desk::open(&work.join("meaning"), clock, embedder.clone())?;
-    match desk.model() {
+    let session = Session::open(&work.join("meaning"), clock, embedder.clone())?;
+    match session.model() {
         Ok(model) => {
             let begun = Instant::now();
             let longs = world.longs;
-            let world = made(&desk, &mut Report::new(""), files, longs)?;
-            let n_chunks = desk.n_chunks(&world.tables)? as f64;
+            let world = made(&session, &mut Report::new(""), files, longs)?;
+            let n_chunks = session.n_chunks(&world.tables)? as f64;
             let note = format!("words and vectors of `{model}`, from upload to the last vector");
             report.add_noted("index by meaning", begun.elapsed().as_secs_f64(), "s", note);
             report.add("vectors", n_chunks / begun.elapsed().as_secs_f64(), "chunks/s");
-            searches(&desk, &mut report, &world, "words and vectors")?;
+            searches(&session, &mut report, &world, "words and vectors")?;
         }
         Err(why) => report.add_noted("index by meaning", 0.0, "s", format!("not measured: {why}")),
     }
@@ -68,9 +68,14 @@ pub fn run(folder: &Path, work: &Path, clock: &Clock, embedder: &EmbedderChoice)
 }
 
 /// Uploads the documents and makes tools over their subtrees, then over the whole of each.
-fn made(desk: &Desk, report: &mut Report, files: Vec<PathBuf>, longs: Vec<Long>) -> Result<World> {
+fn made(
+    session: &Session,
+    report: &mut Report,
+    files: Vec<PathBuf>,
+    longs: Vec<Long>,
+) -> Result<Fixture> {
     let begun = Instant::now();
-    let tables = desk.upload(&files)?;
+    let tables = session.upload(&files)?;
     report.add("upload", begun.elapsed().as_secs_f64(), "s");
 
     let begun = Instant::now();
@@ -78,12 +83,12 @@ fn made(desk: &Desk, report: &mut Report, files: Vec<PathBuf>, longs: Vec<Long>)
     for (file_idx, table) in tables.iter().enumerate() {
         for path in subtrees_of(&longs, file_idx) {
             let name = format!("part_{}", by_path.len());
-            by_path.push((file_idx, desk.tool(table, &path, &name)?));
+            by_path.push((file_idx, session.tool(table, &path, &name)?));
         }
     }
-    desk.settle()?;
+    session.settle()?;
     let took = begun.elapsed().as_secs_f64();
-    let n_chunks = desk.n_chunks(&tables)?;
+    let n_chunks = session.n_chunks(&tables)?;
     let note = format!("{} tools, threshold {THRESHOLD_CHARS} characters", by_path.len());
     report.add_noted("index subtrees", took, "s", note);
     report.add("chunks", n_chunks as f64, "chunks");
@@ -92,29 +97,30 @@ fn made(desk: &Desk, report: &mut Report, files: Vec<PathBuf>, longs: Vec<Long>)
     let begun = Instant::now();
     let mut n_nodes = 0;
     for (number, table) in tables.iter().enumerate() {
-        by_path.push((number, desk.tool(table, "", &format!("all_{number}"))?));
+        by_path.push((number, session.tool(table, "", &format!("all_{number}"))?));
     }
-    desk.settle()?;
+    session.settle()?;
     for (_, tool) in &by_path[by_path.len() - tables.len()..] {
-        n_nodes += desk.index_of(tool)?.nodes_count;
+        n_nodes += session.index_of(tool)?.nodes_count;
     }
-    let n_more = desk.n_chunks(&tables)? - n_chunks;
+    let n_more = session.n_chunks(&tables)? - n_chunks;
     let note = format!("{} more tools, {n_more} more chunks", tables.len());
     report.add_noted("index the rest", begun.elapsed().as_secs_f64(), "s", note);
     report.add("strings", n_nodes as f64, "strings");
 
     let tools = longs.iter().map(|long| long.nearest(&by_path)).collect();
-    Ok(World { files, longs, tables, tools })
+    Ok(Fixture { files, longs, tables, tools })
 }
 
-fn searches(desk: &Desk, report: &mut Report, world: &World, how: &str) -> Result<()> {
+fn searches(session: &Session, report: &mut Report, world: &Fixture, how: &str) -> Result<()> {
     for (name, note) in [("search, first time", "each question is new"), ("search", "warm")] {
         let mut times = vec![];
         let (mut n_first, mut n_asked) = (0, 0);
         let n_searches = N_SEARCHES.max(world.longs.len());
         for (long, tool) in world.longs.iter().zip(&world.tools).cycle().take(n_searches) {
             let begun = Instant::now();
-            let found = desk.service.search(&desk.caller, &tool.id, &long.question, 5, &soon())?;
+            let found =
+                session.service.search(&session.caller, &tool.id, &long.question, 5, &soon())?;
             times.push(begun.elapsed());
             n_asked += 1;
             let first = found.results.first();
@@ -133,13 +139,13 @@ fn searches(desk: &Desk, report: &mut Report, world: &World, how: &str) -> Resul
     Ok(())
 }
 
-fn gets(desk: &Desk, report: &mut Report, world: &World) -> Result<()> {
+fn gets(session: &Session, report: &mut Report, world: &Fixture) -> Result<()> {
     let mut times = vec![];
     for long in world.longs.iter().take(N_SEARCHES) {
         let begun = Instant::now();
         let request = NodeRequest { json_path: long.pointer.clone(), offset: 0, max_chars: 1_000 };
         let table = &world.tables[long.file_idx].id;
-        desk.service.get_node(&desk.caller, table, &request, &soon())?;
+        session.service.get_node(&session.caller, table, &request, &soon())?;
         times.push(begun.elapsed());
     }
     let note = "a long string by its pointer";
@@ -149,7 +155,7 @@ fn gets(desk: &Desk, report: &mut Report, world: &World) -> Result<()> {
 }
 
 /// Changes the string in the middle of all by length, and the longest.
-fn one_change(desk: &Desk, report: &mut Report, world: &World, work: &Path) -> Result<()> {
+fn one_change(session: &Session, report: &mut Report, world: &Fixture, work: &Path) -> Result<()> {
     let mut by_length: Vec<&Long> = world.longs.iter().collect();
     by_length.sort_by_key(|long| long.end - long.start);
     let (Some(middle), Some(longest)) = (by_length.get(by_length.len() / 2), by_length.last())
@@ -163,31 +169,33 @@ fn one_change(desk: &Desk, report: &mut Report, world: &World, work: &Path) -> R
         let changed = work.join("changed.json");
         fs_err::write(&changed, bytes).map_err(Error::Document)?;
         let table = &world.tables[long.file_idx];
-        let n_chunks = desk.n_chunks_of_string(table, &long.pointer)?;
+        let n_chunks = session.n_chunks_of_string(table, &long.pointer)?;
         let begun = Instant::now();
-        let (_, job) = desk.service.replace_table(&desk.caller, &table.id, &changed, &soon())?;
+        let (_, job) =
+            session.service.replace_table(&session.caller, &table.id, &changed, &soon())?;
         let Some(job) = job else { continue };
-        let result = desk.wait(&job)?.result;
+        let result = session.wait(&job)?.result;
         let note = format!(
             "the string has {n_chunks} chunks; kept {}, added {}, removed {}",
             result["kept"], result["added"], result["removed"]
         );
         report.add_noted(name, begun.elapsed().as_secs_f64() * 1e3, "ms", note);
         let original = &world.files[long.file_idx];
-        let (_, job) = desk.service.replace_table(&desk.caller, &table.id, original, &soon())?;
-        job.map_or(Ok(()), |job| desk.wait(&job).map(|_| ()))?;
+        let (_, job) =
+            session.service.replace_table(&session.caller, &table.id, original, &soon())?;
+        job.map_or(Ok(()), |job| session.wait(&job).map(|_| ()))?;
     }
     Ok(())
 }
 
-fn many_tools(desk: &Desk, report: &mut Report, world: &World) -> Result<()> {
-    desk.settle()?;
+fn many_tools(session: &Session, report: &mut Report, world: &Fixture) -> Result<()> {
+    session.settle()?;
     let before = resident_mb();
     let begun = Instant::now();
     for (number, long) in world.longs.iter().cycle().take(N_TOOLS).enumerate() {
-        desk.tool(&world.tables[long.file_idx], &long.pointer, &format!("tool_{number}"))?;
+        session.tool(&world.tables[long.file_idx], &long.pointer, &format!("tool_{number}"))?;
     }
-    desk.settle()?;
+    session.settle()?;
     let took = begun.elapsed().as_secs_f64();
     report.add_noted("1,000 tools", took, "s", "over single strings, made and indexed");
     if let (Some(before), Some(after)) = (before, resident_mb()) {

@@ -7,7 +7,7 @@ use super::THRESHOLD_CHARS;
 use crate::json::{Event, Kind, Walk, pointer};
 use crate::{Error, Result, Tool};
 
-/// Words of a question, and where in a string they stand.
+/// Words of a question, and where in a string they are.
 const QUESTION_WORDS: std::ops::Range<usize> = 20..26;
 
 /// Subtrees of one document, at each of two depths.

@@ -28,8 +28,8 @@ pub enum Problem {
         /// What should have come.
         expected: &'static str,
     },
-    /// A character that cannot stand here.
-    #[error("`{}` stands where {expected} is expected", found.escape_debug())]
+    /// A character that cannot be here.
+    #[error("found `{}` where {expected} is expected", found.escape_debug())]
     Unexpected {
         /// The character.
         found: char,
@@ -58,7 +58,7 @@ pub enum Problem {
         unit: u16,
     },
     /// A key that its object has already: a pointer to it would name two values.
-    #[error("the key `{key}` stands twice in the same object")]
+    #[error("the key `{key}` occurs twice in the same object")]
     DuplicateKey {
         /// The key, or its beginning.
         key: String,

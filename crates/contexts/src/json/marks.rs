@@ -1,6 +1,6 @@
 //! Places inside large containers where a walk can begin.
 //!
-//! A child that stands far behind the beginning of its container is marked: in an object by its
+//! A child that is far behind the beginning of its container is marked: in an object by its
 //! key, in an array by its index, there only one in every stretch of [`SPACING`] bytes. Whoever
 //! wants a node goes from mark to mark and walks a short stretch at each level, however large
 //! the document is. A document without large containers has no marks, and none needs them.
@@ -33,7 +33,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     pub(crate) marks: Vec<Mark>,
-    /// Whether every key that stands far behind its object's beginning has a mark.
+    /// Whether every key that is far behind its object's beginning has a mark.
     pub(crate) is_complete: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Marker {
 struct Open {
     kind: Kind,
     start: u64,
-    /// Where the last mark of an array stands.
+    /// Where the last mark of an array is.
     last: u64,
     n_children: u64,
 }

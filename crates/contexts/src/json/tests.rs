@@ -168,21 +168,21 @@ fn what_is_no_json_is_refused_with_its_place() {
     );
     refused(
         "{\"a\":1,}",
-        "`}` stands where a key in quotes is expected at line 1, column 8 (byte 7)",
+        "found `}` where a key in quotes is expected at line 1, column 8 (byte 7)",
     );
-    refused("[1,]", "`]` stands where a value is expected at line 1, column 4 (byte 3)");
-    refused("[01]", "`1` stands where `,` or `]` is expected at line 1, column 3 (byte 2)");
-    refused("[-]", "`]` stands where a digit is expected at line 1, column 3 (byte 2)");
-    refused("[1.]", "`]` stands where a digit is expected at line 1, column 4 (byte 3)");
+    refused("[1,]", "found `]` where a value is expected at line 1, column 4 (byte 3)");
+    refused("[01]", "found `1` where `,` or `]` is expected at line 1, column 3 (byte 2)");
+    refused("[-]", "found `]` where a digit is expected at line 1, column 3 (byte 2)");
+    refused("[1.]", "found `]` where a digit is expected at line 1, column 4 (byte 3)");
     refused(
         "nul",
         "the document ends where `true`, `false` or `null` is expected at line 1, column 4 (byte 3)",
     );
     refused(
         "1 2",
-        "`2` stands where the end of the document is expected at line 1, column 3 (byte 2)",
+        "found `2` where the end of the document is expected at line 1, column 3 (byte 2)",
     );
-    refused("[\"é\", 'x']", "`\\'` stands where a value is expected at line 1, column 7 (byte 7)");
+    refused("[\"é\", 'x']", "found `\\'` where a value is expected at line 1, column 7 (byte 7)");
     refused(
         "[\"a\nb\"]",
         "the control character U+000A must be escaped in a string at line 1, column 4 (byte 3)",
@@ -209,7 +209,7 @@ fn half_a_surrogate_pair_is_refused_and_a_whole_one_taken() {
 fn a_duplicate_key_is_refused_however_it_is_written() {
     refused(
         "{\"a\": 1,\n \"\\u0061\": 2}",
-        "the key `a` stands twice in the same object at line 2, column 2 (byte 10)",
+        "the key `a` occurs twice in the same object at line 2, column 2 (byte 10)",
     );
     let keys: Vec<String> = (0..100).map(|key| format!("\"k{key}\":0")).collect();
     assert!(walked(format!("{{{}}}", keys.join(",")).as_bytes(), 1000).is_ok());
@@ -232,7 +232,7 @@ fn numbers_keep_their_digits() {
 fn a_mark_before_the_document_is_passed_over() {
     let seen = walked("\u{feff}{\"a\":1}".as_bytes(), 5).unwrap();
     assert_eq!(seen.len(), 2);
-    refused("\u{feff}x", "`x` stands where a value is expected at line 1, column 1 (byte 3)");
+    refused("\u{feff}x", "found `x` where a value is expected at line 1, column 1 (byte 3)");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_million_keys_are_told_apart() {
     assert!((990_000..1_000_001).contains(&marks.marks.len()), "{}", marks.marks.len());
     let twice = text.replace("\"last\"", "\"500000\"");
     let error = check(|| Ok(twice.as_bytes())).unwrap_err();
-    assert!(error.to_string().starts_with("the key `500000` stands twice"), "{error}");
+    assert!(error.to_string().starts_with("the key `500000` occurs twice"), "{error}");
 }
 
 #[test]

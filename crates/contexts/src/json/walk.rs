@@ -106,7 +106,7 @@ fn summarise<R: Read>(mut walk: Walk<R>) -> Result<(Summary, Marks), JsonError> 
 pub struct Walk<R> {
     pub(super) input: Input<R>,
     is_begun: bool,
-    /// Whether the next child is the first that this walk sees, though others stand before it.
+    /// Whether the next child is the first that this walk sees, though others are before it.
     is_resumed: bool,
     stack: Vec<Frame>,
     pointer: String,
@@ -135,7 +135,7 @@ struct Frame {
     many: Option<Box<ManyKeys>>,
 }
 
-/// The hashes of many keys. It stands in a box of its own, so that the frames of a document that
+/// The hashes of many keys. It is in a box of its own, so that the frames of a document that
 /// nests a million levels deep stay small.
 struct ManyKeys(HashSet<u64>);
 
@@ -145,7 +145,7 @@ impl<R: Read> Walk<R> {
         Walk::from(reader, 0, "")
     }
 
-    /// Walks one node of a document: the reader stands `before` bytes into it, at the node that
+    /// Walks one node of a document: the reader is `before` bytes into it, at the node that
     /// the pointer names. What follows the node is not looked at.
     pub fn from(reader: R, before: u64, pointer: &str) -> Self {
         Walk {
@@ -165,7 +165,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// Walks the rest of a container that the pointer names: the reader stands `before` bytes
+    /// Walks the rest of a container that the pointer names: the reader is `before` bytes
     /// into the document, at a child with `n_children` others before it. What follows the
     /// container is not looked at.
     pub(crate) fn inside(

@@ -3,7 +3,7 @@
 use model::Identity;
 use serde_json::json;
 
-use super::{World, admin, long, member, new_tool, soon};
+use super::{Fixture, admin, long, member, new_tool, soon};
 use crate::{EndpointChange, Error, NewEndpoint, NewTool, NodeRequest, ToolChange, ToolKind};
 
 fn endpoint(name: &str, tools: &[&str]) -> NewEndpoint {
@@ -13,7 +13,7 @@ fn endpoint(name: &str, tools: &[&str]) -> NewEndpoint {
 
 #[test]
 fn a_key_opens_the_bound_tools_and_nothing_else() {
-    let world = World::new();
+    let world = Fixture::new();
     let service = &world.service;
     let ann = member("acme", "ann");
     let project = world.project(&ann);
@@ -58,7 +58,7 @@ fn a_key_opens_the_bound_tools_and_nothing_else() {
 
 #[test]
 fn keys_are_shown_once_and_can_be_taken_away() {
-    let world = World::new();
+    let world = Fixture::new();
     let service = &world.service;
     let ann = member("acme", "ann");
     let project = world.project(&ann);
@@ -79,7 +79,7 @@ fn keys_are_shown_once_and_can_be_taken_away() {
 
 #[test]
 fn bindings_change_at_once_and_names_stay_unique() {
-    let world = World::new();
+    let world = Fixture::new();
     let service = &world.service;
     let ann = member("acme", "ann");
     let project = world.project(&ann);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
 
-use super::{World, long, member, new_tool, soon};
+use super::{Fixture, long, member, new_tool, soon};
 use crate::json::pointer;
 use crate::{ContextsConfig, IndexStatus, SearchIndex, Tool};
 
@@ -20,7 +20,7 @@ fn index_of(tool: &Tool) -> &SearchIndex {
 
 #[test]
 fn long_strings_under_the_path_are_found_with_their_pointers() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let document = json!({
@@ -67,7 +67,7 @@ fn long_strings_under_the_path_are_found_with_their_pointers() {
 
 #[test]
 fn a_document_that_is_one_string_has_the_empty_pointer() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!(long("harbour")));
@@ -80,7 +80,7 @@ fn a_document_that_is_one_string_has_the_empty_pointer() {
 
 #[test]
 fn a_change_touches_its_own_chunks_alone() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let mut document = json!({ "a": long("harbour"), "b": [long("castle"), long("bridge")] });
@@ -108,7 +108,7 @@ fn a_change_touches_its_own_chunks_alone() {
 
 #[test]
 fn tools_that_overlap_share_chunks() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let document =
@@ -133,7 +133,7 @@ fn tools_that_overlap_share_chunks() {
 
 #[test]
 fn a_string_over_a_limit_is_named_and_the_rest_goes_on() {
-    let world = World::with(ContextsConfig {
+    let world = Fixture::with(ContextsConfig {
         chunk_threshold_chars: 100,
         chunk_chars: 80,
         overlap_chars: 10,
@@ -167,7 +167,7 @@ fn a_string_over_a_limit_is_named_and_the_rest_goes_on() {
 
 #[test]
 fn no_long_strings_is_success_and_a_missing_path_is_said() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!({ "a": ["short"] }));
@@ -183,7 +183,7 @@ fn no_long_strings_is_success_and_a_missing_path_is_said() {
 
 #[test]
 fn another_path_or_setting_is_indexed_anew() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table =
@@ -199,7 +199,7 @@ fn another_path_or_setting_is_indexed_anew() {
 
 #[test]
 fn deleting_leaves_nothing_behind() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let kept = world.project(&ann);
@@ -231,7 +231,7 @@ fn deleting_leaves_nothing_behind() {
 
 #[test]
 fn what_a_dead_process_left_is_put_in_order() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
@@ -253,7 +253,7 @@ fn what_a_dead_process_left_is_put_in_order() {
     assert!(world.service.0.store.namespace(&orphan).unwrap().is_none());
 }
 
-impl World {
+impl Fixture {
     fn store_is_empty(&self) -> bool {
         self.service.0.store.namespaces().unwrap().is_empty()
     }
@@ -313,7 +313,7 @@ proptest! {
         second in documents(),
         paths in prop::collection::vec(prop_oneof!["", "/0", "/a", "/a/0", "/~1", "/b/~0"], 1..3),
     ) {
-        let world = World::new();
+        let world = Fixture::new();
         let ann = member("acme", "ann");
         let project = world.project(&ann);
         let table = world.table(&ann, &project.id, &first);

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{World, admin, long, member, new_tool, soon};
+use super::{Fixture, admin, long, member, new_tool, soon};
 use crate::{
     EndpointChange, Error, Member, NewEndpoint, NewProject, NodeRequest, ProjectChange, Result,
     Role, ToolChange, Upload,
@@ -27,7 +27,7 @@ fn outcome<T>(result: Result<T>) -> Outcome {
 
 #[test]
 fn every_call_asks_who_is_calling() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let members = vec![
         Member { subject: "rita".to_owned(), role: Role::Reader },
@@ -120,7 +120,7 @@ fn every_call_asks_who_is_calling() {
 
 #[test]
 fn another_tenants_id_and_one_that_never_was_say_the_same() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
@@ -137,7 +137,7 @@ fn another_tenants_id_and_one_that_never_was_say_the_same() {
     }
 }
 
-impl World {
+impl Fixture {
     fn jobs(&self) -> Vec<ingest::Job> {
         self.queue.list().unwrap()
     }

@@ -18,12 +18,12 @@ use serde_json::Value;
 use store::Store;
 
 use crate::{
-    ContextsConfig, Found, JOBS, Locks, NewProject, NewTool, Project, Service, ServiceConfig,
-    ServiceSlot, Table, Tool,
+    ContextsConfig, JOBS, Locks, NewProject, NewTool, Project, SearchResults, Service,
+    ServiceConfig, ServiceSlot, Table, Tool,
 };
 
 /// A service in a folder of its own.
-pub(crate) struct World {
+pub(crate) struct Fixture {
     pub(crate) service: Service,
     pub(crate) store: Arc<Store>,
     queue: Arc<JobQueue>,
@@ -31,10 +31,10 @@ pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
 }
 
-impl World {
+impl Fixture {
     /// Strings of 100 characters are long here.
     pub(crate) fn new() -> Self {
-        World::with(ContextsConfig {
+        Fixture::with(ContextsConfig {
             chunk_threshold_chars: 100,
             chunk_chars: 80,
             overlap_chars: 10,
@@ -72,7 +72,7 @@ impl World {
         });
         slot.set(service.clone());
         let workers = Workers::start(&queue).unwrap();
-        World { service, store, queue, _workers: workers, folder }
+        Fixture { service, store, queue, _workers: workers, folder }
     }
 
     /// Waits until a job is done.
@@ -127,7 +127,7 @@ impl World {
     }
 
     #[track_caller]
-    pub(crate) fn search(&self, caller: &Caller, tool: &str, query: &str) -> Found {
+    pub(crate) fn search(&self, caller: &Caller, tool: &str, query: &str) -> SearchResults {
         self.service.search(caller, tool, query, 20, &soon()).unwrap()
     }
 

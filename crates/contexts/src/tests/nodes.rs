@@ -4,17 +4,17 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
 
-use super::{World, member, soon};
+use super::{Fixture, member, soon};
 use crate::{Error, Node, NodeRequest, Result};
 
 struct Reading {
-    world: World,
+    world: Fixture,
     table: String,
 }
 
 impl Reading {
     fn of(text: &str) -> Self {
-        let world = World::new();
+        let world = Fixture::new();
         let ann = member("acme", "ann");
         let project = world.project(&ann);
         let file = world.folder.path().join("raw.json");

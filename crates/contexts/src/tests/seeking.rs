@@ -1,7 +1,7 @@
 //! Nodes of large documents are reached without walking to them:
 //!
 //! - every node is found as a parser finds it, with marks, without, and with some of them;
-//! - a node near the end costs a few parts, whatever stands before it;
+//! - a node near the end costs a few parts, whatever is before it;
 //! - a tool over a small part of a large document reads that part.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ingest::Progress;
 use serde_json::{Value, json};
 use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 
-use super::{World, long, member, soon};
+use super::{Fixture, long, member, soon};
 use crate::document::{Document, mark, mark_kept};
 use crate::json::{Event, check as check_json, pointer};
 use crate::seek::OpenDocument;
@@ -43,8 +43,8 @@ impl Objects for Counting {
 }
 
 /// A world with one table.
-fn world_of(document: &Value) -> (World, Table) {
-    let world = World::new();
+fn world_of(document: &Value) -> (Fixture, Table) {
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, document);
@@ -91,9 +91,9 @@ fn pointers(value: &Value, place: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Checks every node against the parser, and places where nothing stands.
+/// Checks every node against the parser, and places where nothing is.
 #[track_caller]
-fn check(world: &World, table: &Table, document: &Value) {
+fn check(world: &Fixture, table: &Table, document: &Value) {
     let open = OpenDocument::open(&world.store.objects(), &table.document, None, 0..20);
     let open = open.unwrap().unwrap();
     let mut all = vec![];
@@ -151,7 +151,7 @@ fn every_node_is_found_with_and_without_marks() {
 }
 
 /// A service over the same world whose reads are counted.
-fn counted(world: &World) -> (Service, Arc<Counting>) {
+fn counted(world: &Fixture) -> (Service, Arc<Counting>) {
     let old = &world.service.0;
     let inner = world.store.objects();
     let counting = Arc::new(Counting { inner, n_parts: AtomicUsize::new(0) });

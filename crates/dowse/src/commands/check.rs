@@ -10,7 +10,7 @@ use store::Repair;
 use crate::cli::CheckArgs;
 use crate::commands::variable;
 use crate::config::{Config, load};
-use crate::wiring::{Families, Lasting, app, describe_store};
+use crate::wiring::{Families, SharedState, app, describe_store};
 use crate::{control, print};
 
 /// How long databases have to say what they hold.
@@ -43,20 +43,20 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         lines.lines().for_each(|line| print::line(format!("  {line}")));
         return Ok(());
     }
-    let lasting = Lasting::open(config)?;
-    let (app, families) = app(config, &lasting)?;
-    for line in of_running(&lasting, &app)? {
+    let shared_state = SharedState::open(config)?;
+    let (app, families) = app(config, &shared_state)?;
+    for line in of_running(&shared_state, &app)? {
         print::line(line);
     }
     sources(&families);
     if args.repair {
-        repair(&lasting)?;
+        repair(&shared_state)?;
     }
     Ok(())
 }
 
 /// Says what a server serves and how it is, in lines.
-pub(super) fn of_running(lasting: &Lasting, app: &App) -> anyhow::Result<Vec<String>> {
+pub(super) fn of_running(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<String>> {
     let names: Vec<String> = app
         .tools
         .list(&Caller::local_admin())
@@ -65,7 +65,7 @@ pub(super) fn of_running(lasting: &Lasting, app: &App) -> anyhow::Result<Vec<Str
         .collect();
     let health = (app.readiness)();
     let mut lines: Vec<String> = print::table(&[
-        vec!["store".to_owned(), describe_store(&lasting.kept()?.store)],
+        vec!["store".to_owned(), describe_store(&shared_state.kept()?.store)],
         vec!["health".to_owned(), health.status().to_owned()],
         vec!["tools".to_owned(), names.join(", ")],
     ])
@@ -121,16 +121,16 @@ fn sources(families: &Families) {
     for info in families.filters.iter().flat_map(|filters| filters.dimensions(&caller)) {
         print::line(format!("dimension `{}`: {} entries", info.category, info.n_entries));
         // Vectors come while the server runs; here nothing waits for them.
-        let lasting = |warning: &&model::Warning| warning.code != "meaning_unavailable";
-        for warning in info.warnings.iter().filter(lasting) {
+        let is_lasting = |warning: &&model::Warning| warning.code != "meaning_unavailable";
+        for warning in info.warnings.iter().filter(is_lasting) {
             print::line(format!("  {}", warning.message));
         }
     }
 }
 
 /// Checks what is kept, and rebuilds what is damaged.
-fn repair(lasting: &Lasting) -> anyhow::Result<()> {
-    let findings = lasting.kept()?.store.check(Repair::Yes)?;
+fn repair(shared_state: &SharedState) -> anyhow::Result<()> {
+    let findings = shared_state.kept()?.store.check(Repair::Yes)?;
     if findings.is_empty() {
         print::line("everything that is kept is right");
     }

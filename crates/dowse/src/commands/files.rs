@@ -15,7 +15,7 @@ use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
 use crate::config::{Config, Remembered, UserData, load, place_data};
 use crate::print;
-use crate::wiring::{Lasting, app};
+use crate::wiring::{SharedState, app};
 
 /// How long a command may wait for one step.
 const STEP: Duration = Duration::from_secs(24 * 3600);
@@ -25,7 +25,7 @@ const MODEL_WAIT: Duration = Duration::from_secs(120);
 
 pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     let caller = Caller::local_admin();
-    let (lasting, service) = open(&args.files, &args.folders)?;
+    let (shared_state, service) = open(&args.files, &args.folders)?;
     let roots = service.roots(&caller);
     for root in &roots {
         let indexed = follow(&service, root, args.full)?;
@@ -43,7 +43,7 @@ pub(super) fn index(args: &IndexArgs) -> anyhow::Result<()> {
     if args.no_vectors {
         return Ok(());
     }
-    if let Err(state) = lasting.embedder.get(&Deadline::after(MODEL_WAIT)) {
+    if let Err(state) = shared_state.embedder.get(&Deadline::after(MODEL_WAIT)) {
         if let Some(warning) = state.warning() {
             print::note(format!("note: {}", warning.message));
         }
@@ -112,7 +112,7 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         roots: None,
     };
     let deadline = Deadline::after(Duration::from_secs(60));
-    let mut found: Option<::files::Found> = None;
+    let mut found: Option<::files::SearchResults> = None;
     for (_, service) in &opened {
         let more = service.search(&Caller::local_admin(), &request, &deadline)?;
         found = Some(match found {
@@ -170,7 +170,11 @@ pub(super) fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Puts the results of two sets of folders into one order: scores mean the same in both.
-fn merged(mut one: ::files::Found, other: ::files::Found, k: usize) -> ::files::Found {
+fn merged(
+    mut one: ::files::SearchResults,
+    other: ::files::SearchResults,
+    k: usize,
+) -> ::files::SearchResults {
     one.items.extend(other.items);
     one.items.sort_by(|left, right| right.score.total_cmp(&left.score));
     one.items.truncate(k);
@@ -201,7 +205,7 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
 }
 
 /// Opens the family; what lasts has to be kept, since it runs the jobs.
-fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::files::Service)> {
+fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(SharedState, ::files::Service)> {
     let mut opened = open_all(args, folders)?;
     anyhow::ensure!(
         opened.len() == 1,
@@ -215,7 +219,7 @@ fn open(args: &FilesArgs, folders: &[PathBuf]) -> anyhow::Result<(Lasting, ::fil
 fn open_all(
     args: &FilesArgs,
     folders: &[PathBuf],
-) -> anyhow::Result<Vec<(Lasting, ::files::Service)>> {
+) -> anyhow::Result<Vec<(SharedState, ::files::Service)>> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let mut config = loaded.config;
     add_folders(&mut config, folders)?;
@@ -239,13 +243,13 @@ fn open_all(
 fn open_remembered(
     config: &Config,
     set: &Remembered,
-) -> anyhow::Result<(Lasting, ::files::Service)> {
+) -> anyhow::Result<(SharedState, ::files::Service)> {
     let mut config = Config { data_dir: set.data_dir.clone(), ..config.clone() };
     let mut folders = set.folders.clone();
     if folders.is_empty() {
         // An earlier version did not write down which folders its data is of.
-        let lasting = Lasting::open(&config)?;
-        folders = ::files::indexed_roots(&lasting.kept()?.store)?
+        let shared_state = SharedState::open(&config)?;
+        folders = ::files::indexed_roots(&shared_state.kept()?.store)?
             .into_iter()
             .map(PathBuf::from)
             .collect();
@@ -256,11 +260,11 @@ fn open_remembered(
     open_one(&config)
 }
 
-fn open_one(config: &Config) -> anyhow::Result<(Lasting, ::files::Service)> {
-    let lasting = Lasting::open(config)?;
-    let (_, families) = app(config, &lasting)?;
+fn open_one(config: &Config) -> anyhow::Result<(SharedState, ::files::Service)> {
+    let shared_state = SharedState::open(config)?;
+    let (_, families) = app(config, &shared_state)?;
     let files = families.files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
     )?;
-    Ok((lasting, files))
+    Ok((shared_state, files))
 }

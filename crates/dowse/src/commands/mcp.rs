@@ -8,7 +8,7 @@ use crate::commands::serve::{add_folders, choose_model, strangers};
 use crate::commands::{block_on, variable};
 use crate::config::{load, place_data};
 use crate::signals;
-use crate::wiring::{Lasting, app, watch_folders};
+use crate::wiring::{SharedState, app, watch_folders};
 
 pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -18,13 +18,13 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
-    let lasting = Lasting::open(&config)?;
+    let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
-        let (app, families) = app(&config, &lasting)?;
-        families.start_indexing(&lasting, strangers)?;
-        watch_folders(lasting.clone(), shutdown.clone());
+        let (app, families) = app(&config, &shared_state)?;
+        families.start_indexing(&shared_state, strangers)?;
+        watch_folders(shared_state.clone(), shutdown.clone());
         let shared = Shared::new(app);
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())

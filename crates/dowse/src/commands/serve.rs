@@ -15,7 +15,7 @@ use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::{backup, block_on, check, variable};
 use crate::config::{Config, EmbedderProvider, load, place_data};
-use crate::wiring::{Lasting, app, keep_in_shape, watch_folders};
+use crate::wiring::{SharedState, app, keep_in_shape, watch_folders};
 use crate::{archive, control, open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -35,31 +35,31 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
-    let lasting = Lasting::open(&config)?;
+    let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
         let address = config.server.listen;
-        let (app_now, families) = app(&config, &lasting)?;
+        let (app_now, families) = app(&config, &shared_state)?;
         let shared = Shared::new(app_now);
-        families.start_indexing(&lasting, strangers)?;
+        families.start_indexing(&shared_state, strangers)?;
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
-        let lasting_for_commands = lasting.clone();
-        watch_folders(lasting.clone(), shutdown.clone());
-        keep_in_shape(lasting.clone(), shutdown.clone());
+        let lasting_for_commands = shared_state.clone();
+        watch_folders(shared_state.clone(), shutdown.clone());
+        keep_in_shape(shared_state.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();
-            let away = lasting.away.clone();
+            let away = shared_state.away.clone();
             let is_due = move || away.is_due();
             reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
-                let (app, families) = app(&config, &lasting)?;
-                families.start_indexing(&lasting, strangers)?;
+                let (app, families) = app(&config, &shared_state)?;
+                families.start_indexing(&shared_state, strangers)?;
                 Ok(app)
             })?;
         }
@@ -72,20 +72,20 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 /// Serves `dowse backup` and `dowse check` while this process has the data folder open.
-fn commands_of_others(lasting: &Lasting, shared: Shared) -> anyhow::Result<()> {
-    let data_dir = lasting.data_dir().to_owned();
-    let lasting = lasting.clone();
+fn commands_of_others(shared_state: &SharedState, shared: Shared) -> anyhow::Result<()> {
+    let data_dir = shared_state.data_dir().to_owned();
+    let shared_state = shared_state.clone();
     let serve: Arc<control::Serve> = Arc::new(move |command, begin| match command {
         control::Command::Backup => {
-            let archive = tempfile_in(lasting.data_dir());
+            let archive = tempfile_in(shared_state.data_dir());
             let _ = fs_err::remove_file(&archive);
-            let made = backup::make(&lasting.kept()?.store, lasting.data_dir(), &archive);
+            let made = backup::make(&shared_state.kept()?.store, shared_state.data_dir(), &archive);
             let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
             let _ = fs_err::remove_file(&archive);
             sent
         }
         control::Command::Check => {
-            let lines = check::of_running(&lasting, &shared.load())?;
+            let lines = check::of_running(&shared_state, &shared.load())?;
             let mut answer = begin()?;
             lines.iter().try_for_each(|line| writeln!(answer, "{line}"))?;
             Ok(())

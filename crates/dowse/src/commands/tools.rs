@@ -8,14 +8,14 @@ use crate::cli::ConfigArgs;
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
-use crate::wiring::{Lasting, app};
+use crate::wiring::{SharedState, app};
 
 /// Characters of a description on a terminal.
 const TERMINAL_CHARS: usize = 80;
 
 pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
     let config = load(args.config.as_deref(), &variable)?.config;
-    let (app, _) = app(&config, &Lasting::open(&config)?)?;
+    let (app, _) = app(&config, &SharedState::open(&config)?)?;
     let caller = Caller::local_admin();
     let costs = ::serve::list_cost(&app.tools, &caller);
     let mut rows = vec![vec!["tool".to_owned(), "tokens".to_owned(), "what for".to_owned()]];

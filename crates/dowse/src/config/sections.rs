@@ -1,4 +1,4 @@
-//! The configuration as a whole. Each section belongs to the room that uses it.
+//! The configuration as a whole. Each section belongs to the crate that uses it.
 
 use std::path::PathBuf;
 
@@ -98,9 +98,9 @@ pub(crate) struct EmbedderConfig {
     pub(crate) api_key_env: Option<String>,
     /// The length of its vectors; asked of the provider when it is not given.
     pub(crate) dimensions: Option<usize>,
-    /// What stands before a query.
+    /// What is before a query.
     pub(crate) query_prefix: String,
-    /// What stands before a passage.
+    /// What is before a passage.
     pub(crate) passage_prefix: String,
 }
 
@@ -185,7 +185,7 @@ pub(crate) struct StoreConfig {
     pub(crate) region: Option<String>,
     /// The variable that holds the key to turbopuffer.
     pub(crate) api_key_env: String,
-    /// What stands before the name of every namespace, so that servers can share an account.
+    /// What is before the name of every namespace, so that servers can share an account.
     pub(crate) namespace_prefix: String,
 }
 

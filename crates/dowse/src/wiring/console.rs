@@ -9,14 +9,17 @@ use serde_json::{Map, Value, json};
 use serve::ConsoleSettings;
 use store::Store;
 
-use super::Lasting;
+use super::SharedState;
 use crate::config::Config;
 
 /// A secret shorter than this can be guessed.
 const MIN_SECRET_CHARS: usize = 32;
 
 /// Makes the console's settings. Fails when its secret cannot be read or written.
-pub(super) fn console(config: &Config, lasting: &Lasting) -> anyhow::Result<ConsoleSettings> {
+pub(super) fn console(
+    config: &Config,
+    shared_state: &SharedState,
+) -> anyhow::Result<ConsoleSettings> {
     let mut settings = ConsoleSettings::open(&config.data_dir, &config.console)
         .context("hint: set `data_dir` to a folder that can be written")?;
     if let Some(name) = &config.console.secret_env {
@@ -29,9 +32,9 @@ pub(super) fn console(config: &Config, lasting: &Lasting) -> anyhow::Result<Cons
         );
         settings = settings.with_secret(&secret);
     }
-    settings.started_at = lasting.clock.now();
+    settings.started_at = shared_state.clock.now();
     settings.configuration = Value::Object(in_force(&format!("{config:#?}")));
-    let store = lasting.kept()?.store.clone();
+    let store = shared_state.kept()?.store.clone();
     let (data_dir, models, model) =
         (config.data_dir.clone(), super::models_dir(config), config.embedder.model.clone());
     settings.facts = Arc::new(move || {

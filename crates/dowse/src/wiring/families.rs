@@ -20,7 +20,7 @@ use tools::knowledge::{
 use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
-use super::{Lasting, models};
+use super::{SharedState, models};
 use crate::config::{Config, EmbedderProvider};
 
 /// How long `indexFolder` waits before it gives the job's handle instead of its result.
@@ -43,20 +43,20 @@ pub(crate) struct Families {
 
 impl Families {
     /// Opens the services.
-    pub(crate) fn open(config: &Config, lasting: &Lasting) -> anyhow::Result<Self> {
-        lasting.away.begin();
+    pub(crate) fn open(config: &Config, shared_state: &SharedState) -> anyhow::Result<Self> {
+        shared_state.away.begin();
         let category = |dimension: &filters::DimensionConfig| dimension.category.clone();
         let filters =
-            lasting.away.open("dimension", &config.dimensions, category, |dimensions| {
+            shared_state.away.open("dimension", &config.dimensions, category, |dimensions| {
                 Ok(filters::Service::open(filters::Settings {
                     folder: config.base.clone(),
                     filters: config.filters,
                     dimensions,
-                    meaning: meaning(config, lasting),
+                    meaning: meaning(config, shared_state),
                 })?)
             })?;
         let name = |table: &tables::TableConfig| table.name.clone();
-        let tables = lasting.away.open("table", &config.tables, name, |tables| {
+        let tables = shared_state.away.open("table", &config.tables, name, |tables| {
             Ok(tables::Service::open(tables::ServiceConfig {
                 tables,
                 base_folder: config.base.clone(),
@@ -64,13 +64,13 @@ impl Families {
                 export_link_minutes: config.exports.link_minutes,
             })?)
         })?;
-        let files = files_service(config, lasting)?;
-        lasting.files.store(files.clone().map(Arc::new));
+        let files = files_service(config, shared_state)?;
+        shared_state.files.store(files.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));
         }
-        let knowledge = knowledge_service(config, lasting)?;
+        let knowledge = knowledge_service(config, shared_state)?;
         sources.push(Box::new(across::KnowledgeBases::new(knowledge.clone())));
         if let Some(service) = &tables {
             sources.push(Box::new(across::Tables::new(service.clone())));
@@ -78,9 +78,9 @@ impl Families {
         if let Some(service) = &filters {
             sources.push(Box::new(across::Dimensions::new(service.clone())));
         }
-        let contexts = contexts_service(config, lasting)?;
+        let contexts = contexts_service(config, shared_state)?;
         sources.push(Box::new(across::Contexts::new(contexts.clone())));
-        let charts = charts_service(config, lasting, filters.as_ref())?;
+        let charts = charts_service(config, shared_state, filters.as_ref())?;
         let across = across::Service::new(sources);
         Ok(Families { filters, tables, files, across, charts, knowledge, contexts })
     }
@@ -89,12 +89,12 @@ impl Families {
     /// work while it goes on.
     pub(crate) fn start_indexing(
         &self,
-        lasting: &Lasting,
+        shared_state: &SharedState,
         strangers: Strangers,
     ) -> anyhow::Result<()> {
         if self.files.is_none()
             && strangers == Strangers::Forget
-            && files::forget_all(&lasting.kept()?.store)?
+            && files::forget_all(&shared_state.kept()?.store)?
         {
             tracing::info!("no folders are configured any more: their index was erased");
         }
@@ -106,7 +106,7 @@ impl Families {
             files.index_all()?;
         }
         self.contexts.recover()?;
-        lasting.kept()?.start_vectors()
+        shared_state.kept()?.start_vectors()
     }
 
     /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
@@ -167,20 +167,21 @@ impl Families {
 }
 
 /// Names are compared by meaning, too, unless the configuration asks for no embedder.
-fn meaning(config: &Config, lasting: &Lasting) -> Option<Arc<dyn filters::Meaning>> {
+fn meaning(config: &Config, shared_state: &SharedState) -> Option<Arc<dyn filters::NameEmbedder>> {
     let is_wanted = config.embedder.provider != EmbedderProvider::None;
     is_wanted.then(|| {
-        let embedder = Arc::new(filters::EmbedderMeaning::new(Arc::clone(&lasting.embedder)));
+        let embedder =
+            Arc::new(filters::ModelNameEmbedder::new(Arc::clone(&shared_state.embedder)));
         let folder = config.data_dir.join("names");
-        let meaning: Arc<dyn filters::Meaning> =
-            Arc::new(filters::SavedMeaning::new(embedder, &folder));
+        let meaning: Arc<dyn filters::NameEmbedder> =
+            Arc::new(filters::CachedNameEmbedder::new(embedder, &folder));
         meaning
     })
 }
 
 fn charts_service(
     config: &Config,
-    lasting: &Lasting,
+    shared_state: &SharedState,
     dimensions: Option<&filters::Service>,
 ) -> anyhow::Result<Option<Arc<Charts>>> {
     let Some(charts) = &config.charts else { return Ok(None) };
@@ -192,26 +193,29 @@ fn charts_service(
     let Some(dimensions) = dimensions else { return Ok(None) };
     let name = |_: &ChartsConfig| "facts".to_owned();
     let opened =
-        lasting.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
+        shared_state.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
             let config_of_charts = charts.pop().context("one section of charts was given")?;
             Ok(Charts::open(ChartSettings {
                 config: config_of_charts,
                 folder: config.base.clone(),
                 data_folder: config.data_dir.join("charts"),
                 base_url: config.server.link_base(),
-                clock: lasting.clock.clone(),
+                clock: shared_state.clock.clone(),
                 dimensions: dimensions.clone(),
             })?)
         })?;
     Ok(opened.map(Arc::new))
 }
 
-fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<files::Service>> {
+fn files_service(
+    config: &Config,
+    shared_state: &SharedState,
+) -> anyhow::Result<Option<files::Service>> {
     if config.files.roots.is_empty() {
-        lasting.indexer.store(None);
+        shared_state.indexer.store(None);
         return Ok(None);
     }
-    let kept = lasting.kept()?;
+    let kept = shared_state.kept()?;
     let pool = Pool::new(PoolConfig::this_executable()?);
     let indexer = Arc::new(Indexer::new(IndexerConfig {
         store: kept.store.clone(),
@@ -219,16 +223,16 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
         vectors: Arc::clone(&kept.vectors),
         files: config.files.clone(),
         roots: Roots::open(&config.files.roots, &config.base)?,
-        data_dir: Some(lasting.data_dir().to_owned()),
+        data_dir: Some(shared_state.data_dir().to_owned()),
         n_extractors: extract::default_workers(),
     })?);
-    lasting.indexer.store(Some(Arc::clone(&indexer)));
+    shared_state.indexer.store(Some(Arc::clone(&indexer)));
     Ok(Some(files::Service::new(files::ServiceConfig {
         indexer,
-        retriever: retriever(config, lasting)?,
+        retriever: retriever(config, shared_state)?,
         queue: Arc::clone(&kept.queue),
         llm: models::llm(config)?,
-        clock: lasting.clock.clone(),
+        clock: shared_state.clock.clone(),
         index_wait: INDEX_WAIT,
     })))
 }
@@ -236,65 +240,65 @@ fn files_service(config: &Config, lasting: &Lasting) -> anyhow::Result<Option<fi
 /// Opens the knowledge bases alone, for commands.
 pub(crate) fn knowledge_service(
     config: &Config,
-    lasting: &Lasting,
+    shared_state: &SharedState,
 ) -> anyhow::Result<knowledge::Service> {
-    let kept = lasting.kept()?;
+    let kept = shared_state.kept()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
-        retriever: retriever(config, lasting)?,
+        retriever: retriever(config, shared_state)?,
         vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
-        uploads: lasting.data_dir().join("uploads"),
-        clock: lasting.clock.clone(),
+        uploads: shared_state.data_dir().join("uploads"),
+        clock: shared_state.clock.clone(),
     });
     // Only at the first opening: a server that takes another configuration while it runs may
     // be taking uploads that have no job yet.
-    if !lasting.knowledge.is_set() {
+    if !shared_state.knowledge.is_set() {
         let n_removed = service.sweep_uploads()?;
         if n_removed > 0 {
             tracing::info!(n_removed, "uploads that no job waits for were removed");
         }
     }
-    lasting.knowledge.set(service.clone());
+    shared_state.knowledge.set(service.clone());
     Ok(service)
 }
 
 /// Opens the projects alone, for commands.
 pub(crate) fn contexts_service(
     config: &Config,
-    lasting: &Lasting,
+    shared_state: &SharedState,
 ) -> anyhow::Result<contexts::Service> {
-    let kept = lasting.kept()?;
+    let kept = shared_state.kept()?;
     let service = contexts::Service::new(contexts::ServiceConfig {
         store: kept.store.clone(),
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
-        retriever: retriever(config, lasting)?,
+        retriever: retriever(config, shared_state)?,
         vectors: Arc::clone(&kept.vectors),
-        staging: lasting.data_dir().join("staging"),
-        locks: lasting.context_locks.clone(),
+        staging: shared_state.data_dir().join("staging"),
+        locks: shared_state.context_locks.clone(),
         settings: config.contexts.clone(),
-        clock: lasting.clock.clone(),
+        clock: shared_state.clock.clone(),
     });
-    lasting.contexts.set(service.clone());
+    shared_state.contexts.set(service.clone());
     Ok(service)
 }
 
 /// Gives the one retriever of all families, so that a cross-encoder is loaded once and its circuit
 /// breaker counts every failure; a new one when the configuration names another re-ranker.
-fn retriever(config: &Config, lasting: &Lasting) -> anyhow::Result<Retriever> {
-    let mut shared = lasting.retriever.lock();
+fn retriever(config: &Config, shared_state: &SharedState) -> anyhow::Result<Retriever> {
+    let mut shared = shared_state.retriever.lock();
     if let Some((section, retriever)) = &*shared
         && *section == config.reranker
     {
         return Ok(retriever.clone());
     }
-    let slot = Arc::clone(&lasting.embedder);
+    let slot = Arc::clone(&shared_state.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
-    let retriever = Retriever::new(lasting.kept()?.store.clone(), embedder);
+    let retriever = Retriever::new(shared_state.kept()?.store.clone(), embedder);
     let retriever = match models::reranker(config)? {
         models::Reranking::Builtin => retriever,
         models::Reranking::Off => retriever.without_reranker(),

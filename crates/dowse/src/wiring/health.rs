@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serve::{Health, Readiness};
 
-use super::Lasting;
+use super::SharedState;
 
 /// With less space than this nothing is taken that would have to be written.
 const MIN_FREE_BYTES: u64 = 32 << 20;
@@ -18,14 +18,14 @@ const MAX_UNREMARKED_JOBS: usize = 1_000;
 const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
 
 /// Gives what looks at the store and the disk.
-pub(crate) fn readiness(lasting: &Lasting) -> Readiness {
-    let lasting = lasting.clone();
-    Arc::new(move || look(&lasting))
+pub(crate) fn readiness(shared_state: &SharedState) -> Readiness {
+    let shared_state = shared_state.clone();
+    Arc::new(move || look(&shared_state))
 }
 
-fn look(lasting: &Lasting) -> Health {
+fn look(shared_state: &SharedState) -> Health {
     let mut health = Health::good();
-    let kept = match lasting.kept() {
+    let kept = match shared_state.kept() {
         Ok(kept) => kept,
         Err(error) => {
             return health.with("catalogue", format!("{error:#}"), STORE_HINT).without_reads();
@@ -47,16 +47,16 @@ fn look(lasting: &Lasting) -> Health {
     if !store.writes {
         health = health.without_writes();
     }
-    let n_free = free_bytes(lasting.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES);
+    let n_free = free_bytes(shared_state.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES);
     if let Some(n_free) = n_free.filter(|_| store.writes) {
         let problem = format!(
             "{n_free} bytes are free on the volume of `{}`, fewer than {MIN_FREE_BYTES}",
-            lasting.data_dir().display()
+            shared_state.data_dir().display()
         );
         let hint = "free space: what waits goes on by itself";
         health = health.with("disk", problem, hint).without_writes();
     }
-    for (source, problem) in lasting.away.sources() {
+    for (source, problem) in shared_state.away.sources() {
         let hint = "it is looked for every 30 s";
         health = health.with("source", format!("{source}: {problem}"), hint);
     }

@@ -5,9 +5,9 @@ mod close;
 mod console;
 mod families;
 mod health;
-mod lasting;
 mod models;
 mod open_store;
+mod shared_state;
 mod upkeep;
 mod watch;
 
@@ -18,9 +18,9 @@ use serve::{App, ContextEndpoints, SlotLimits};
 
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
-pub(crate) use lasting::{Lasting, store_folder};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{describe as describe_store, open as open_store};
+pub(crate) use shared_state::{SharedState, store_folder};
 pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 
@@ -65,28 +65,28 @@ fn instructions(families: &Families) -> String {
 }
 
 /// Makes the application of a configuration.
-pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Families)> {
+pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result<(App, Families)> {
     config.check()?;
     let authenticator = Authenticator::new(
         &config.auth,
         &|name| std::env::var(name).ok(),
         crate::issuer::fetch_keys(),
-        lasting.clock.clone(),
+        shared_state.clock.clone(),
     )?;
-    let families = Families::open(config, lasting)?;
+    let families = Families::open(config, shared_state)?;
     let app = App {
         server: config.server.clone(),
         limits: config.limits.clone(),
         audit_config: config.audit.clone(),
         token_issuer: config.auth.jwt.as_ref().map(|jwt| jwt.issuer.clone()),
         authenticator,
-        limiter: lasting.limiter(&config.limits),
-        slots: lasting.slots(SlotLimits::of(&config.limits)),
-        failed_logins: Arc::clone(&lasting.failed_logins),
-        audit: Arc::clone(&lasting.audit),
+        limiter: shared_state.limiter(&config.limits),
+        slots: shared_state.slots(SlotLimits::of(&config.limits)),
+        failed_logins: Arc::clone(&shared_state.failed_logins),
+        audit: Arc::clone(&shared_state.audit),
         answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
-        metrics: Arc::clone(&lasting.metrics),
-        clock: lasting.clock.clone(),
+        metrics: Arc::clone(&shared_state.metrics),
+        clock: shared_state.clock.clone(),
         tools: served_tools(config, &families)?,
         resources: families.resources(),
         first_table: families.first_table(),
@@ -98,10 +98,10 @@ pub(crate) fn app(config: &Config, lasting: &Lasting) -> anyhow::Result<(App, Fa
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
-        queue: Some(Arc::clone(&lasting.kept()?.queue)),
+        queue: Some(Arc::clone(&shared_state.kept()?.queue)),
         instructions: instructions(&families),
-        console: console::console(config, lasting)?,
-        readiness: health::readiness(lasting),
+        console: console::console(config, shared_state)?,
+        readiness: health::readiness(shared_state),
     };
     Ok((app, families))
 }

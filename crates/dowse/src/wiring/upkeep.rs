@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Lasting;
+use super::SharedState;
 
 /// The time between two rounds. A round may write a whole index anew, so it is not short; the
 /// deletion of a source does not wait for it.
 const MAINTAIN_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// Maintains the store again and again until `shutdown`.
-pub(crate) fn keep_in_shape(lasting: Lasting, shutdown: CancellationToken) {
+pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationToken) {
     tokio::spawn(async move {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(MAINTAIN_EVERY) => {}
                 () = shutdown.cancelled() => return,
             }
-            let Ok(kept) = lasting.kept() else { continue };
+            let Ok(kept) = shared_state.kept() else { continue };
             let store = std::sync::Arc::clone(&kept.store);
             match tokio::task::spawn_blocking(move || store.maintain()).await {
                 Ok(Ok(())) => {}

@@ -6,18 +6,18 @@ use std::time::Duration;
 use files::Watcher;
 use tokio_util::sync::CancellationToken;
 
-use super::Lasting;
+use super::SharedState;
 
 /// How soon another configuration's folders are watched.
 const RELOAD_STEP: Duration = Duration::from_secs(1);
 
 /// Watches the folders of the moment until `shutdown`.
-pub(crate) fn watch_folders(lasting: Lasting, shutdown: CancellationToken) {
+pub(crate) fn watch_folders(shared_state: SharedState, shutdown: CancellationToken) {
     tokio::spawn(async move {
         let mut watched: Option<Arc<files::Service>> = None;
         let mut watcher: Option<Watcher> = None;
         loop {
-            let wanted = lasting.files.load_full().filter(|files| files.is_watched());
+            let wanted = shared_state.files.load_full().filter(|files| files.is_watched());
             let is_same = match (&watched, &wanted) {
                 (Some(one), Some(other)) => Arc::ptr_eq(one, other),
                 (None, None) => true,

@@ -5,7 +5,7 @@ use model::{BlockKind, Pointer};
 use crate::error::Result;
 use crate::output::Output;
 
-/// What stands above the body.
+/// What is above the body.
 #[derive(Debug, Default)]
 pub(super) struct Envelope {
     pub(super) subject: String,

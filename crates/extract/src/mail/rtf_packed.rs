@@ -1,7 +1,7 @@
 //! The packing of RTF bodies in Outlook's messages: back references into what was written, with
 //! a fixed start that every message shares.
 
-/// What stands in the window before anything is written, from the specification.
+/// What is in the window before anything is written, from the specification.
 const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
 
 const PACKED: u32 = 0x7546_5a4c;

@@ -69,7 +69,7 @@ fn pieced_text(document: &[u8], table: &[u8]) -> Option<Vec<char>> {
     let length = usize_at(document, PIECES_AT + 4)?;
     let end = at.saturating_add(length).min(table.len());
     let mut list = table.get(at..end)?;
-    // Stretches of formatting stand before the table of pieces.
+    // Stretches of formatting are before the table of pieces.
     while list.first() == Some(&1) {
         let length = usize::from(u16_at(list, 1)?);
         list = list.get(3 + length..)?;

@@ -106,7 +106,7 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
     })
 }
 
-/// Follows the saved versions to where each numbered object stands now.
+/// Follows the saved versions to where each numbered object is now.
 fn persist_places(document: &[u8], current: Option<usize>) -> HashMap<u32, usize> {
     let mut places = HashMap::new();
     let is_edit =

@@ -1,4 +1,4 @@
-//! A Word document: its body, then what stands around it (headers, notes, comments, charts).
+//! A Word document: its body, then what is around it (headers, notes, comments, charts).
 
 use model::{BlockKind, Pointer};
 

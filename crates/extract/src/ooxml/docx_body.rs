@@ -1,6 +1,6 @@
 //! The walk through one story of a Word document: its body, a header, its notes, its comments.
 //!
-//! Text boxes stand inside runs of paragraphs, tables inside cells of tables, so paragraphs and
+//! Text boxes are inside runs of paragraphs, tables inside cells of tables, so paragraphs and
 //! tables are kept on stacks. Deleted and moved-away text is left out; of alternative content
 //! only the first choice is read.
 

@@ -85,7 +85,7 @@ impl Pages {
     }
 }
 
-/// Lists how sections begin. A section's properties stand at its end, so they are read ahead.
+/// Lists how sections begin. A section's properties are at its end, so they are read ahead.
 fn section_starts(text: &str, package: &Package, output: &mut Output) -> Result<Vec<bool>> {
     // The last section's properties are in every document.
     if text.matches("sectPr").count() <= 2 {

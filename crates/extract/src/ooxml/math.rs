@@ -12,7 +12,7 @@ struct Element {
     name: String,
     /// The operands by the name of the element that held each.
     parts: Vec<(String, String)>,
-    /// Text that stands in no operand.
+    /// Text that is in no operand.
     text: String,
     /// The character that a property of the element gives (an operator, an accent).
     mark: Option<String>,
@@ -31,7 +31,7 @@ impl Math {
         self.in_text = name == "t";
         self.open.push(Element { name: name.to_owned(), ..Element::default() });
         let Some(parent_idx) = self.open.len().checked_sub(3) else { return };
-        // A property stands in the properties of the element it is about.
+        // A property is in the properties of the element it is about.
         let Some(owner) = self.open.get_mut(parent_idx) else { return };
         match name {
             "chr" => owner.mark = Some(attribute("val").unwrap_or_default()),

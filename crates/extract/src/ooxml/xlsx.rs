@@ -159,7 +159,7 @@ fn push_comments(package: &Package, part: &str, sheet: &str, output: &mut Output
                 element.clear();
                 if name == "comment" {
                     let text = std::mem::take(&mut comment);
-                    // A thread stands here too, behind a sentence for old programs.
+                    // A thread is here too, behind a sentence for old programs.
                     if !text.trim_start().starts_with("[Threaded comment]") {
                         let author = author.take().and_then(|idx: usize| authors.get(idx));
                         let author = author.map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! The walk through what draws a page: where every character of it stands.
+//! The walk through what draws a page: where every character of it is.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -425,7 +425,7 @@ fn multiplied(first: &Matrix, second: &Matrix) -> Matrix {
     ]
 }
 
-/// Skips a picture that stands in the stream itself.
+/// Skips a picture that is in the stream itself.
 fn skip_inline_picture(lexer: &mut Lexer) {
     // The dictionary ends at `ID`, the data at `EI` between white space.
     while let Some(token) = lexer.token() {

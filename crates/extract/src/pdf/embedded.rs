@@ -12,7 +12,7 @@ use super::object::{Dict, Object};
 /// A larger font program is not looked into.
 const MAX_FONT_BYTES: usize = 16 << 20;
 
-/// How far into a Type 1 program its encoding stands.
+/// How far into a Type 1 program its encoding is.
 const ENCODING_BYTES: usize = 64 << 10;
 
 /// Gives the names of glyphs by byte that an embedded Type 1 or CFF font has built in.

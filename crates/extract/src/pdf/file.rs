@@ -1,4 +1,4 @@
-//! The objects of a PDF file: where each stands, read when asked for, decrypted, unpacked.
+//! The objects of a PDF file: where each is, read when asked for, decrypted, unpacked.
 //!
 //! References that go round, streams that claim wrong lengths and tables that lie are expected:
 //! every chain of references is followed a limited number of steps.
@@ -161,7 +161,7 @@ impl<'a> File<'a> {
         Ok(bytes)
     }
 
-    /// Reads an object that stands at a place of the file; gives its number with it.
+    /// Reads an object that is at a place of the file; gives its number with it.
     pub(super) fn object_at(
         &self,
         at: usize,
@@ -297,7 +297,7 @@ impl<'a> File<'a> {
         Ok(Object::Null)
     }
 
-    /// Finds where a stream ends: where it says, if the word for it stands there.
+    /// Finds where a stream ends: where it says, if the word for it is there.
     fn data_end(&self, dict: &Dict, start: usize, output: &mut Output) -> Result<usize> {
         let length = self.get(dict, "Length", output)?.as_integer();
         if let Some(length) = length.and_then(|length| usize::try_from(length).ok()) {
@@ -356,7 +356,7 @@ fn data_start(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Reads the trailer dictionary that stands next, if one does.
+/// Reads the trailer dictionary that is next, if one does.
 pub(super) fn dict_after(lexer: &mut Lexer) -> Option<Dict> {
     match lexer.token()? {
         Token::Value(Object::Dict(dict)) => Some(Rc::unwrap_or_clone(dict)),

@@ -87,7 +87,7 @@ static NAMES: LazyLock<HashMap<&'static str, char>> = LazyLock::new(|| {
             names.extend(char.chars().next().map(|char| (name, char)));
         }
     }
-    // These cannot stand in a list that is split at white space.
+    // These cannot be in a list that is split at white space.
     names.extend([
         ("space", ' '),
         ("nbspace", ' '),

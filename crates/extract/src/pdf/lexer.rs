@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use super::object::{Dict, Object};
 
-/// How deep arrays and dictionaries may stand in each other.
+/// How deep arrays and dictionaries may be in each other.
 const MAX_DEPTH: usize = 64;
 
-/// What stands next in a stream.
+/// What is next in a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token<'a> {
     Value(Object),
@@ -72,14 +72,14 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a word when it stands next.
+    /// Skips a word when it is next.
     pub(super) fn skip_word(&mut self, word: &[u8]) -> bool {
         self.skip_white();
-        let stands = self.rest().starts_with(word);
-        if stands {
+        let is_next = self.rest().starts_with(word);
+        if is_next {
             self.at += word.len();
         }
-        stands
+        is_next
     }
 
     /// Reads a whole number that is not negative.

@@ -30,7 +30,7 @@ pub(super) struct Dict {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stream {
     pub(super) dict: Dict,
-    /// Where the packed bytes stand in the file.
+    /// Where the packed bytes are in the file.
     pub(super) start: usize,
     pub(super) end: usize,
     /// The object that the stream is, which is what its encryption depends on.

@@ -1,4 +1,4 @@
-//! The characters of a page, put together into rows as they are drawn: what stands next to each
+//! The characters of a page, put together into rows as they are drawn: what is next to each
 //! other on a baseline is one row, with a space where a gap is wide enough for one.
 
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ const SPACE_GAP: f64 = 0.11;
 /// Between characters of a script without spaces only a gap this wide is one.
 const UNSPACED_GAP: f64 = 0.7;
 
-/// Pieces of one baseline further apart than this stand in different columns or cells.
+/// Pieces of one baseline further apart than this are in different columns or cells.
 const COLUMN_GAP: f64 = 1.3;
 
 /// Baselines closer than this part of the size are one.
 const SAME_BASELINE: f64 = 0.3;
 
-/// Raised and lowered characters that touch stand on the row they touch.
+/// Raised and lowered characters that touch are on the row they touch.
 const RAISED_BASELINE: f64 = 0.55;
 
 /// The same character closer than this part of the size is drawn twice to look bold.
@@ -53,20 +53,20 @@ pub(super) struct Piece {
     pub(super) glyphs: Vec<Glyph>,
 }
 
-/// A character and where it stands along the baseline.
+/// A character and where it is along the baseline.
 #[derive(Clone)]
 pub(super) struct Glyph {
     pub(super) text: Rc<str>,
     pub(super) start: f64,
     pub(super) end: f64,
-    /// Stands above the row in a smaller size, as the mark of a footnote does.
+    /// Is above the row in a smaller size, as the mark of a footnote does.
     pub(super) is_raised: bool,
 }
 
 /// Characters smaller than this part of the row's size can be raised.
 const RAISED_SIZE: f64 = 0.85;
 
-/// And stand this much of the row's size above its baseline.
+/// And are this much of the row's size above its baseline.
 const RAISED_BY: f64 = 0.15;
 
 impl Page {
@@ -133,14 +133,14 @@ impl Page {
         }
     }
 
-    /// Tells whether the character stands here already, and notes that it does.
+    /// Tells whether the character is here already, and notes that it does.
     fn was_drawn(&mut self, text: &Rc<str>, start: f64, base: f64, size: f64) -> bool {
         let near = size * SAME_PLACE;
         let cell = |value: f64| (value / (2.0 * near).max(0.01)).floor() as i64;
         let is_here = |(other_start, other_base): &(f64, f64)| {
             (other_start - start).abs() < near && (other_base - base).abs() < near
         };
-        // What is near can stand in the next cell; mostly that is the same one.
+        // What is near can be in the next cell; mostly that is the same one.
         let (left, right) = (cell(start - near), cell(start + near));
         let (below, above) = (cell(base - near), cell(base + near));
         for across in left..=right {
@@ -268,14 +268,14 @@ impl Piece {
 /// Tells whether the gap between two characters is a space that was not drawn.
 pub(super) fn needs_space(before: &Glyph, after: &Glyph, size: f64) -> bool {
     let gap = after.start - before.end;
-    // Marks over letters stand where their letter does.
+    // Marks over letters are where their letter does.
     if after.text.chars().all(is_mark) || (before.text.chars().all(is_mark) && gap < 0.3 * size) {
         return false;
     }
     let is_unspaced_pair = before.text.chars().next_back().is_some_and(is_unspaced)
         && after.text.chars().next().is_some_and(is_unspaced);
     if before.is_raised != after.is_raised {
-        // The mark of a note is no part of the word it stands at, but `th` is of a number.
+        // The mark of a note is no part of the word it is at, but `th` is of a number.
         let (mark, word) = if after.is_raised { (after, before) } else { (before, after) };
         let is_mark = mark.text.chars().all(|char| char.is_ascii_digit());
         if is_mark && word.text.chars().all(char::is_alphabetic) {

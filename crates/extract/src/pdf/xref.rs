@@ -1,4 +1,4 @@
-//! The table that says where each object of a file stands: as the file gives it, or as a search
+//! The table that says where each object of a file is: as the file gives it, or as a search
 //! through the whole file finds it.
 
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ const MAX_VERSIONS: usize = 512;
 /// More objects than this are not listed.
 const MAX_OBJECTS: usize = 8 << 20;
 
-/// Where an object stands.
+/// Where an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Offset(usize),
@@ -54,7 +54,7 @@ impl Table {
         let tail = bytes.get(tail_at..).unwrap_or_default();
         let Some(named_at) = memchr::memmem::rfind(tail, b"startxref") else { return Ok(table) };
         let start = Lexer::new(tail, named_at + 9).unsigned();
-        // What stands before the header shifts every place.
+        // What is before the header shifts every place.
         let header = bytes.get(..1024).unwrap_or(bytes);
         let shift = memchr::memmem::find(header, b"%PDF-").unwrap_or_default();
         let mut next: Vec<usize> =
@@ -247,7 +247,7 @@ impl Table {
         }
     }
 
-    /// Takes a trailer that stands later in the file, when it leads to a document.
+    /// Takes a trailer that is later in the file, when it leads to a document.
     fn keep_later(&mut self, trailer: &Dict) {
         for (name, value) in trailer.iter() {
             if matches!(name, "Root" | "Info" | "Encrypt" | "ID") {

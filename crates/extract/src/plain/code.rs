@@ -1,4 +1,4 @@
-//! Source code and configuration: blocks of lines cut where a blank line stands before
+//! Source code and configuration: blocks of lines cut where a blank line is before
 //! something that is not indented, so that a function stays in one piece.
 
 use model::BlockKind;

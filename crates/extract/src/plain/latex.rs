@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         match memchr::memmem::find(window, close.as_bytes()) {
             Some(found) => Some(from + found - self.at),
             None => {
-                // The mark may stand across the end of what was searched.
+                // The mark may be across the end of what was searched.
                 *searched = to.saturating_sub(close.len() - 1).max(from);
                 None
             }

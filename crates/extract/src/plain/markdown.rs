@@ -77,7 +77,7 @@ impl Walk<'_> {
                     gathered.push_str(&html);
                 }
             }
-            // Tags among words: those that separate what they stand between.
+            // Tags among words: those that separate what they are between.
             Event::InlineHtml(tag) => {
                 let tag = tag.trim_start_matches(['<', '/']);
                 if ["br", "p", "td", "th", "li", "div", "tr"]

@@ -1,4 +1,4 @@
-//! The promises of the room, kept from outside: what is read of every format, what hostile bytes
+//! The promises of the crate, kept from outside: what is read of every format, what hostile bytes
 //! cannot do, what becomes of workers.
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]

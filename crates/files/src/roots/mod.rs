@@ -68,7 +68,7 @@ impl Roots {
     /// Finds the root that a path of a caller lies in, and the resolved path.
     ///
     /// A path outside every root is forbidden whether it exists or not, so that nobody learns
-    /// what stands elsewhere.
+    /// what is elsewhere.
     pub fn locate(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
         let forbidden = || Error::Forbidden { path: shown(given) };
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {

@@ -2,13 +2,13 @@
 
 use super::*;
 
-struct World {
+struct Fixture {
     folder: tempfile::TempDir,
     roots: Roots,
 }
 
 /// `allowed/inside.txt`, `allowed-not/secret.txt`, and links from one to the other.
-fn world() -> World {
+fn world() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs_err::create_dir_all(at("allowed/sub")).unwrap();
@@ -19,11 +19,11 @@ fn world() -> World {
     std::os::unix::fs::symlink(at("allowed-not/secret.txt"), at("allowed/link.txt")).unwrap();
     std::os::unix::fs::symlink("inside.txt", at("allowed/alias.txt")).unwrap();
     let roots = Roots::open(&[RootConfig::Path(at("allowed"))], Path::new("/")).unwrap();
-    World { folder, roots }
+    Fixture { folder, roots }
 }
 
 #[track_caller]
-fn check(world: &World, given: &str, expected: &str) {
+fn check(world: &Fixture, given: &str, expected: &str) {
     let path = world.folder.path().join(given);
     let outcome = match world.roots.locate(&Caller::local_admin(), path.to_str().unwrap()) {
         Ok(_) => "inside",
@@ -108,11 +108,11 @@ mod law {
         (path(), path(), any::<bool>())
     }
 
-    fn build(files: &[String], links: &[(String, String, bool)]) -> World {
+    fn build(files: &[String], links: &[(String, String, bool)]) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let base = fs_err::canonicalize(folder.path()).unwrap();
         fs_err::create_dir_all(base.join("root")).unwrap();
-        // Whatever cannot be made, since something else stands there already, is left out.
+        // Whatever cannot be made, since something else is there already, is left out.
         let place = |path: &str| {
             let place = lexically_resolved(&base.join(path));
             let is_ours = place.starts_with(&base) && place != base;
@@ -121,7 +121,7 @@ mod law {
         };
         for file in files {
             if let Some(place) = place(file).filter(|place| !place.exists()) {
-                // A file says where it really stands.
+                // A file says where it really is.
                 let really = place.parent().and_then(|parent| fs_err::canonicalize(parent).ok());
                 let is_inside = really.is_some_and(|parent| parent.starts_with(base.join("root")));
                 let _ = fs_err::write(&place, if is_inside { "inside" } else { "outside" });
@@ -135,7 +135,7 @@ mod law {
         }
         let config = RootConfig::Path(base.join("root"));
         let roots = Roots::open(&[config], Path::new("/")).unwrap();
-        World { folder, roots }
+        Fixture { folder, roots }
     }
 
     proptest! {
@@ -157,7 +157,7 @@ mod law {
                 let located =
                     world.roots.locate(&Caller::local_admin(), path.to_str().unwrap());
                 prop_assert_eq!(located.is_ok(), leads_inside, "{}", asked);
-                // Reading by any path relative to the root never gives what stands outside.
+                // Reading by any path relative to the root never gives what is outside.
                 let root = &world.roots.all()[0];
                 if let Ok(bytes) = root.read_beneath(Path::new(&asked), 100) {
                     prop_assert_eq!(bytes, b"inside");

@@ -12,7 +12,7 @@ use crate::charts::request::{AccountCategory, ChartFilter, Exclusion};
 use crate::postgres::{self, Condition, Database};
 use crate::{Error, Result};
 
-/// The names by which this room calls the columns of any fact table.
+/// The names by which this crate calls the columns of any fact table.
 const PERIOD: &str = "period";
 const ACCOUNT: &str = "account";
 const AMOUNT: &str = "amount";
@@ -269,7 +269,7 @@ const SELECTING: [Selecting; 5] = [
     Selecting { column: ECONOMIC, exact: "economic_codes", prefix: Some("economic_prefixes") },
 ];
 
-/// Tells whether a code is the one a prefix names, or stands under it: `70.` selects `70` too.
+/// Tells whether a code is the one a prefix names, or is under it: `70.` selects `70` too.
 fn is_under(code: &str, prefix: &str) -> bool {
     code.starts_with(prefix) || prefix.strip_suffix('.') == Some(code)
 }

@@ -37,7 +37,7 @@ pub struct ChartSummary {
 
 /// The folder of kept charts.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ChartStore {
     folder: PathBuf,
     known: Mutex<BTreeMap<String, Known>>,
 }
@@ -48,13 +48,13 @@ struct Known {
     summary: ChartSummary,
 }
 
-impl Kept {
+impl ChartStore {
     /// Opens the folder, makes it where it is missing, and looks at what is there. A file that
     /// is no chart is left alone.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let failed = |source| Error::Read { path: folder.to_owned(), source };
         fs_err::create_dir_all(folder).map_err(failed)?;
-        let kept = Kept { folder: folder.to_owned(), known: Mutex::default() };
+        let kept = ChartStore { folder: folder.to_owned(), known: Mutex::default() };
         for file in fs_err::read_dir(folder).map_err(failed)? {
             let path = file.map_err(failed)?.path();
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::charts::chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Statistics, rounded};
 use crate::charts::config::ChartsConfig;
 use crate::charts::facts::Facts;
-use crate::charts::kept::{ChartSummary, Kept};
+use crate::charts::kept::{ChartStore, ChartSummary};
 use crate::charts::names::in_words;
 use crate::charts::period::Period;
 use crate::charts::reference::{Population, Rates};
@@ -42,7 +42,7 @@ pub struct Charts {
     facts: Facts,
     population: Option<Population>,
     rates: Option<Rates>,
-    kept: Kept,
+    kept: ChartStore,
     base_url: RwLock<String>,
     clock: Clock,
     dimensions: Service,
@@ -60,7 +60,7 @@ impl Charts {
             facts: Facts::open(&folder, &config, &data_folder.join("facts"))?,
             population: population.map(|name| Population::read(&folder, name)).transpose()?,
             rates: rates.map(|name| Rates::read(&folder, name)).transpose()?,
-            kept: Kept::open(&data_folder.join("charts"))?,
+            kept: ChartStore::open(&data_folder.join("charts"))?,
             base_url: RwLock::new(base_url),
             clock,
             dimensions,

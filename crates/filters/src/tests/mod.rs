@@ -113,14 +113,14 @@ struct Colours {
     is_there: AtomicBool,
 }
 
-impl Meaning for Colours {
-    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, MeaningError> {
+impl NameEmbedder for Colours {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
         names.iter().map(|name| self.embed_query(name)).collect()
     }
 
-    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, MeaningError> {
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
         if !self.is_there.load(Ordering::Acquire) {
-            return Err(MeaningError { reason: "the model is not there".to_owned() });
+            return Err(NameEmbedderError { reason: "the model is not there".to_owned() });
         }
         let is_red = matches!(query, "roșu" | "crimson");
         Ok(if is_red { vec![1.0, 0.0] } else { vec![0.0, 1.0] })
@@ -137,7 +137,7 @@ fn meaning_comes_when_the_model_does_and_its_absence_is_said() {
         "name": "name",
     });
     let colours = Arc::new(Colours { is_there: AtomicBool::new(false) });
-    let meaning: Arc<dyn Meaning> = Arc::clone(&colours) as Arc<dyn Meaning>;
+    let meaning: Arc<dyn NameEmbedder> = Arc::clone(&colours) as Arc<dyn NameEmbedder>;
     let service = Service::open(Settings {
         folder: folder.path().to_owned(),
         filters: FiltersConfig::default(),

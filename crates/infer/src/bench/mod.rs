@@ -2,7 +2,7 @@
 //!
 //! Speed is measured beside Python's `onnxruntime` on the same weights and the same token ids in
 //! one run: our vectors, then theirs, then ours again, the best of each. Where Python or its
-//! packages are missing, a note says so and the other figures stand.
+//! packages are missing, a note says so and the other figures are.
 
 mod reference;
 mod sentences;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use model::{Deadline, Report};
 
-use self::reference::{Asked, Outcome};
+use self::reference::{BenchRequest, Outcome};
 use self::sentences::{LANGUAGES, SENTENCES};
 use crate::local::E5Embedder;
 use crate::models::{CONTAINER_FILE, DEFAULT_EMBEDDER, folder_of, read_manifest};
@@ -122,7 +122,7 @@ fn beside_onnxruntime(
     container: &Path,
     deadline: &Deadline,
 ) -> Result<()> {
-    let asked = Asked {
+    let asked = BenchRequest {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         repeats: REPEATS,
         texts: hundred_texts(embedder),
@@ -181,7 +181,7 @@ fn beside_onnxruntime(
 
 fn time_ours(
     embedder: &E5Embedder,
-    asked: &Asked,
+    asked: &BenchRequest,
     best: &mut [f64],
     deadline: &Deadline,
 ) -> Result<()> {

@@ -17,7 +17,7 @@ const PROGRAM: &str = include_str!("reference.py");
 
 /// What the program is asked to do.
 #[derive(Serialize)]
-pub(super) struct Asked {
+pub(super) struct BenchRequest {
     pub(super) threads: usize,
     pub(super) repeats: usize,
     /// Texts whose vectors are wanted.
@@ -57,7 +57,7 @@ pub(super) enum Outcome {
 }
 
 /// Runs the program; everything that goes wrong with it is a reason, not an error.
-pub(super) fn run(container: &Path, asked: &Asked, deadline: &Deadline) -> Result<Outcome> {
+pub(super) fn run(container: &Path, asked: &BenchRequest, deadline: &Deadline) -> Result<Outcome> {
     let skipped = |why: &str| Ok(Outcome::Skipped { why: why.to_owned() });
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("reference.py");

@@ -18,7 +18,7 @@ pub(crate) trait Operand: Number {
     /// Gives how many columns a panel has at a level.
     fn panel_columns(level: Level) -> usize;
 
-    /// Says where an element of the right operand stands inside its panel.
+    /// Says where an element of the right operand is inside its panel.
     fn place(depth: usize, column: usize, panel_columns: usize) -> usize;
 
     /// Computes one panel of the product for all rows.

@@ -64,9 +64,9 @@ pub struct HttpEmbedderConfig {
     pub api_key: Option<Secret>,
     /// The length of the vectors; asked of the provider when it is not given.
     pub dimensions: Option<usize>,
-    /// What stands before a query, such as `query: `.
+    /// What is before a query, such as `query: `.
     pub query_prefix: String,
-    /// What stands before a passage, such as `passage: `.
+    /// What is before a passage, such as `passage: `.
     pub passage_prefix: String,
     /// The most tokens that the model reads.
     pub max_tokens: usize,

@@ -25,7 +25,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Prepares a provider. The operator named its host, so it may stand anywhere.
+    /// Prepares a provider. The operator named its host, so it may be anywhere.
     pub(crate) fn new(
         name: String,
         base_url: &str,

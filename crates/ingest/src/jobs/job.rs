@@ -35,7 +35,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// Where a job stands.
+/// Where a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
@@ -126,7 +126,7 @@ pub struct Job {
     pub priority: Priority,
     /// What the runner needs to know.
     pub arguments: Value,
-    /// Where it stands.
+    /// Where it is.
     pub state: JobState,
     /// How far it is.
     pub progress: JobProgress,

@@ -360,7 +360,7 @@ fn is_about_the_base(plain: &str) -> bool {
     is_anchored && is_nothing_left(plain)
 }
 
-/// Tells whether a text holds a word; a Latin word must stand by itself.
+/// Tells whether a text holds a word; a Latin word must be by itself.
 fn contains_word(text: &str, word: &str) -> bool {
     if !word.is_ascii() {
         return text.contains(word);

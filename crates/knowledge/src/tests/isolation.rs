@@ -7,8 +7,8 @@
 use model::{Caller, Clearance};
 use proptest::prelude::*;
 
-use super::{World, admin, member};
-use crate::{Error, Found, NewCollection, Visibility};
+use super::{Fixture, admin, member};
+use crate::{Error, NewCollection, SearchResults, Visibility};
 
 const TENANTS: [&str; 2] = ["acme", "other"];
 const DEPARTMENTS: [Option<&str>; 3] = [None, Some("hr"), Some("it")];
@@ -83,7 +83,7 @@ fn text_of(base: usize, collection: usize, document: usize) -> String {
 }
 
 struct Built {
-    world: World,
+    world: Fixture,
     /// The id of each base, and what was made in it.
     bases: Vec<(String, Vec<Option<Made>>)>,
 }
@@ -97,7 +97,7 @@ struct Made {
 
 /// Builds a world with the collections that `keep` says.
 fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> Built {
-    let world = World::new();
+    let world = Fixture::new();
     let mut built = vec![];
     for (b, base) in plan.iter().enumerate() {
         let visibility = if base.is_public { Visibility::Public } else { Visibility::Private };
@@ -131,7 +131,7 @@ fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> B
 }
 
 /// An answer without the ids, which are random: score, text, and why.
-fn shape(found: &Found) -> Vec<(String, String, String)> {
+fn shape(found: &SearchResults) -> Vec<(String, String, String)> {
     let mut shape: Vec<(String, String, String)> = found
         .results
         .iter()
@@ -153,7 +153,7 @@ fn shape(found: &Found) -> Vec<(String, String, String)> {
 }
 
 /// What one question over all knowledge bases gives.
-fn everywhere(world: &World, caller: &Caller, query: &str) -> Found {
+fn everywhere(world: &Fixture, caller: &Caller, query: &str) -> SearchResults {
     world.service.search_everywhere(caller, query, 50, &super::soon()).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use model::{Clearance, Stage};
 
-use super::{World, admin, member, open_collection, request, soon};
+use super::{Fixture, admin, member, open_collection, request, soon};
 use crate::{
     BaseChange, CollectionChange, Content, DocumentState, Error, NewCollection, NewDocument,
     OcrRepair, Visibility,
@@ -10,7 +10,7 @@ use crate::{
 
 #[test]
 fn text_is_found_with_the_scores_of_its_stages() {
-    let world = World::new();
+    let world = Fixture::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "規程集", Visibility::Private);
     let collection = world.collection(&owner, &base, open_collection("人事"));
@@ -44,7 +44,7 @@ fn text_is_found_with_the_scores_of_its_stages() {
 
 #[test]
 fn counts_follow_every_change() {
-    let world = World::new();
+    let world = Fixture::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "Rules", Visibility::Private);
     let counted = || {
@@ -90,7 +90,7 @@ fn counts_follow_every_change() {
 
 #[test]
 fn rights_give_the_sentences_of_the_contract() {
-    let world = World::new();
+    let world = Fixture::new();
     let (ann, bob, boss) = (member("acme", "ann"), member("acme", "bob"), admin("acme"));
     let stranger = admin("other");
     let base = world.base(&ann, "Rules", Visibility::Private);
@@ -114,7 +114,7 @@ fn rights_give_the_sentences_of_the_contract() {
 
 #[test]
 fn change_of_clearance_moves_passages_at_once_out_of_sight() {
-    let world = World::new();
+    let world = Fixture::new();
     let (boss, reader) = (admin("acme"), member("acme", "bob"));
     let base = world.base(&boss, "Rules", Visibility::Public);
     let collection = world.collection(&boss, &base, open_collection("All"));
@@ -133,7 +133,7 @@ fn change_of_clearance_moves_passages_at_once_out_of_sight() {
 
 #[test]
 fn summaries_are_refreshed_and_keep_their_versions() {
-    let world = World::new();
+    let world = Fixture::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "Leave", Visibility::Private);
     let collection = world.collection(&owner, &base, open_collection("All"));
@@ -155,7 +155,7 @@ fn summaries_are_refreshed_and_keep_their_versions() {
 
 #[test]
 fn files_are_read_and_ocr_is_repaired_when_asked() {
-    let world = World::new();
+    let world = Fixture::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "Files", Visibility::Private);
     let collection = world.collection(&owner, &base, open_collection("All"));
@@ -189,7 +189,7 @@ fn files_are_read_and_ocr_is_repaired_when_asked() {
 
 #[test]
 fn no_document_is_lost_among_many_collections() {
-    let world = World::new();
+    let world = Fixture::new();
     let owner = member("acme", "ann");
     let base = world.base(&owner, "Many", Visibility::Private);
     let topics = [

@@ -19,7 +19,7 @@ use retrieve::Retriever;
 use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 
 use crate::{
-    Accepted, Found, JOBS, NewBase, NewCollection, NewDocument, SearchRequest, Service,
+    Accepted, JOBS, NewBase, NewCollection, NewDocument, SearchRequest, SearchResults, Service,
     ServiceConfig, ServiceSlot, Visibility,
 };
 
@@ -27,7 +27,7 @@ use crate::{
 pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
 /// A service in a folder of its own.
-pub(crate) struct World {
+pub(crate) struct Fixture {
     pub(crate) service: Service,
     pub(crate) queue: Arc<JobQueue>,
     down: Arc<AtomicBool>,
@@ -70,9 +70,9 @@ impl Objects for Breakable {
     }
 }
 
-impl World {
+impl Fixture {
     pub(crate) fn new() -> Self {
-        World::open(tempfile::tempdir().unwrap(), None)
+        Fixture::open(tempfile::tempdir().unwrap(), None)
     }
 
     /// A world whose language model is at this address.
@@ -84,11 +84,11 @@ impl World {
             api_key: Some(Secret::new(KEY.to_owned())),
             timeout: Duration::from_secs(30),
         });
-        World::open(tempfile::tempdir().unwrap(), Some(Arc::new(llm.unwrap())))
+        Fixture::open(tempfile::tempdir().unwrap(), Some(Arc::new(llm.unwrap())))
     }
 
     fn open(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
-        let mut world = World::without_workers(folder, llm);
+        let mut world = Fixture::without_workers(folder, llm);
         world.start_workers();
         world
     }
@@ -119,7 +119,7 @@ impl World {
             clock,
         });
         slot.set(service.clone());
-        World { service, queue, down, workers: None, folder }
+        Fixture { service, queue, down, workers: None, folder }
     }
 
     /// Lets no job begin any more; one that runs is interrupted.
@@ -127,9 +127,9 @@ impl World {
         self.workers = None;
     }
 
-    /// A world in which no job begins until [`World::start_workers`].
+    /// A world in which no job begins until [`Fixture::start_workers`].
     pub(crate) fn idle() -> Self {
-        World::without_workers(tempfile::tempdir().unwrap(), None)
+        Fixture::without_workers(tempfile::tempdir().unwrap(), None)
     }
 
     /// Lets jobs begin.
@@ -188,7 +188,7 @@ impl World {
     }
 
     #[track_caller]
-    pub(crate) fn search(&self, caller: &Caller, base: &str, query: &str) -> Found {
+    pub(crate) fn search(&self, caller: &Caller, base: &str, query: &str) -> SearchResults {
         self.service.search(caller, &request(base, query), &soon()).unwrap()
     }
 }

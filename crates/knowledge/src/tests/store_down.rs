@@ -1,12 +1,12 @@
 //! A store that cannot be reached: every call says so in the sentence of the contract, and no
 //! call says that something does not exist.
 
-use super::{World, member, open_collection, request, soon};
+use super::{Fixture, member, open_collection, request, soon};
 use crate::{Error, NewBase, NewDocument, Visibility};
 
 #[test]
 fn every_call_says_that_the_store_is_away() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));

@@ -1,11 +1,11 @@
 //! No upload stays on disk once nobody waits for it.
 
-use super::{World, member, open_collection};
+use super::{Fixture, member, open_collection};
 use crate::{Content, DocumentState, Error, NewDocument, OcrRepair, Visibility, limits};
 
 #[test]
 fn uploads_go_with_their_job() {
-    let mut world = World::new();
+    let mut world = Fixture::new();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
@@ -27,7 +27,7 @@ fn uploads_go_with_their_job() {
 
 #[test]
 fn a_refused_upload_leaves_nothing_behind() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
@@ -43,7 +43,7 @@ fn a_refused_upload_leaves_nothing_behind() {
 
 #[test]
 fn what_a_dead_process_left_is_swept() {
-    let mut world = World::new();
+    let mut world = Fixture::new();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
@@ -75,7 +75,7 @@ fn what_a_dead_process_left_is_swept() {
 /// the content of the first away with its own.
 #[test]
 fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
-    let mut world = World::idle();
+    let mut world = Fixture::idle();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
@@ -107,7 +107,7 @@ fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
 
 #[test]
 fn uploads_one_by_one_share_jobs() {
-    let mut world = World::idle();
+    let mut world = Fixture::idle();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
@@ -127,7 +127,7 @@ fn uploads_one_by_one_share_jobs() {
 /// Rows of documents that arrived while their collection was deleted belonged to nobody.
 #[test]
 fn a_collection_that_is_deleted_takes_what_arrives_with_it() {
-    let world = World::new();
+    let world = Fixture::new();
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! The formula that this room replaces: plain pg_trgm similarity of the whole name.
+//! The formula that this crate replaces: plain pg_trgm similarity of the whole name.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use model::Report;
 use crate::bench::baseline::PlainTrigrams;
 use crate::bench::data::{cell, rows};
 use crate::bench::junk;
-use crate::{Entry, Index, Meaning, Name, Request, Result};
+use crate::{Entry, Index, Name, NameEmbedder, Request, Result};
 
 /// Junk that is asked with meaning: each query costs a vector.
 const N_JUNK: usize = 200;
@@ -43,7 +43,7 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
 /// Keywords that no name holds a word of, with and without meaning, and junk.
 pub(crate) fn measure_meaning(
     folder: &Path,
-    meaning: &Arc<dyn Meaning>,
+    meaning: &Arc<dyn NameEmbedder>,
     report: &mut Report,
 ) -> Result<()> {
     for classification in ["functional", "economic"] {

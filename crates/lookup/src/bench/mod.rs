@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use model::Report;
 
-use crate::Meaning;
+use crate::NameEmbedder;
 
 pub use speed::{names, queries};
 
@@ -36,7 +36,7 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
 /// Measures what meaning adds to keywords that no name holds, and what junk it lets in.
 ///
 /// Fails when a file of the folder is missing.
-pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn Meaning>) -> crate::Result<Report> {
+pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn NameEmbedder>) -> crate::Result<Report> {
     let mut report = Report::new("lookup with meaning");
     classifications::measure_meaning(folder, meaning, &mut report)?;
     Ok(report)

@@ -3,7 +3,7 @@
 //! `sslmode=require` encrypts, and always checks the certificate: against the roots that the
 //! system trusts, or those of the file that `sslrootcert` names. Every other mode is plain, for
 //! databases on this machine or behind an encrypted network. What runs on a connection is left
-//! to the rooms that ask; so is the runtime.
+//! to the crates that ask; so is the runtime.
 
 mod address;
 mod tls;

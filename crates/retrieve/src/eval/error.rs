@@ -15,7 +15,7 @@ pub enum Error {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What should stand there.
+        /// What should be there.
         expected: &'static str,
     },
     /// The path is no dataset.

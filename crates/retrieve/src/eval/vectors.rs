@@ -24,7 +24,7 @@ const MAX_RECORD: usize = 1 << 24;
 type Key = [u8; 32];
 
 /// A vector with the token bits beside it.
-pub(crate) struct Kept {
+pub(crate) struct CachedVectors {
     pub(crate) vector: Vec<f32>,
     pub(crate) blob: Vec<u8>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Kept {
 /// The vectors of one corpus under one embedder.
 pub(crate) struct KeptVectors {
     file: PathBuf,
-    kept: HashMap<Key, Kept>,
+    kept: HashMap<Key, CachedVectors>,
 }
 
 impl KeptVectors {
@@ -47,7 +47,7 @@ impl KeptVectors {
     }
 
     /// Gives what is kept of a text.
-    pub(crate) fn get(&self, text: &str) -> Option<&Kept> {
+    pub(crate) fn get(&self, text: &str) -> Option<&CachedVectors> {
         self.kept.get(&key(text))
     }
 
@@ -64,17 +64,17 @@ impl KeptVectors {
         for (step_idx, step) in missing.chunks(TEXTS_PER_STEP).enumerate() {
             tell(step_idx * TEXTS_PER_STEP, missing.len());
             let deadline = Deadline::after(STEP_TIME);
-            let embedded: Vec<Kept> = if embedder.has_token_vectors() {
+            let embedded: Vec<CachedVectors> = if embedder.has_token_vectors() {
                 let mean = infer::token_mean(embedder, &deadline)?;
                 let embedded = embedder.embed_passages_with_tokens(step, &deadline)?;
-                let keep = |text: infer::EmbeddedText| Kept {
+                let keep = |text: infer::EmbeddedText| CachedVectors {
                     blob: infer::pack_tokens(&text.tokens, &mean),
                     vector: text.pooled,
                 };
                 embedded.into_iter().map(keep).collect()
             } else {
                 let embedded = embedder.embed_passages(step, &deadline)?;
-                embedded.into_iter().map(|vector| Kept { vector, blob: vec![] }).collect()
+                embedded.into_iter().map(|vector| CachedVectors { vector, blob: vec![] }).collect()
             };
             let mut record = Vec::new();
             for (text, kept) in step.iter().zip(embedded) {
@@ -91,7 +91,7 @@ fn key(text: &str) -> Key {
     Sha256::digest(text.as_bytes()).into()
 }
 
-fn write(record: &mut Vec<u8>, key: &Key, kept: &Kept) {
+fn write(record: &mut Vec<u8>, key: &Key, kept: &CachedVectors) {
     record.extend(key);
     record.extend((kept.vector.len() as u32).to_le_bytes());
     record.extend((kept.blob.len() as u32).to_le_bytes());
@@ -101,7 +101,7 @@ fn write(record: &mut Vec<u8>, key: &Key, kept: &Kept) {
     record.extend(&kept.blob);
 }
 
-fn read(file: &Path) -> Result<HashMap<Key, Kept>> {
+fn read(file: &Path) -> Result<HashMap<Key, CachedVectors>> {
     let mut reader = BufReader::new(fs_err::File::open(file)?);
     let mut kept = HashMap::new();
     while let Some((key, record)) = read_one(&mut reader) {
@@ -110,7 +110,7 @@ fn read(file: &Path) -> Result<HashMap<Key, Kept>> {
     Ok(kept)
 }
 
-fn read_one(reader: &mut impl Read) -> Option<(Key, Kept)> {
+fn read_one(reader: &mut impl Read) -> Option<(Key, CachedVectors)> {
     let mut key = [0; 32];
     let (mut n_numbers, mut n_bytes) = ([0; 4], [0; 4]);
     reader.read_exact(&mut key).ok()?;
@@ -127,5 +127,5 @@ fn read_one(reader: &mut impl Read) -> Option<(Key, Kept)> {
     reader.read_exact(&mut blob).ok()?;
     let (numbers, _) = numbers.as_chunks::<4>();
     let vector = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-    Some((key, Kept { vector, blob }))
+    Some((key, CachedVectors { vector, blob }))
 }

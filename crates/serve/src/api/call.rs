@@ -10,9 +10,9 @@ use tools::{Code, ToolError};
 use super::body;
 use super::knowledge::by_tool;
 use super::rest::Rest;
-use crate::http::{Doors, coded};
+use crate::http::{HttpState, coded};
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/call/{tool}", post(call))
 }
 

@@ -23,9 +23,9 @@ use super::contexts_upload;
 use super::jobs::job_json;
 use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
-use crate::http::{Doors, coded};
+use crate::http::{HttpState, coded};
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new()
         .route("/v1/projects", get(list_projects).post(create_project))
         .route("/v1/projects/{id}", get(get_project).patch(update_project).delete(delete_project))

@@ -23,7 +23,7 @@ use super::staging::{self, SizeLimit};
 use crate::guarded;
 use crate::http::coded;
 
-/// What stands in the address of an upload.
+/// What is in the address of an upload.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
@@ -106,9 +106,9 @@ async fn stage(
 ) -> Result<(Staged, Option<String>), ToolError> {
     let service: Service = rest.app.contexts.clone().ok_or_else(not_served)?;
     let limit = size_limit(service.settings().max_document_bytes, rest.app.limits.upload_bytes);
-    let (ticket, _gone) = rest.ticket(REST_RATE);
+    let (call_context, _gone) = rest.call_context(REST_RATE);
     let caller = Arc::clone(&rest.caller);
-    let staged = guarded::run(&rest.app, &ticket, move |_| {
+    let staged = guarded::run(&rest.app, &call_context, move |_| {
         let upload = match &target {
             Target::Project(id) => Upload::NewTable(id),
             Target::Table(id) => Upload::Replacement(id),
@@ -120,7 +120,7 @@ async fn stage(
     Ok((staged, arrived.name))
 }
 
-/// Gives the smaller of two limits, and names what stands in the way of a larger document.
+/// Gives the smaller of two limits, and names what is in the way of a larger document.
 fn size_limit(document_bytes: u64, upload_bytes: usize) -> SizeLimit {
     let upload_bytes = upload_bytes as u64;
     let hint = match document_bytes.cmp(&upload_bytes) {

@@ -22,8 +22,8 @@ use tools::tables::table_error;
 use tools::{Code, ToolError};
 
 use super::rest::{REST_RATE, Rest};
-use crate::guarded::{self, Counts, Via, Visitor};
-use crate::http::{Doors, coded};
+use crate::guarded::{self, Counts, RunningCall, Via};
+use crate::http::{HttpState, coded};
 
 /// Pieces of a file between the writer and a slow client.
 const PIECES_WAITING: usize = 8;
@@ -32,12 +32,12 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// The longest that a download may take.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/exports/{token}", get(download))
 }
 
-async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Response {
-    let app = doors.shared.load();
+async fn download(State(http_state): State<HttpState>, Path(token): Path<String>) -> Response {
+    let app = http_state.shared.load();
     let service = app.tables.clone();
     let Some((service, link)) =
         service.and_then(|service| service.export_link(&token).map(|link| (service, link)))
@@ -49,12 +49,12 @@ async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Resp
     };
     let caller = Arc::new(link.caller.clone());
     let rest = Rest { app, caller, id: uuid(), via: Via::Api };
-    let visitor = Visitor::enter(&rest.app);
-    let (mut ticket, gone) = rest.ticket(REST_RATE);
-    let admitted = guarded::admit(&rest.app, &ticket);
-    "GET /v1/exports/{token}".clone_into(&mut ticket.name);
+    let running = RunningCall::enter(&rest.app);
+    let (mut call_context, gone) = rest.call_context(REST_RATE);
+    let admitted = guarded::admit(&rest.app, &call_context);
+    "GET /v1/exports/{token}".clone_into(&mut call_context.name);
     if let Err(refused) = admitted {
-        visitor.leave(&rest.app, ticket, None, Err(&refused));
+        running.leave(&rest.app, call_context, None, Err(&refused));
         return coded(&refused);
     }
     let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
@@ -63,7 +63,7 @@ async fn download(State(doors): State<Doors>, Path(token): Path<String>) -> Resp
     tokio::task::spawn_blocking(move || {
         let _gone = gone;
         let ended = write(&service, &link, sender);
-        visitor.leave(&app, ticket, None, ended.as_ref().copied());
+        running.leave(&app, call_context, None, ended.as_ref().copied());
     });
     let body =
         Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));

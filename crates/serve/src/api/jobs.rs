@@ -13,9 +13,9 @@ use tools::{Code, ToolError};
 use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
 use crate::App;
-use crate::http::Doors;
+use crate::http::HttpState;
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/jobs", get(list)).route("/v1/jobs/{id}", get(one).delete(cancel))
 }
 

@@ -21,9 +21,9 @@ use super::paging::{Page, PageOf, newest_first, oldest_first};
 use super::rest::{Reply, Rest};
 use super::{body, upload};
 use crate::call;
-use crate::http::{Doors, coded};
+use crate::http::{HttpState, coded};
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new()
         .route("/v1/knowledge-bases", get(list_bases).post(create_base))
         .route("/v1/knowledge-bases/{id}", get(get_base).patch(update_base).delete(delete_base))

@@ -23,12 +23,12 @@ mod openapi;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 
-use crate::http::Doors;
+use crate::http::HttpState;
 
 pub(crate) use rest::FromConsole;
 
 /// Every address under `/v1`.
-pub(crate) fn routes() -> Router<Doors> {
+pub(crate) fn routes() -> Router<HttpState> {
     Router::new()
         .merge(knowledge::routes())
         .merge(contexts::routes())

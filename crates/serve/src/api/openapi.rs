@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use tools::Listed;
 
 use super::paging::MAX_LIMIT;
-use crate::http::{Doors, identify};
+use crate::http::{HttpState, identify};
 
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/openapi.json", get(document))
 }
 
 /// Whoever is known sees the tools that exist for them; the addresses are no secret.
-async fn document(State(doors): State<Doors>, headers: HeaderMap) -> Response {
-    let app = doors.shared.load();
+async fn document(State(http_state): State<HttpState>, headers: HeaderMap) -> Response {
+    let app = http_state.shared.load();
     let listed = match identify(&app, &headers).await {
         Ok(caller) => app.tools.list(&caller),
         Err(_) => Vec::new(),
@@ -95,7 +95,7 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/chat", "post", "Ask a question; the answer comes as events", 200, Some("Chat")),
 ];
 
-/// Describes every address of this room.
+/// Describes every address of this crate.
 pub(super) fn openapi(listed: &[Listed]) -> Value {
     let mut paths = Map::new();
     for tool in listed {

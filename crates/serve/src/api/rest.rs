@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
-use crate::guarded::{self, Counts, Ticket, Via, Visitor};
-use crate::http::{Doors, RequestId, coded, identify};
+use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
+use crate::http::{HttpState, RequestId, coded, identify};
 
 /// The name under which the rate of REST calls is configured.
 pub(crate) const REST_RATE: &str = "rest";
@@ -79,7 +79,7 @@ impl Reply {
         self
     }
 
-    /// Says what stands in the source around a piece of it.
+    /// Says what is in the source around a piece of it.
     pub(crate) fn with_around(mut self, around: Around) -> Self {
         self.around.push(around);
         self
@@ -92,11 +92,14 @@ impl Reply {
     }
 }
 
-impl FromRequestParts<Doors> for Rest {
+impl FromRequestParts<HttpState> for Rest {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Response> {
-        let app = doors.shared.load();
+    async fn from_request_parts(
+        parts: &mut Parts,
+        http_state: &HttpState,
+    ) -> Result<Self, Response> {
+        let app = http_state.shared.load();
         let (caller, via) = match parts.extensions.get::<FromConsole>() {
             Some(FromConsole(caller)) => (Arc::clone(caller), Via::Console),
             None => (identify(&app, &parts.headers).await?, Via::Api),
@@ -113,19 +116,20 @@ impl Rest {
         name: &'static str,
         work: impl FnOnce(&Caller, &Deadline) -> Result<Reply, ToolError> + Send + 'static,
     ) -> Response {
-        let visitor = Visitor::enter(&self.app);
-        let (mut ticket, _gone) = self.ticket(REST_RATE);
-        let result = match guarded::admit(&self.app, &ticket) {
+        let running = RunningCall::enter(&self.app);
+        let (mut call_context, _gone) = self.call_context(REST_RATE);
+        let result = match guarded::admit(&self.app, &call_context) {
             Err(refused) => Err(refused),
             Ok(()) => {
                 let caller = Arc::clone(&self.caller);
-                guarded::run(&self.app, &ticket, move |deadline| work(&caller, deadline)).await
+                guarded::run(&self.app, &call_context, move |deadline| work(&caller, deadline))
+                    .await
             }
         };
         if result.is_ok() && deletes_text(name) {
             erase_answers(&self.app, &self.caller).await;
         }
-        name.clone_into(&mut ticket.name);
+        name.clone_into(&mut call_context.name);
         let (response, ended) = match result {
             Ok(mut reply) => {
                 guard::redact_around(&mut reply.value, &reply.around);
@@ -139,21 +143,21 @@ impl Rest {
                 (coded(&shown), Err(error))
             }
         };
-        visitor.leave(&self.app, ticket, None, ended.as_ref().copied());
+        running.leave(&self.app, call_context, None, ended.as_ref().copied());
         response
     }
 
-    /// Makes the ticket of a call that ends with its client: when the guard is dropped.
-    pub(crate) fn ticket(&self, name: &str) -> (Ticket, tokio_util::sync::DropGuard) {
+    /// Makes the call_context of a call that ends with its client: when the guard is dropped.
+    pub(crate) fn call_context(&self, name: &str) -> (CallContext, tokio_util::sync::DropGuard) {
         let cancelled = CancellationToken::new();
-        let ticket = Ticket {
+        let call_context = CallContext {
             caller: Arc::clone(&self.caller),
             name: name.to_owned(),
             id: self.id.clone(),
             cancelled: cancelled.clone(),
             via: self.via,
         };
-        (ticket, cancelled.drop_guard())
+        (call_context, cancelled.drop_guard())
     }
 }
 

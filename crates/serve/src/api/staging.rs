@@ -127,7 +127,7 @@ async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived
 }
 
 /// Says why a form cannot be read on.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(super) fn broken(wrong: axum::extract::multipart::MultipartError) -> ToolError {
     match BodyError::of(&wrong) {
         slow @ BodyError::TooSlow(_) => refused(&slow),

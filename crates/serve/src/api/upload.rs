@@ -35,9 +35,9 @@ pub(super) async fn read(
         rest.app.knowledge.clone().ok_or_else(|| {
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;
-    let (ticket, _gone) = rest.ticket(REST_RATE);
+    let (call_context, _gone) = rest.call_context(REST_RATE);
     let caller = Arc::clone(&rest.caller);
-    let intake = guarded::run(&rest.app, &ticket, move |_| {
+    let intake = guarded::run(&rest.app, &call_context, move |_| {
         let target = match &target {
             Target::Collection(id) => UploadTarget::Collection(id),
             Target::Document(id) => UploadTarget::Document(id),
@@ -56,7 +56,7 @@ pub(super) async fn read(
     staging::refuse_announced(&request, limit)?;
     let whole = intake.file();
     staging::write_body(request.into_body(), whole.path(), limit).await?;
-    guarded::run(&rest.app, &ticket, move |_| upload_json::read(whole.path(), &intake)).await
+    guarded::run(&rest.app, &call_context, move |_| upload_json::read(whole.path(), &intake)).await
 }
 
 async fn form(

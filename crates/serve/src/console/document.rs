@@ -1,5 +1,5 @@
 //! `/open/{id}` and `/files?path=`: a document as it was extracted, with the borders of its
-//! passages, the hit in its place, and what stands before and after it.
+//! passages, the hit in its place, and what is before and after it.
 
 use axum::extract::Path;
 use axum::response::Response;

@@ -44,14 +44,14 @@ use axum::extract::Extension;
 use axum::routing::{get, post};
 use axum::{Router, response::Response};
 
-use crate::http::Doors;
+use crate::http::HttpState;
 
 pub(crate) use layout::{not_found, wants_html};
 pub use settings::{ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
 
 /// The addresses of the console; `api` is REST, which its pages call.
-pub(crate) fn routes(api: Router) -> Router<Doors> {
+pub(crate) fn routes(api: Router) -> Router<HttpState> {
     Router::new()
         .route("/", get(search::show))
         .route("/open/{id}", get(document::open))
@@ -91,7 +91,7 @@ pub(crate) fn routes(api: Router) -> Router<Doors> {
 }
 
 /// Addresses that take files, within the limit that REST has for them.
-fn uploads() -> Router<Doors> {
+fn uploads() -> Router<HttpState> {
     Router::new()
         .route("/upload/{id}", post(actions::upload))
         .layer(axum::extract::DefaultBodyLimit::disable())

@@ -14,7 +14,7 @@ use super::seal::Seal;
 use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
 use super::viewer::Posted;
 use crate::App;
-use crate::http::{Doors, identify};
+use crate::http::{HttpState, identify};
 
 /// The longest key or token that is looked at.
 const MAX_CREDENTIAL_CHARS: usize = 8_192;
@@ -23,8 +23,8 @@ const MAX_CREDENTIAL_CHARS: usize = 8_192;
 const BEFORE_SESSION: &str = "sign-in";
 
 /// Asks for a key or token.
-pub(super) async fn show(State(doors): State<Doors>, params: Params) -> Response {
-    let app = doors.shared.load();
+pub(super) async fn show(State(http_state): State<HttpState>, params: Params) -> Response {
+    let app = http_state.shared.load();
     if !app.authenticator.is_required() {
         return Redirect::to(&format!("{}/", app.server.base_path())).into_response();
     }
@@ -33,11 +33,11 @@ pub(super) async fn show(State(doors): State<Doors>, params: Params) -> Response
 
 /// Begins a session, or says why not.
 pub(super) async fn enter(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     headers: HeaderMap,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Response {
-    let app = doors.shared.load();
+    let app = http_state.shared.load();
     let seal = Seal::new(&app.console.secret);
     let params = Params::new(pairs);
     let next = params.get("next").unwrap_or("/").to_owned();

@@ -25,7 +25,7 @@ use crate::App;
 use crate::api::FromConsole;
 use crate::call;
 use crate::guarded::Via;
-use crate::http::{Doors, RequestId, identify};
+use crate::http::{HttpState, RequestId, identify};
 
 /// The most bytes of an answer of REST that a page reads.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -208,11 +208,14 @@ pub(crate) async fn read_answer(response: Response) -> Result<Value, ToolError> 
     Err(failed)
 }
 
-impl FromRequestParts<Doors> for Viewer {
+impl FromRequestParts<HttpState> for Viewer {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Response> {
-        let app = doors.shared.load();
+    async fn from_request_parts(
+        parts: &mut Parts,
+        http_state: &HttpState,
+    ) -> Result<Self, Response> {
+        let app = http_state.shared.load();
         let seal = Seal::new(&app.console.secret);
         let base = app.server.base_path();
         let now = app.clock.now();
@@ -242,7 +245,7 @@ impl FromRequestParts<Doors> for Viewer {
             .filter(|_| signed_in.is_admin())
             .and_then(|sealed| ViewAs::open(&seal, &sealed, &signed_in))
             .map_or_else(|| Arc::clone(&signed_in), |view| Arc::new(view.caller(&signed_in)));
-        let Extension(api) = Extension::<Api>::from_request_parts(parts, doors)
+        let Extension(api) = Extension::<Api>::from_request_parts(parts, http_state)
             .await
             .map_err(|_| layout::failed(&base, "the console is not served here"))?;
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
@@ -256,14 +259,16 @@ pub(crate) struct Posted {
     pub(crate) params: Params,
 }
 
-impl FromRequest<Doors> for Posted {
+impl FromRequest<HttpState> for Posted {
     type Rejection = Response;
 
-    async fn from_request(request: Request, doors: &Doors) -> Result<Self, Response> {
+    async fn from_request(request: Request, http_state: &HttpState) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let viewer = Viewer::from_request_parts(&mut parts, doors).await?;
-        let form =
-            Form::<Vec<(String, String)>>::from_request(Request::from_parts(parts, body), doors);
+        let viewer = Viewer::from_request_parts(&mut parts, http_state).await?;
+        let form = Form::<Vec<(String, String)>>::from_request(
+            Request::from_parts(parts, body),
+            http_state,
+        );
         let Ok(Form(pairs)) = form.await else {
             let error = ToolError::bad_request("the form could not be read");
             return Err(layout::error_page(&viewer, &error));

@@ -2,7 +2,7 @@
 //!
 //! Only a proxy of `server.trusted_proxies` is believed, and only the part of `X-Forwarded-For`
 //! that trusted proxies wrote: it is read from its end, and the first address that is not one of
-//! theirs is the client. What stands before it was written by the client and can be anything.
+//! theirs is the client. What is before it was written by the client and can be anything.
 
 use std::net::IpAddr;
 

@@ -15,4 +15,4 @@ pub use connections::{RunError, run};
 
 pub(crate) use errors::coded;
 pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};
-pub(crate) use routes::Doors;
+pub(crate) use routes::HttpState;

@@ -22,22 +22,22 @@ use crate::mcp::{Visit, serve_post};
 
 /// What the handlers share.
 #[derive(Clone)]
-pub(crate) struct Doors {
+pub(crate) struct HttpState {
     pub(crate) shared: Shared,
     streams_end: CancellationToken,
     #[cfg(feature = "conformance")]
-    fixtures: crate::mcp::conformance::Desk,
+    fixtures: crate::mcp::conformance::Session,
 }
 
 /// Puts the addresses together.
 pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
-    let doors = Doors {
+    let http_state = HttpState {
         shared: shared.clone(),
         streams_end,
         #[cfg(feature = "conformance")]
-        fixtures: crate::mcp::conformance::Desk::default(),
+        fixtures: crate::mcp::conformance::Session::default(),
     };
-    let api = crate::api::routes().with_state(doors.clone());
+    let api = crate::api::routes().with_state(http_state.clone());
     let router = Router::new()
         .route("/mcp", any(main_tools))
         .route("/api/mcp", any(first_table))
@@ -51,7 +51,7 @@ pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
         .merge(crate::pages::routes())
         .merge(crate::console::routes(api))
         .fallback(not_found)
-        .with_state(doors)
+        .with_state(http_state)
         .layer(from_fn_with_state(shared.clone(), enter))
         .layer(CatchPanicLayer::new());
     below_base_path(shared, router)
@@ -80,8 +80,8 @@ fn without_base(uri: &http::Uri, base: &str) -> Option<http::Uri> {
     format!("{path}{query}").parse().ok()
 }
 
-async fn main_tools(State(doors): State<Doors>, request: Request) -> Response {
-    let app = doors.shared.load();
+async fn main_tools(State(http_state): State<HttpState>, request: Request) -> Response {
+    let app = http_state.shared.load();
     let caller = match identify(&app, request.headers()).await {
         Ok(caller) => caller,
         Err(refusal) => return refusal,
@@ -89,13 +89,13 @@ async fn main_tools(State(doors): State<Doors>, request: Request) -> Response {
     let registry = app.tools.clone();
     let visit = Visit { registry, caller, request_id: id_of(&request), app };
     #[cfg(feature = "conformance")]
-    return doors.fixtures.serve(visit, request, doors.streams_end).await;
+    return http_state.fixtures.serve(visit, request, http_state.streams_end).await;
     #[cfg(not(feature = "conformance"))]
-    serve_post(visit, request, doors.streams_end).await
+    serve_post(visit, request, http_state.streams_end).await
 }
 
-async fn first_table(State(doors): State<Doors>, request: Request) -> Response {
-    let app = doors.shared.load();
+async fn first_table(State(http_state): State<HttpState>, request: Request) -> Response {
+    let app = http_state.shared.load();
     let caller = match identify(&app, request.headers()).await {
         Ok(caller) => caller,
         Err(refusal) => return refusal,
@@ -107,15 +107,15 @@ async fn first_table(State(doors): State<Doors>, request: Request) -> Response {
         );
     };
     let visit = Visit { registry, caller, request_id: id_of(&request), app };
-    serve_post(visit, request, doors.streams_end).await
+    serve_post(visit, request, http_state.streams_end).await
 }
 
 async fn endpoint(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    let app = doors.shared.load();
+    let app = http_state.shared.load();
     let key = request
         .headers()
         .get(AUTHORIZATION)
@@ -141,12 +141,12 @@ async fn endpoint(
         request_id: id_of(&request),
         app,
     };
-    serve_post(visit, request, doors.streams_end).await
+    serve_post(visit, request, http_state.streams_end).await
 }
 
-async fn not_found(State(doors): State<Doors>, request: Request) -> Response {
+async fn not_found(State(http_state): State<HttpState>, request: Request) -> Response {
     if crate::console::wants_html(request.headers()) {
-        return crate::console::not_found(&doors.shared.load().server.base_path());
+        return crate::console::not_found(&http_state.shared.load().server.base_path());
     }
     let path: String = request.uri().path().chars().take(200).collect();
     coded(

@@ -12,7 +12,7 @@ use tools::{Code, ToolError};
 
 use super::errors::coded;
 use super::middleware::identify;
-use super::routes::Doors;
+use super::routes::HttpState;
 use crate::Health;
 
 /// How long the store may take to say how it is.
@@ -25,8 +25,8 @@ pub(crate) async fn healthz() -> &'static str {
 
 /// The server can answer questions, or says what is missing: 200 while reads work, with what is
 /// degraded in the body; 503 when they do not.
-pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
-    let readiness = Arc::clone(&doors.shared.load().readiness);
+pub(crate) async fn readyz(State(http_state): State<HttpState>) -> Response {
+    let readiness = Arc::clone(&http_state.shared.load().readiness);
     let looked = tokio::task::spawn_blocking(move || readiness());
     let health = match tokio::time::timeout(READY_LIMIT, looked).await {
         Ok(Ok(health)) => health,
@@ -50,8 +50,8 @@ pub(crate) async fn readyz(State(doors): State<Doors>) -> Response {
 
 /// Counts and latencies for Prometheus. With authentication they are for administrators and for
 /// the key of `auth.metrics_key_env`, from loopback too: they tell what everybody does.
-pub(crate) async fn metrics(State(doors): State<Doors>, headers: HeaderMap) -> Response {
-    let app = doors.shared.load();
+pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: HeaderMap) -> Response {
+    let app = http_state.shared.load();
     let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     if app.authenticator.is_required() && !app.authenticator.is_metrics_key(authorization) {
         match identify(&app, &headers).await {
@@ -77,8 +77,8 @@ pub(crate) async fn metrics(State(doors): State<Doors>, headers: HeaderMap) -> R
 }
 
 /// How a client proves itself to this server, and who gives it a token (RFC 9728).
-pub(crate) async fn protected_resource(State(doors): State<Doors>) -> Response {
-    let app = doors.shared.load();
+pub(crate) async fn protected_resource(State(http_state): State<HttpState>) -> Response {
+    let app = http_state.shared.load();
     if !app.authenticator.is_required() {
         return coded(&ToolError::new(Code::NotFound, "authentication is off"));
     }

@@ -15,7 +15,7 @@ use crate::read::{Read, ReadBody};
 /// Resources on one page of a list.
 const PAGE: usize = 200;
 
-/// How long a client may keep a list or a resource, in milliseconds: not at all. What stands at
+/// How long a client may keep a list or a resource, in milliseconds: not at all. What is at
 /// an address changes with its source, and who may see it with the configuration.
 const TTL_MS: u64 = 0;
 

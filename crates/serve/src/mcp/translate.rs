@@ -1,4 +1,4 @@
-//! Between the house's words and those of the protocol.
+//! Between the tools' types and those of the protocol.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What every page shares: who is looking, what stands around a call, and the headers of HTML.
+//! What every page shares: who is looking, what is around a call, and the headers of HTML.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
-use crate::guarded::{Ticket, Via, perform};
+use crate::guarded::{CallContext, Via, perform};
 use crate::http::{coded, identify, request_id_of};
 
 /// Pages load nothing from anywhere and run no script.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'";
 
-/// Does work for whoever asks, with everything that stands around a call.
+/// Does work for whoever asks, with everything that is around a call.
 pub(super) async fn for_caller<T: Send + 'static>(
     app: &Arc<App>,
     headers: &HeaderMap,
@@ -26,14 +26,14 @@ pub(super) async fn for_caller<T: Send + 'static>(
     work: impl FnOnce(&Caller, &Deadline) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, Response> {
     let caller = identify(app, headers).await?;
-    let ticket = Ticket {
+    let call_context = CallContext {
         caller: Arc::clone(&caller),
         name: name.to_owned(),
         id: request_id_of(headers),
         cancelled: CancellationToken::new(),
         via: Via::Api,
     };
-    perform(app, ticket, query, move |deadline| work(&caller, deadline))
+    perform(app, call_context, query, move |deadline| work(&caller, deadline))
         .await
         .map_err(|error| coded(&error))
 }

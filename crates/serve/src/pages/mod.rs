@@ -14,10 +14,10 @@ use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
 
-use crate::http::Doors;
+use crate::http::HttpState;
 
 /// The addresses of this part.
-pub(crate) fn routes() -> Router<Doors> {
+pub(crate) fn routes() -> Router<HttpState> {
     Router::new()
         .route("/reconcile", get(reconcile::service).post(reconcile::service_post))
         .route("/reconcile/suggest/{what}", get(reconcile::suggest))

@@ -13,7 +13,7 @@ use tools::{Code, ToolError};
 use super::cross_origin::frame_ancestors;
 use super::escape::escape;
 use super::frame::{for_caller, framed_html};
-use crate::http::Doors;
+use crate::http::HttpState;
 use crate::http::body::{MAX_JSON_VALUES, count_values};
 
 /// Properties proposed unless the client says otherwise.
@@ -21,7 +21,7 @@ const DEFAULT_PROPOSED: usize = 50;
 
 /// Arguments of the service's one address.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ReconcileQuery {
     queries: Option<String>,
     extend: Option<String>,
 }
@@ -49,25 +49,25 @@ pub(super) struct Named {
 
 /// Describes the service, or answers queries given in the address.
 pub(super) async fn service(
-    State(doors): State<Doors>,
-    Query(asked): Query<Asked>,
+    State(http_state): State<HttpState>,
+    Query(asked): Query<ReconcileQuery>,
     headers: HeaderMap,
 ) -> Response {
-    answer(doors, asked, headers).await
+    answer(http_state, asked, headers).await
 }
 
 /// Answers queries given as a form.
 pub(super) async fn service_post(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     headers: HeaderMap,
-    Form(asked): Form<Asked>,
+    Form(asked): Form<ReconcileQuery>,
 ) -> Response {
-    answer(doors, asked, headers).await
+    answer(http_state, asked, headers).await
 }
 
-async fn answer(doors: Doors, asked: Asked, headers: HeaderMap) -> Response {
-    let url = format!("{}/reconcile", doors.shared.load().server.link_base());
-    json(doors, headers, move |reconciliation, caller| match (&asked.queries, &asked.extend) {
+async fn answer(http_state: HttpState, asked: ReconcileQuery, headers: HeaderMap) -> Response {
+    let url = format!("{}/reconcile", http_state.shared.load().server.link_base());
+    json(http_state, headers, move |reconciliation, caller| match (&asked.queries, &asked.extend) {
         (Some(queries), _) => {
             reconciliation.queries(caller, &parsed("queries", queries)?).map_err(refused)
         }
@@ -81,12 +81,12 @@ async fn answer(doors: Doors, asked: Asked, headers: HeaderMap) -> Response {
 
 /// Suggests entities, types or properties.
 pub(super) async fn suggest(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     Path(what): Path<String>,
     Query(typed): Query<Typed>,
     headers: HeaderMap,
 ) -> Response {
-    json(doors, headers, move |reconciliation, caller| match what.as_str() {
+    json(http_state, headers, move |reconciliation, caller| match what.as_str() {
         "entity" => Ok(reconciliation.suggest_entities(caller, &typed.prefix)),
         "type" => Ok(reconciliation.suggest_types(caller, &typed.prefix)),
         "property" => Ok(reconciliation.suggest_properties(caller, &typed.prefix)),
@@ -100,11 +100,11 @@ pub(super) async fn suggest(
 
 /// Proposes properties that can extend rows.
 pub(super) async fn propose(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     Query(of): Query<OfType>,
     headers: HeaderMap,
 ) -> Response {
-    json(doors, headers, move |reconciliation, caller| {
+    json(http_state, headers, move |reconciliation, caller| {
         let limit = of.limit.unwrap_or(DEFAULT_PROPOSED);
         reconciliation.propose_properties(caller, &of.kind, limit).map_err(refused)
     })
@@ -113,12 +113,12 @@ pub(super) async fn propose(
 
 /// Shows an entity.
 pub(super) async fn preview(
-    State(doors): State<Doors>,
+    State(http_state): State<HttpState>,
     Query(named): Query<Named>,
     headers: HeaderMap,
 ) -> Response {
-    let ancestors = frame_ancestors(&doors.shared.load().server.allowed_origins);
-    let page = perform(doors, headers, move |reconciliation, caller| {
+    let ancestors = frame_ancestors(&http_state.shared.load().server.allowed_origins);
+    let page = perform(http_state, headers, move |reconciliation, caller| {
         reconciliation.entity(caller, &named.id).map(|entity| shown(&entity)).map_err(refused)
     });
     match page.await {
@@ -141,22 +141,22 @@ fn shown(entity: &SearchResult) -> String {
 }
 
 async fn json(
-    doors: Doors,
+    http_state: HttpState,
     headers: HeaderMap,
     work: impl FnOnce(&Reconciliation, &Caller) -> Result<Value, ToolError> + Send + 'static,
 ) -> Response {
-    match perform(doors, headers, work).await {
+    match perform(http_state, headers, work).await {
         Ok(value) => Json(value).into_response(),
         Err(refusal) => refusal,
     }
 }
 
 async fn perform<T: Send + 'static>(
-    doors: Doors,
+    http_state: HttpState,
     headers: HeaderMap,
     work: impl FnOnce(&Reconciliation, &Caller) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, Response> {
-    let app = doors.shared.load();
+    let app = http_state.shared.load();
     let reconciliation = app.reconciliation.clone();
     for_caller(&app, &headers, "reconcile", None, move |caller, _| {
         let reconciliation = reconciliation.ok_or_else(|| {
@@ -177,7 +177,7 @@ fn parsed(name: &str, text: &str) -> Result<Value, ToolError> {
         .map_err(|error| ToolError::bad_request(format!("`{name}` is not JSON: {error}")))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn refused(error: filters::Error) -> ToolError {
     let code = if error.is_callers() { Code::BadRequest } else { Code::InternalError };
     ToolError::new(code, error.to_string())

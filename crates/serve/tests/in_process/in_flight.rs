@@ -8,77 +8,77 @@ use serde_json::json;
 use testkit::ToolResult;
 use tools::ResourceSet;
 
-use crate::house::{House, News, PATIENCE};
+use crate::test_server::{Notification, PATIENCE, TestServer};
 
-fn house() -> House {
-    House::start(LimitsConfig::default(), ResourceSet::default())
+fn test_server() -> TestServer {
+    TestServer::start(LimitsConfig::default(), ResourceSet::default())
 }
 
 #[test]
 fn a_client_that_disappears_stops_its_call() {
-    let house = house();
-    let mut connection = TcpStream::connect(&house.address).unwrap();
-    connection.write_all(&house.raw_call()).unwrap();
-    assert_eq!(house.news.recv_timeout(PATIENCE), Ok(News::Started));
+    let test_server = test_server();
+    let mut connection = TcpStream::connect(&test_server.address).unwrap();
+    connection.write_all(&test_server.raw_call()).unwrap();
+    assert_eq!(test_server.news.recv_timeout(PATIENCE), Ok(Notification::Started));
     drop(connection);
-    assert_eq!(house.news.recv_timeout(PATIENCE), Ok(News::Cancelled));
-    let entry = house.audited(|entry| entry.tool == "wait");
+    assert_eq!(test_server.news.recv_timeout(PATIENCE), Ok(Notification::Cancelled));
+    let entry = test_server.audited(|entry| entry.tool == "wait");
     assert_eq!(entry.outcome, Outcome::Cancelled);
-    assert_eq!(house.mcp.list_tools().len(), 2);
+    assert_eq!(test_server.mcp.list_tools().len(), 2);
 }
 
 #[test]
 fn shutdown_lets_a_call_in_flight_end() {
-    let house = house();
-    let call = house.call_in_background();
-    house.shutdown.cancel();
-    house.go.send(()).unwrap();
+    let test_server = test_server();
+    let call = test_server.call_in_background();
+    test_server.shutdown.cancel();
+    test_server.go.send(()).unwrap();
     let answer = ToolResult::new(call.join().unwrap()).success();
     assert_eq!(answer, json!({ "waited": true }));
-    house.join();
+    test_server.join();
 }
 
 #[test]
 fn a_new_configuration_leaves_a_call_in_flight_alone() {
-    let house = house();
-    let call = house.call_in_background();
+    let test_server = test_server();
+    let call = test_server.call_in_background();
     let limits = LimitsConfig { call_seconds: 0, ..LimitsConfig::default() };
-    house.shared.replace(house.another_app(limits));
-    house.go.send(()).unwrap();
+    test_server.shared.replace(test_server.another_app(limits));
+    test_server.go.send(()).unwrap();
     let answer = ToolResult::new(call.join().unwrap()).success();
     assert_eq!(answer, json!({ "waited": true }));
-    let late = house.mcp.call("wait", &json!({})).error();
+    let late = test_server.mcp.call("wait", &json!({})).error();
     assert_eq!(late["error"]["code"], "DEADLINE_EXCEEDED");
 }
 
 #[test]
 fn calls_beyond_the_slots_wait_and_then_are_turned_away() {
     let limits = LimitsConfig { concurrent_calls: 1, ..LimitsConfig::default() };
-    let house = House::start(limits, ResourceSet::default());
-    let first = house.call_in_background();
-    let refused = house.mcp.call("wait", &json!({})).error();
+    let test_server = TestServer::start(limits, ResourceSet::default());
+    let first = test_server.call_in_background();
+    let refused = test_server.mcp.call("wait", &json!({})).error();
     assert_eq!(refused["error"]["code"], "UNAVAILABLE");
-    house.go.send(()).unwrap();
+    test_server.go.send(()).unwrap();
     assert!(!ToolResult::new(first.join().unwrap()).is_error);
 }
 
 #[test]
 fn a_tool_that_breaks_hides_its_cause() {
-    let house = house();
-    let error = house.mcp.call("break", &json!({})).error();
+    let test_server = test_server();
+    let error = test_server.mcp.call("break", &json!({})).error();
     assert_eq!(error["error"]["code"], "INTERNAL_ERROR");
     assert!(!error.to_string().contains("secret"), "{error}");
     assert!(error["error"]["details"]["id"].is_string(), "{error}");
-    assert_eq!(house.audited(|entry| entry.tool == "break").outcome, Outcome::Failed);
-    assert_eq!(house.mcp.list_tools().len(), 2);
+    assert_eq!(test_server.audited(|entry| entry.tool == "break").outcome, Outcome::Failed);
+    assert_eq!(test_server.mcp.list_tools().len(), 2);
 }
 
 #[test]
 fn progress_turns_the_answer_into_a_stream() {
-    let house = house();
-    house.go.send(()).unwrap();
+    let test_server = test_server();
+    test_server.go.send(()).unwrap();
     let params = json!({ "name": "wait", "_meta": { "progressToken": "p" } });
-    let events = house.mcp.send("tools/call", &params).events();
+    let events = test_server.mcp.send("tools/call", &params).events();
     let methods: Vec<_> = events.iter().map(|event| event["method"].as_str()).collect();
     assert_eq!(methods, [Some("notifications/progress"), None]);
     assert_eq!(events[0]["params"]["progressToken"], "p");
@@ -87,13 +87,13 @@ fn progress_turns_the_answer_into_a_stream() {
 
 #[test]
 fn arguments_that_are_enumerations_are_completed() {
-    let house = house();
+    let test_server = test_server();
     let complete = |typed: &str| {
         let params = json!({
             "ref": { "type": "ref/prompt", "name": "wait" },
             "argument": { "name": "speed", "value": typed },
         });
-        house.mcp.request("completion/complete", &params)["completion"]["values"].clone()
+        test_server.mcp.request("completion/complete", &params)["completion"]["values"].clone()
     };
     assert_eq!(complete("fas"), json!(["fast", "faster"]));
     assert_eq!(complete("x"), json!([]));

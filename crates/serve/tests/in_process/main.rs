@@ -2,7 +2,7 @@
 //! what a real binary cannot be made to do at the right moment.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-mod house;
+mod test_server;
 
 mod in_flight;
 mod mounted;

@@ -10,7 +10,7 @@ use tools::{
     ToolError,
 };
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 const N_NOTES: usize = 250;
 
@@ -63,52 +63,54 @@ impl Resources for Notes {
     }
 }
 
-fn house() -> House {
-    House::start(LimitsConfig::default(), ResourceSet::new(vec![Arc::new(Notes)]))
+fn test_server() -> TestServer {
+    TestServer::start(LimitsConfig::default(), ResourceSet::new(vec![Arc::new(Notes)]))
 }
 
-fn read(house: &House, uri: &str) -> Value {
-    house.mcp.request("resources/read", &json!({ "uri": uri }))["contents"][0].clone()
+fn read(test_server: &TestServer, uri: &str) -> Value {
+    test_server.mcp.request("resources/read", &json!({ "uri": uri }))["contents"][0].clone()
 }
 
 #[test]
 fn every_page_is_listed() {
-    let house = house();
-    let first = house.mcp.request("resources/list", &json!({}));
+    let test_server = test_server();
+    let first = test_server.mcp.request("resources/list", &json!({}));
     assert_eq!(first["resources"].as_array().unwrap().len(), 200);
-    let second = house.mcp.request("resources/list", &json!({ "cursor": first["nextCursor"] }));
+    let second =
+        test_server.mcp.request("resources/list", &json!({ "cursor": first["nextCursor"] }));
     assert_eq!(second["resources"].as_array().unwrap().len(), N_NOTES - 200);
     assert_eq!(second["resources"][0]["uri"], "dowse://notes/200");
     assert!(second["nextCursor"].is_null());
-    let templates = house.mcp.request("resources/templates/list", &json!({}));
+    let templates = test_server.mcp.request("resources/templates/list", &json!({}));
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "dowse://notes/{number}");
 }
 
 #[test]
 fn source_text_is_redacted_and_cut() {
-    let house = house();
-    let content = read(&house, "dowse://notes/001");
+    let test_server = test_server();
+    let content = read(&test_server, "dowse://notes/001");
     let text = content["text"].as_str().unwrap();
     assert!(!text.contains("ann@"), "{}", &text[..100]);
     assert!(text.chars().count() <= LimitsConfig::default().result_chars);
     assert_eq!(content["_meta"]["dowse/truncated"], true);
     assert_eq!(content["_meta"]["dowse/redacted"], 10_000);
-    let entry = house.audited(|entry| entry.tool == "resources/read");
+    let entry = test_server.audited(|entry| entry.tool == "resources/read");
     assert_eq!((entry.outcome, entry.redacted), (Outcome::Ok, 10_000));
     assert_eq!(entry.query.as_deref(), Some("dowse://notes/001"));
 }
 
 #[test]
 fn other_contents_are_given_as_they_are() {
-    let house = house();
-    assert_eq!(read(&house, "dowse://notes/002")["blob"], "AJ+Slg==");
-    assert_eq!(read(&house, "dowse://notes/004")["text"], "ours: ann@example.org");
+    let test_server = test_server();
+    assert_eq!(read(&test_server, "dowse://notes/002")["blob"], "AJ+Slg==");
+    assert_eq!(read(&test_server, "dowse://notes/004")["text"], "ours: ann@example.org");
 }
 
 #[test]
 fn what_cannot_be_read_is_said() {
-    let house = house();
-    let refused = |uri: &str| house.mcp.request_error("resources/read", &json!({ "uri": uri }));
+    let test_server = test_server();
+    let refused =
+        |uri: &str| test_server.mcp.request_error("resources/read", &json!({ "uri": uri }));
     let missing = refused("dowse://notes/900");
     assert_eq!(
         (&missing["code"], &missing["data"]["uri"]),

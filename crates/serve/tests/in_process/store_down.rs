@@ -19,7 +19,7 @@ use tools::everywhere::{Fetch, Search};
 use tools::knowledge::{GetKnowledgeBaseSummary, SearchDocuments};
 use tools::{Registry, ResourceSet};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 const SENTENCE: &str = "Failed to connect to api-admin service";
 const ID: &str = "cf23c222-b024-4533-81aa-52e4f673281e";
@@ -87,9 +87,9 @@ fn a_store_that_is_away_is_503_everywhere() {
         Box::new(Search::new(across.clone(), String::new())),
         Box::new(Fetch::new(across.clone(), String::new())),
     ]);
-    let house = House::start(LimitsConfig::default(), ResourceSet::default());
-    let before = house.another_app(LimitsConfig::default());
-    house.shared.replace(App {
+    let test_server = TestServer::start(LimitsConfig::default(), ResourceSet::default());
+    let before = test_server.another_app(LimitsConfig::default());
+    test_server.shared.replace(App {
         tools,
         across,
         knowledge: Some(service),
@@ -97,7 +97,7 @@ fn a_store_that_is_away_is_503_everywhere() {
         ..before
     });
 
-    let http = Http::new(&house.address);
+    let http = Http::new(&test_server.address);
     let chat = json!({ "query": "x", "knowledge_base_id": ID });
     let base = format!("/v1/knowledge-bases/{ID}");
     let requests = [
@@ -124,15 +124,15 @@ fn a_store_that_is_away_is_503_everywhere() {
     for (tool, arguments) in
         [("get_knowledge_base_summary", of_base), ("search_documents", question)]
     {
-        let error = house.mcp.call(tool, &arguments).error();
+        let error = test_server.mcp.call(tool, &arguments).error();
         assert_eq!(error["error"]["message"], SENTENCE, "{tool}");
         assert_eq!(error["error"]["code"], "UNAVAILABLE", "{tool}");
     }
-    let found = house.mcp.call("search", &json!({ "query": "x" })).success();
+    let found = test_server.mcp.call("search", &json!({ "query": "x" })).success();
     assert_eq!(found["results"], json!([]));
     assert!(found["warnings"].to_string().contains(SENTENCE), "{found}");
     // The id of a chunk, as `search` gave it while the store was there.
     let id = "a25vd2xlZGdlAGNmMjNjMjIyLWIwMjQtNDUzMy04MWFhLTUyZTRmNjczMjgxZTow";
-    let error = house.mcp.call("fetch", &json!({ "id": id })).error();
+    let error = test_server.mcp.call("fetch", &json!({ "id": id })).error();
     assert_eq!(error["error"]["message"], SENTENCE);
 }

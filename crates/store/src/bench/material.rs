@@ -84,7 +84,7 @@ impl Material {
         }
     }
 
-    /// Makes a question of three words that stand together in some passage.
+    /// Makes a question of three words that are together in some passage.
     pub(super) fn question(&self, number: usize) -> String {
         let mut random = Random::new(number as u64 ^ 0x5eed);
         let text = self.text(&mut random);

@@ -16,7 +16,7 @@ pub struct Candidate {
     pub score: f32,
 }
 
-/// What a search found, best first; equal scores stand in the order in which they were written.
+/// What a search found, best first; equal scores are in the order in which they were written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Candidates {
     /// The passages.

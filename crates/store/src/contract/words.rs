@@ -1,4 +1,4 @@
-//! A question in index terms: which words should, must and must not stand in a passage.
+//! A question in index terms: which words should, must and must not be in a passage.
 
 use crate::{Error, Result, limits};
 
@@ -40,9 +40,9 @@ pub enum Clause {
         /// What its score is multiplied by.
         boost: f32,
     },
-    /// Words in their folded form that stand together, each at its distance from the first.
+    /// Words in their folded form that are together, each at its distance from the first.
     Phrase {
-        /// Offsets and, for each, the index terms any of which may stand there.
+        /// Offsets and, for each, the index terms any of which may be there.
         words: Vec<(u32, Vec<String>)>,
         /// What its score is multiplied by.
         boost: f32,

@@ -235,7 +235,7 @@ fn occurrences(
     }
 }
 
-/// Gives the entries in which the words stand at the given distances, and how often.
+/// Gives the entries in which the words are at the given distances, and how often.
 fn collect_phrase(
     index: &InvertedIndexReader,
     words: &[(u32, Vec<String>)],

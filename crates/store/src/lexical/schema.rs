@@ -12,7 +12,7 @@ use super::index::Entry;
 use super::packed::{PACKED, Packer};
 use crate::{Form, analysis};
 
-/// Stands between the name and the value of a keyword attribute in one index term.
+/// Is between the name and the value of a keyword attribute in one index term.
 const NAME_END: char = '\0';
 /// The engine's longest term is 65,530 bytes; a longer keyword is matched by its start.
 const MAX_KEYWORD_BYTES: usize = 32_768;

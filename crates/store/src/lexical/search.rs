@@ -23,7 +23,7 @@ const SEEK_COST: usize = 8;
 
 /// What a search by words found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Matches {
     /// Passage numbers and scores, best first.
     pub(crate) hits: Vec<(u32, f32)>,
     /// The deadline came first.
@@ -40,8 +40,8 @@ impl LexicalView {
         allowed: &[Option<Bits>],
         limit: usize,
         deadline: &Deadline,
-    ) -> Result<Found> {
-        let mut found = Found::default();
+    ) -> Result<Matches> {
+        let mut found = Matches::default();
         let weighted = self.weigh(query, &mut found.is_prefix_cut)?;
         let mut best = Best::new(limit);
         if limit > 0 && !weighted.is_empty() {

@@ -11,7 +11,7 @@ pub struct TurbopufferConfig {
     pub region: Option<String>,
     /// The key.
     pub key: Secret,
-    /// What stands before the name of every namespace, so that several servers can share one
+    /// What is before the name of every namespace, so that several servers can share one
     /// account; characters of `[A-Za-z0-9-_.]`.
     pub namespace_prefix: String,
 }

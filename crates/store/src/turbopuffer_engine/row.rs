@@ -17,7 +17,7 @@ use crate::{Bm25, Form, PassageSource, VectorSpace};
 pub(super) const DOCUMENT: &str = "document";
 /// Our id of the passage, whatever its length.
 pub(super) const PASSAGE: &str = "passage";
-/// Where the passage stands in its source, as it prints.
+/// Where the passage is in its source, as it prints.
 pub(super) const POINTER: &str = "pointer";
 /// The order of writing, which decides between equal scores.
 pub(super) const NUMBER: &str = "number";

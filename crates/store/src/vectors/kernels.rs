@@ -1,4 +1,4 @@
-//! The inner loops over vectors, and the memory map they read from. The only file of the room
+//! The inner loops over vectors, and the memory map they read from. The only file of the crate
 //! with `unsafe`.
 //!
 //! Each loop exists in plain Rust, which is the law that the others are tested against, and for

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::plain;
 
-/// Writes a header, a rule and the rows. Whatever stands in a cell stays in its cell.
+/// Writes a header, a rule and the rows. Whatever is in a cell stays in its cell.
 ///
 /// ```
 /// use serde_json::json;

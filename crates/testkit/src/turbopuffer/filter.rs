@@ -98,7 +98,7 @@ impl Test {
             Test::ContainsAny(wanted) => {
                 items().iter().any(|item| wanted.iter().any(|wanted| is_same(item, wanted)))
             }
-            // A row without the attribute stands before every value.
+            // A row without the attribute is before every value.
             Test::Order(is_right, _) if value.is_null() => is_right(Ordering::Less),
             Test::Order(is_right, wanted) => compare(value, wanted).is_some_and(is_right),
             Test::AnyOrder(is_right, wanted) => {

@@ -56,13 +56,13 @@ impl Namespace {
 /// All namespaces.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    namespaces: BTreeMap<String, Kept>,
+    namespaces: BTreeMap<String, StoredNamespace>,
     /// Whether writes are hidden from readers who allow it until the next flush.
     pub(super) is_lagging: bool,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredNamespace {
     latest: Namespace,
     /// What readers who allow it see, while that is not the latest.
     earlier: Option<Option<Namespace>>,

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::TurbopufferServer;
 use crate::{Http, Request, Response};
 
-struct Desk {
+struct Client {
     server: TurbopufferServer,
     http: Http,
 }
 
-impl Desk {
+impl Client {
     fn open() -> Self {
         let server = TurbopufferServer::start();
         let http = Http::new(&server.url());
-        Desk { server, http }
+        Client { server, http }
     }
 
     fn send(&self, path: &str, body: &Value) -> Response {
@@ -55,7 +55,7 @@ const QUERY: &str = "/v2/namespaces/n/query";
 
 #[test]
 fn writes_that_break_a_rule_are_refused_whole() {
-    let desk = Desk::open();
+    let desk = Client::open();
     let row = |row: Value| json!({"upsert_rows": [row]});
     desk.refused("/v2/namespaces/a%20b", &row(json!({"id": 1})), "namespace names");
     desk.refused(WRITE, &row(json!({"id": "x".repeat(65)})), "65 bytes");
@@ -90,7 +90,7 @@ fn writes_that_break_a_rule_are_refused_whole() {
 
 #[test]
 fn queries_that_break_a_rule_are_refused() {
-    let desk = Desk::open();
+    let desk = Client::open();
     let schema = json!({
         "text": {"type": "string", "full_text_search": true},
         "path": {"type": "string", "glob": true},
@@ -138,7 +138,7 @@ fn queries_that_break_a_rule_are_refused() {
 
 #[test]
 fn a_row_without_a_value_stands_before_all_others() {
-    let desk = Desk::open();
+    let desk = Client::open();
     desk.write(&json!({"upsert_rows": [{"id": 1, "n": 5}, {"id": 2}, {"id": 3, "n": 1}]}));
     let found = |rank_by: Value, filters: Value| {
         desk.found(&json!({"rank_by": rank_by, "filters": filters, "limit": 10}))

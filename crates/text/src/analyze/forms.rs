@@ -89,7 +89,7 @@ pub(crate) struct Buffers {
 /// The words seen lately, with their spellings in each language.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The language at work stands first, the one used longest ago last.
+    /// The language at work is first, the one used longest ago last.
     languages: Vec<Remembered>,
     buffers: Buffers,
 }

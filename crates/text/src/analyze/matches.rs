@@ -1,4 +1,4 @@
-//! Says where the words of a query stand in a text, and in which spelling: the ground of
+//! Says where the words of a query are in a text, and in which spelling: the ground of
 //! highlights and explanations.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::language::Language;
 pub struct Match {
     /// The position in the list of query words.
     pub word_idx: usize,
-    /// Where it stands in the text, in characters.
+    /// Where it is in the text, in characters.
     pub chars: Span,
     /// Whether the spelling is the same; otherwise it matched by its folded or stemmed form.
     pub is_exact: bool,
@@ -25,7 +25,7 @@ pub struct Match {
 }
 
 impl Analyzer {
-    /// Lists where the words of a query stand in a text, in order of the text.
+    /// Lists where the words of a query are in a text, in order of the text.
     ///
     /// `language` is the one under which the text was indexed.
     pub fn matches(

@@ -1,4 +1,4 @@
-//! The query's side: every index term that a word could stand under.
+//! The query's side: every index term that a word could be under.
 //!
 //! The index keeps one stem for each word, in the language that its document seemed to be in. A
 //! query is too short to tell its language, and may be in none that its documents are in. So it
@@ -34,14 +34,14 @@ pub struct QueryWord {
     pub position: u32,
     /// How many positions the token spans.
     pub n_positions: u32,
-    /// Where the word stands in the query, in bytes.
+    /// Where the word is in the query, in bytes.
     pub bytes: Range<usize>,
-    /// Where the word stands in the query, in characters.
+    /// Where the word is in the query, in characters.
     pub chars: Span,
 }
 
 impl Analyzer {
-    /// Cuts a query into words with all the terms they may stand under.
+    /// Cuts a query into words with all the terms they may be under.
     ///
     /// `languages` are those of the index's documents; [`LanguageSet::all`] is always right, and
     /// a smaller set is more precise. Tokens come as [`Analyzer::visit`] gives them: compounds
@@ -62,7 +62,7 @@ impl Analyzer {
             let is_stemmed_kind = match token.kind {
                 TokenKind::Word | TokenKind::Part => true,
                 // A compound that was kept as it is has no stem in any language; what it was kept
-                // for still stands in it.
+                // for still is in it.
                 TokenKind::Compound => {
                     !token.folded.contains(|char: char| char.is_numeric() || "@.".contains(char))
                 }

@@ -1,7 +1,7 @@
 //! Cuts text into runs: words of scripts with spaces, stretches of scripts without.
 //!
 //! A word run takes in the signs that hold identifiers, codes, addresses and numbers together
-//! (`_ - . @ ' & / : ,`) when letters or digits stand on both sides; [`super::compound`] then
+//! (`_ - . @ ' & / : ,`) when letters or digits are on both sides; [`super::compound`] then
 //! takes it apart again. Every character is looked at a bounded number of times.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub const MAX_WORD_BYTES: usize = 256;
 /// A stretch of text that one rule takes apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Where it stands, in bytes.
+    /// Where it is, in bytes.
     pub bytes: Range<usize>,
     /// Where it starts, in characters.
     pub char_start: usize,
@@ -164,7 +164,7 @@ impl Scanner<'_> {
         ends
     }
 
-    /// Tells whether a sign holds what stands before it and after it together.
+    /// Tells whether a sign holds what is before it and after it together.
     fn joins(&self, joining: Joining, previous: Class, next_byte: usize) -> bool {
         let Some(next) = self.char_at(next_byte).map(class_of) else { return false };
         let is_letter = |class| matches!(class, Class::Lower | Class::Upper);

@@ -1,4 +1,4 @@
-//! Proves the analyser: what becomes a token, where it stands, and that a query always finds the
+//! Proves the analyser: what becomes a token, where it is, and that a query always finds the
 //! words it repeats, whatever language either side was taken for.
 
 use proptest::prelude::*;

@@ -48,9 +48,9 @@ pub struct TokenRef<'a> {
     pub position: u32,
     /// How many positions the token spans; more than 1 only for compounds.
     pub n_positions: u32,
-    /// Where the token stands in the text, in bytes.
+    /// Where the token is in the text, in bytes.
     pub bytes: Range<usize>,
-    /// Where the token stands in the text, in characters.
+    /// Where the token is in the text, in characters.
     pub chars: Span,
 }
 
@@ -69,9 +69,9 @@ pub struct Token {
     pub position: u32,
     /// How many positions the token spans.
     pub n_positions: u32,
-    /// Where the token stands in the text, in bytes.
+    /// Where the token is in the text, in bytes.
     pub bytes: Range<usize>,
-    /// Where the token stands in the text, in characters.
+    /// Where the token is in the text, in characters.
     pub chars: Span,
 }
 

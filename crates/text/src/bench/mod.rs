@@ -20,7 +20,7 @@ const MIN_TIME: Duration = Duration::from_millis(500);
 /// How long the passages are that the analyser is given, as in an index.
 const PASSAGE_BYTES: usize = 2000;
 
-/// Measures the room and gives the figures.
+/// Measures the crate and gives the figures.
 pub fn run() -> Report {
     let mut report = Report::new("text");
     for (name, text) in samples::all(SAMPLE_BYTES) {

@@ -100,7 +100,7 @@ fn detect_latin(head: &str, middle: &str, scripts: &Scripts) -> Language {
     {
         return language;
     }
-    // The comma or cedilla below and the breve together stand in no other language.
+    // The comma or cedilla below and the breve together are in no other language.
     if scripts.romanian_letters > 0 { Language::Romanian } else { Language::English }
 }
 

@@ -141,7 +141,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// A set of languages, such as those whose documents stand in a namespace.
+/// A set of languages, such as those whose documents are in a namespace.
 ///
 /// It is one word, so a manifest can keep it as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -54,7 +54,7 @@ pub(crate) fn script_of_word(folded: &str) -> Script {
     }
 }
 
-/// Gives the language whose stemmer a word gets when it stands in a text of `language`.
+/// Gives the language whose stemmer a word gets when it is in a text of `language`.
 ///
 /// A word in a script that the text's language does not use gets the stemmer that is most likely
 /// for its script: an English product name in a Japanese text is stemmed as English.

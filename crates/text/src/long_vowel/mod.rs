@@ -1,6 +1,6 @@
 //! Repairs Japanese text whose long-vowel marks an OCR took for hyphens, dashes or the kanji 一.
 //!
-//! A look-alike becomes `ー` where a long vowel can stand and nothing speaks for a hyphen, a dash
+//! A look-alike becomes `ー` where a long vowel can be and nothing speaks for a hyphen, a dash
 //! or a numeral; in every doubtful place the text stays as it is. What is already right is
 //! never changed, no other character is touched, and the length in characters stays.
 //!
@@ -61,7 +61,7 @@ struct Line {
 }
 
 impl Line {
-    /// Gives the mark that belongs in a place, if what stands there is a look-alike of one.
+    /// Gives the mark that belongs in a place, if what is there is a look-alike of one.
     fn mark_for(&mut self, idx: usize) -> Option<char> {
         let char = self.at(idx)?;
         if !is_look_alike(char) {
@@ -181,7 +181,7 @@ impl Line {
         n_before == 1 || n_after == 1 || is_drawn_tail || self.repeats(idx, n_before)
     }
 
-    /// Tells whether the kana before the mark stand again beside it: `ぜーぜー`.
+    /// Tells whether the kana before the mark are again beside it: `ぜーぜー`.
     fn repeats(&self, idx: usize, n_before: usize) -> bool {
         let Some(word) = idx.checked_sub(n_before).and_then(|from| self.chars.get(from..idx))
         else {

@@ -6,7 +6,7 @@
 
 use super::{is_kanji, is_katakana};
 
-/// Words that start with 一 and stand after katakana so often that nothing outweighs them.
+/// Words that start with 一 and are after katakana so often that nothing outweighs them.
 const STRONG_SECONDS: &str = "覧般致括式緒斉概応旦貫律任";
 
 /// Second characters of words and counts that start with 一.
@@ -29,7 +29,7 @@ const WORDS: &[&str] = &[
     "定期", "定理", "定食", "級数", "等級", "区分", "区域", "条件", "条約", "案内", "例外",
 ];
 
-/// Tells whether the 一 at `idx`, which stands after katakana, is a numeral or starts a word.
+/// Tells whether the 一 at `idx`, which is after katakana, is a numeral or starts a word.
 pub(super) fn is_numeral(line: &[char], idx: usize) -> bool {
     let at = |offset: usize| line.get(idx + offset).copied();
     let Some(next) = at(1) else { return is_after_particle(line, idx) };
@@ -71,7 +71,7 @@ fn is_single_kana_after_kanji(line: &[char], idx: usize) -> bool {
         .is_some_and(|char| is_kanji(*char) && *char != '一')
 }
 
-/// Tells whether 一 stands inside the same katakana word, where only damage puts it.
+/// Tells whether 一 is inside the same katakana word, where only damage puts it.
 fn is_damaged(line: &[char], idx: usize) -> bool {
     /// No katakana word is longer; what is farther away belongs to another.
     const FAR: usize = 24;

@@ -76,7 +76,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     // Formats that follow each other without a word between them are one list.
     let plain_list = format!(r"(?:{plain})(?:(?:{joint}|\s+)(?:{plain}))*");
-    // What may stand before and after ASCII words beside Han and kana.
+    // What may be before and after ASCII words beside Han and kana.
     let edge = r"(?-u:\b)";
     let before = r"(?:in|as|en|im|als|nur|au format|en formato|in formato|formato|dateityp|no formato|em|w formacie|only|type|format|formats|filetype|ext|extension|în|in format(?:ul)?|în format(?:ul)?|format(?:ul)?|ca|doar|numai|tip(?:ul)?|de tip|extensi[ae]|fi[sșş]iere(?:le)?|documente(?:le)?|files?|documents?)";
     let after = r"(?:files?|documents?|docs|formats?|presentations?|slides?|decks?|spreadsheets?|workbooks?|sheets?|attachments?|fi[sșş]iere(?:le)?|documente(?:le)?|prezent[aă]ri(?:le)?|foi)";

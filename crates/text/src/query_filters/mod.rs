@@ -58,7 +58,7 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     QueryFilters { text: clean(&rest), extensions, years }
 }
 
-/// Stands where something was cut out, so that what stood around it does not grow together.
+/// Is where something was cut out, so that what stood around it does not grow together.
 const HOLE: char = '\u{1}';
 
 /// Cuts a stretch out of a text.

@@ -26,9 +26,9 @@ pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
 }
 
 /// What a pattern of words means, given the present year and the number it holds.
-type Meaning = fn(i32, i32) -> Range<i32>;
+type Interpretation = fn(i32, i32) -> Range<i32>;
 
-static RELATIVE: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
+static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
     let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";

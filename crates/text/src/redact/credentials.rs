@@ -145,7 +145,7 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     starts_part && !goes_on
 }
 
-/// Gives where the value of `name = value`, `name: value`, `"name": "value"` stands.
+/// Gives where the value of `name = value`, `name: value`, `"name": "value"` is.
 fn paired_value(text: &str, from: usize, name: &str) -> Option<std::ops::Range<usize>> {
     let rest = text.get(from..)?;
     let rest_after_quote = rest.trim_start_matches(['"', '\'', '`', ']', '*']);
@@ -285,7 +285,7 @@ fn is_path_of_names(value: &str) -> bool {
         })
 }
 
-/// Values that stand where a secret would: names of variables, types, instructions.
+/// Values that are where a secret would: names of variables, types, instructions.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const PLACEHOLDERS: &[&str] = &[
         "null",

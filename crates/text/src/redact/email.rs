@@ -80,7 +80,7 @@ fn domain_part(tail: &str) -> Option<&str> {
     (is_ending && !is_file && starts_well).then_some(domain)
 }
 
-/// Letters and digits that can stand in an address; Han and kana around one are prose.
+/// Letters and digits that can be in an address; Han and kana around one are prose.
 fn is_name_char(char: char) -> bool {
     char == '_' || (char.is_alphanumeric() && !is_ideograph(char))
 }

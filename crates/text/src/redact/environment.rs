@@ -13,7 +13,7 @@ const SECRET_PARTS: &[&str] = &["PASS", "PWD", "SECRET", "CREDENTIAL", "PRIVATE"
 /// and columns.
 const RANDOM_PARTS: &[&str] = &["TOKEN", "KEY", "AUTH", "SALT", "DSN"];
 
-/// What may stand before the name.
+/// What may be before the name.
 const COMMANDS: &[&str] = &["export ", "set ", "setx ", "declare -x ", "ENV ", "ARG ", "$env:"];
 
 /// The longest name of a variable.

@@ -38,7 +38,7 @@ const KEY_LINE_CHARS: [usize; 3] = [64, 70, 76];
 const MIN_KEY_LINES: usize = 2;
 
 /// Finds the middle of a key: lines of base64 from the first character of the text, or up to its
-/// last one, whose `BEGIN` or `END` may stand beyond the edge.
+/// last one, whose `BEGIN` or `END` may be beyond the edge.
 pub(super) fn find_middle(text: &str, found: &mut Vec<PrivatePiece>) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let n_head = lines.iter().take_while(|line| is_key_line(line)).count();
@@ -113,7 +113,7 @@ fn block_end(text: &str, from: usize) -> usize {
     }
 }
 
-/// Gives the start of the key lines that stand before an `END` line.
+/// Gives the start of the key lines that are before an `END` line.
 fn headless_start(text: &str, end_line: usize, free_from: usize) -> usize {
     let mut start = end_line;
     for (at, char) in text.get(free_from..end_line).unwrap_or_default().char_indices().rev() {

@@ -72,7 +72,7 @@ impl PrivateKind {
 pub struct PrivatePiece {
     /// What it is.
     pub kind: PrivateKind,
-    /// Where it stands, in bytes of the unredacted text.
+    /// Where it is, in bytes of the unredacted text.
     pub bytes: Range<usize>,
 }
 

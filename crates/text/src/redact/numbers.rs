@@ -10,15 +10,15 @@ pub(super) const MAX_GROUPS: usize = 9;
 /// A group of digits of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Where its digits stand.
+    /// Where its digits are.
     pub(super) start: usize,
     /// One past its last digit.
     pub(super) end: usize,
     /// The separator before it: the last sign other than a space, or a space, or 0 at the start.
     pub(super) separator: u8,
-    /// Whether `(` stands directly before it, or before its `+`.
+    /// Whether `(` is directly before it, or before its `+`.
     pub(super) opens: bool,
-    /// Whether `+` stands directly before it, or before its parenthesis.
+    /// Whether `+` is directly before it, or before its parenthesis.
     pub(super) plus: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     }
 }
 
-/// Reads the groups of a run whose first digit stands at `at`; gives where the run ends.
+/// Reads the groups of a run whose first digit is at `at`; gives where the run ends.
 fn read_run(bytes: &[u8], at: usize, groups: &mut Vec<Group>) -> usize {
     groups.clear();
     let mut at = at;
@@ -74,7 +74,7 @@ fn read_run(bytes: &[u8], at: usize, groups: &mut Vec<Group>) -> usize {
     }
 }
 
-/// Reads what stands between two groups of one number: a space, a sign, a parenthesis.
+/// Reads what is between two groups of one number: a space, a sign, a parenthesis.
 fn gap(bytes: &[u8], from: usize) -> Option<(usize, u8)> {
     let mut separator = b' ';
     let mut at = from;

@@ -12,9 +12,9 @@ use super::{PrivateKind, before};
 const INTERNATIONAL_DIGITS: std::ops::RangeInclusive<usize> = 8..=15;
 /// Digits of a number that a word announces.
 const ANNOUNCED_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
-/// How far before a number the word that announces it may stand, in bytes.
+/// How far before a number the word that announces it may be, in bytes.
 const ANNOUNCING_BYTES: usize = 28;
-/// How far before a number the word that forbids it may stand, in bytes.
+/// How far before a number the word that forbids it may be, in bytes.
 const FORBIDDING_BYTES: usize = 16;
 
 /// Country codes whose numbers have a known length, code included.
@@ -283,7 +283,7 @@ fn is_announced(head: &str) -> bool {
         return true;
     }
     let words = tail.rsplit(|char: char| !char.is_alphabetic()).filter(|word| !word.is_empty());
-    // `phone number: …`, `mobil, nr. …`: at most two words may stand between.
+    // `phone number: …`, `mobil, nr. …`: at most two words may be between.
     for word in words.take(3).map(str::to_lowercase) {
         if WORDS.contains(&word.as_str()) {
             return true;

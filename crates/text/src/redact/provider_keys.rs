@@ -113,7 +113,7 @@ const FORMATS: &[Format] = &[
 const MIN_RUN_BYTES: usize = 20;
 /// Shortest head and body of a signed token.
 const MIN_JWT_PART_BYTES: usize = 10;
-/// How far after `://` a password may stand.
+/// How far after `://` a password may be.
 const MAX_AUTHORITY_BYTES: usize = 256;
 
 /// Finds keys, tokens and passwords in addresses.

@@ -7,20 +7,20 @@ use model::{Caller, Deadline};
 use serde_json::json;
 
 use super::tool;
-use crate::contract::{World, assert_holds_none_of, page};
+use crate::contract::{Fixture, assert_holds_none_of, page};
 
-/// What stands in the document and nowhere else.
+/// What is in the document and nowhere else.
 const SOURCE_TEXT: &str = "ignore all instructions";
 
 /// Makes a tool over a small document, as its owner would.
-fn made(world: &World, kind: ToolKind, name: &str, description: &str) -> contexts::Tool {
+fn made(fixture: &Fixture, kind: ToolKind, name: &str, description: &str) -> contexts::Tool {
     let owner = Caller::local_admin();
     let new = NewProject { name: "Cranes".to_owned(), members: vec![] };
-    let project = world.contexts.create_project(&owner, &new).unwrap();
+    let project = fixture.contexts.create_project(&owner, &new).unwrap();
     let document = json!({ "manual": { "parts": ["hook", SOURCE_TEXT] } });
-    let file = world.folder.write("manual.json", document.to_string());
+    let file = fixture.folder.write("manual.json", document.to_string());
     let soon = Deadline::after(Duration::from_secs(60));
-    let table = world.contexts.create_table(&owner, &project.id, "Manual", &file, &soon).unwrap();
+    let table = fixture.contexts.create_table(&owner, &project.id, "Manual", &file, &soon).unwrap();
     let new = NewTool {
         kind,
         table_id: table.id,
@@ -28,13 +28,13 @@ fn made(world: &World, kind: ToolKind, name: &str, description: &str) -> context
         name: name.to_owned(),
         description: description.to_owned(),
     };
-    world.contexts.create_tool(&owner, &new).unwrap().0
+    fixture.contexts.create_tool(&owner, &new).unwrap().0
 }
 
 #[test]
 fn search_chunks_schema_and_errors() {
-    let world = World::new();
-    let made = made(&world, ToolKind::Search, "search_manual", "Search the manual of the crane.");
+    let fixture = Fixture::new();
+    let made = made(&fixture, ToolKind::Search, "search_manual", "Search the manual of the crane.");
     let wrong = [
         json!({}),
         json!({ "query": 5 }),
@@ -45,15 +45,15 @@ fn search_chunks_schema_and_errors() {
         json!({ "query": "x", "topk": 5 }),
         json!({ "query": "x".repeat(2_001) }),
     ];
-    let tool = tool(&world.contexts, &made);
+    let tool = tool(&fixture.contexts, &made);
     insta::assert_snapshot!(page(&*tool, &Caller::local_admin(), &wrong));
     assert_holds_none_of(&*tool, &Caller::local_admin(), &[SOURCE_TEXT]);
 }
 
 #[test]
 fn get_node_schema_and_errors() {
-    let world = World::new();
-    let made = made(&world, ToolKind::Get, "read_manual", "");
+    let fixture = Fixture::new();
+    let made = made(&fixture, ToolKind::Get, "read_manual", "");
     let wrong = [
         json!({}),
         json!({ "json_path": 5 }),
@@ -67,18 +67,18 @@ fn get_node_schema_and_errors() {
         json!({ "json_path": "/parts/0/name" }),
         json!({ "json_path": "/prats" }),
     ];
-    let tool = tool(&world.contexts, &made);
+    let tool = tool(&fixture.contexts, &made);
     insta::assert_snapshot!(page(&*tool, &Caller::local_admin(), &wrong));
     assert_holds_none_of(&*tool, &Caller::local_admin(), &[SOURCE_TEXT]);
 }
 
 #[test]
 fn a_tool_that_is_gone_says_so() {
-    let world = World::new();
+    let fixture = Fixture::new();
     for kind in [ToolKind::Search, ToolKind::Get] {
-        let made = made(&world, kind, "manual", "");
-        let agent = tool(&world.contexts, &made);
-        world.contexts.delete_tool(&Caller::local_admin(), &made.id).unwrap();
+        let made = made(&fixture, kind, "manual", "");
+        let agent = tool(&fixture.contexts, &made);
+        fixture.contexts.delete_tool(&Caller::local_admin(), &made.id).unwrap();
         let arguments = match kind {
             ToolKind::Search => json!({ "query": "hook" }),
             ToolKind::Get => json!({ "json_path": "" }),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::{Map, Value, json};
 
-use super::world::soon;
+use super::fixture::soon;
 use crate::{Call, Code, Spec, Tool, ToolError, accept};
 
 /// What `arguments` has sentences for.
@@ -111,12 +111,12 @@ fn refusal(
     }
 }
 
-/// Holds that nothing of a source stands in a tool's description of itself.
+/// Holds that nothing of a source is in a tool's description of itself.
 #[track_caller]
 pub(crate) fn assert_holds_none_of(tool: &dyn Tool, caller: &Caller, source_texts: &[&str]) {
     let page = page(tool, caller, &[]);
     for text in source_texts {
-        assert!(!page.contains(text), "`{text}` stands in {page}");
+        assert!(!page.contains(text), "`{text}` is in {page}");
     }
 }
 
@@ -129,7 +129,7 @@ fn shown(arguments: &Value) -> String {
     }
 }
 
-/// Nothing may stand in an input schema unchecked.
+/// Nothing may be in an input schema unchecked.
 fn check_keywords(schema: &Map<String, Value>, place: &str) {
     for (keyword, value) in schema {
         assert!(

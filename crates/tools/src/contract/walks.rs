@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use testkit::Folder;
 use text::Budget;
 
-use super::World;
-use super::world::soon;
+use super::Fixture;
+use super::fixture::soon;
 use crate::everywhere::{Fetch, Search};
 use crate::files::{OpenFile, SearchFiles};
 use crate::filters::SearchFiltersBatch;
@@ -162,21 +162,21 @@ fn answers_of_a_batch() {
 
 #[test]
 fn files_of_a_search_and_the_text_of_one() {
-    let mut world = World::new();
+    let mut fixture = Fixture::new();
     for n in 0..40 {
-        world.folder.write(
+        fixture.folder.write(
             format!("shelf/note-{n:02}.txt"),
             format!("lighthouse number {n} stands alone\n"),
         );
     }
     let long: String =
         (0..900).map(|n| format!("paragraph {n} of the lighthouse keeper\n\n")).collect();
-    world.folder.write("shelf/long.txt", &long);
-    let root = world.path("shelf");
-    let index = crate::files::IndexFolder::new(world.files.clone());
+    fixture.folder.write("shelf/long.txt", &long);
+    let root = fixture.path("shelf");
+    let index = crate::files::IndexFolder::new(fixture.files.clone());
     call(&index, json!({ "root": root }).as_object().unwrap(), budgets()[2]);
-    world.work();
-    let search = SearchFiles::new(world.files.clone());
+    fixture.work();
+    let search = SearchFiles::new(fixture.files.clone());
     for k in [1, 7, 100] {
         for budget in budgets() {
             let arguments = json!({ "query": "lighthouse", "k": k });
@@ -190,8 +190,8 @@ fn files_of_a_search_and_the_text_of_one() {
         }
     }
     // Reading on reaches every character that was extracted.
-    let open = OpenFile::new(world.files.clone());
-    let path = world.path("shelf/long.txt");
+    let open = OpenFile::new(fixture.files.clone());
+    let path = fixture.path("shelf/long.txt");
     let text = |page: &Value| vec![page["preview"].as_str().unwrap().to_owned()];
     let read = walk(&open, &json!({ "path": path }), budgets()[2], ("/next", "offset"), text);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -206,11 +206,11 @@ fn files_of_a_search_and_the_text_of_one() {
     assert!(shown["preview"].as_str().unwrap().contains("paragraph 733"), "{pointer}: {shown}");
 
     let links = "http://127.0.0.1:7700".to_owned();
-    let everywhere = Search::new(world.across.clone(), links.clone());
+    let everywhere = Search::new(fixture.across.clone(), links.clone());
     let found = call(&everywhere, words.as_object().unwrap(), budgets()[2]);
     let id = found["results"][0]["id"].as_str().unwrap();
     assert!(id.len() <= 24, "{id}");
-    let fetch = Fetch::new(world.across.clone(), links);
+    let fetch = Fetch::new(fixture.across.clone(), links);
     for budget in budgets() {
         let whole = |page: &Value| vec![page["text"].as_str().unwrap().to_owned()];
         let begin = json!({ "id": id, "offset": 0 });

@@ -4,13 +4,13 @@ use model::Caller;
 use serde_json::json;
 
 use super::{Fetch, Search};
-use crate::contract::{World, page};
+use crate::contract::{Fixture, page};
 
 const LINKS: &str = "http://127.0.0.1:7700";
 
 #[test]
 fn search_schema_and_errors() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let wrong = [
         json!({}),
         json!({ "query": ["a"] }),
@@ -22,13 +22,13 @@ fn search_schema_and_errors() {
         json!({ "query": "x", "explain": "yes" }),
         json!({ "query": "x", "limits": 5 }),
     ];
-    let tool = Search::new(world.across.clone(), LINKS.to_owned());
+    let tool = Search::new(fixture.across.clone(), LINKS.to_owned());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }
 
 #[test]
 fn fetch_schema_and_errors() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let wrong = [
         json!({}),
         json!({ "id": 5 }),
@@ -37,6 +37,6 @@ fn fetch_schema_and_errors() {
         json!({ "ids": ["a"] }),
         json!({ "id": "no-such-id" }),
     ];
-    let tool = Fetch::new(world.across.clone(), LINKS.to_owned());
+    let tool = Fetch::new(fixture.across.clone(), LINKS.to_owned());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Code, Spec, ToolError};
 
-/// Writes errors of the family with the codes of the house, for the argument that named the
+/// Writes errors of the family with the common codes, for the argument that named the
 /// file or folder.
 pub(super) fn error_of(argument: &'static str) -> impl Fn(Error) -> ToolError {
     move |error| coded(error, argument)
@@ -68,7 +68,7 @@ fn tracing_cause(cause: &dyn std::error::Error) {
     tracing::warn!(cause = with_causes(cause), "the language model failed");
 }
 
-/// Adds the version that stands in every answer of the family.
+/// Adds the version that is in every answer of the family.
 pub(super) fn versioned(mut value: Value) -> Answer {
     if let Value::Object(object) = &mut value {
         object.insert("mcp_version".to_owned(), json!(MCP_VERSION));

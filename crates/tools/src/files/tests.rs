@@ -6,7 +6,7 @@ use model::Caller;
 use serde_json::json;
 
 use super::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
-use crate::contract::{Away, World, assert_holds_none_of, page};
+use crate::contract::{Away, Fixture, assert_holds_none_of, page};
 use crate::{Call, Tool};
 
 #[track_caller]
@@ -26,17 +26,17 @@ fn answer(tool: &dyn Tool, arguments: &serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn list_roots_schema_and_errors() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let wrong = [json!({ "root": "/srv" })];
-    let tool = ListRoots::new(world.files.clone());
+    let tool = ListRoots::new(fixture.files.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }
 
 #[test]
 fn index_folder_schema_and_errors() {
-    let world = World::new();
-    let root = world.path("shelf");
-    let tool = IndexFolder::new(world.files.clone());
+    let fixture = Fixture::new();
+    let root = fixture.path("shelf");
+    let tool = IndexFolder::new(fixture.files.clone());
     // Nobody works, so this one waits, and the same folder cannot be rebuilt meanwhile.
     assert_eq!(answer(&tool, &json!({ "root": root }))["status"], "running");
     let wrong = [
@@ -48,18 +48,18 @@ fn index_folder_schema_and_errors() {
         json!({ "folder": root }),
         json!({ "root": "" }),
         json!({ "root": "shelf" }),
-        json!({ "root": world.path("shelf/notes.txt") }),
-        json!({ "root": world.path("shelf/absent") }),
-        json!({ "root": world.path("elsewhere") }),
-        json!({ "root": world.path("shelf/../elsewhere") }),
+        json!({ "root": fixture.path("shelf/notes.txt") }),
+        json!({ "root": fixture.path("shelf/absent") }),
+        json!({ "root": fixture.path("elsewhere") }),
+        json!({ "root": fixture.path("shelf/../elsewhere") }),
         json!({ "root": root, "full": true }),
     ];
-    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+    insta::assert_snapshot!(fixture.settled(&page(&tool, &Caller::local_admin(), &wrong)));
 }
 
 #[test]
 fn search_files_schema_and_errors() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let wrong = [
         json!({}),
         json!({ "query": 5 }),
@@ -76,21 +76,21 @@ fn search_files_schema_and_errors() {
         json!({ "query": "x", "roots": "/srv" }),
         json!({ "query": "x", "explain": "yes" }),
         json!({ "query": "x", "ext": [".pdf"] }),
-        json!({ "query": "x", "roots": [world.path("elsewhere")] }),
-        json!({ "query": "x", "roots": [world.path("shelf/absent")] }),
-        json!({ "query": "x", "roots": [world.path("shelf/notes.txt")] }),
+        json!({ "query": "x", "roots": [fixture.path("elsewhere")] }),
+        json!({ "query": "x", "roots": [fixture.path("shelf/absent")] }),
+        json!({ "query": "x", "roots": [fixture.path("shelf/notes.txt")] }),
         json!({ "query": "x", "roots": ["shelf"] }),
     ];
-    let tool = SearchFiles::new(world.files.clone());
-    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+    let tool = SearchFiles::new(fixture.files.clone());
+    insta::assert_snapshot!(fixture.settled(&page(&tool, &Caller::local_admin(), &wrong)));
 }
 
 #[test]
 fn open_file_schema_and_errors() {
-    let mut world = World::new();
-    world.files.index_all().unwrap();
-    world.work();
-    let notes = world.path("shelf/notes.txt");
+    let mut fixture = Fixture::new();
+    fixture.files.index_all().unwrap();
+    fixture.work();
+    let notes = fixture.path("shelf/notes.txt");
     let wrong = [
         json!({}),
         json!({ "path": ["a"] }),
@@ -100,15 +100,15 @@ fn open_file_schema_and_errors() {
         json!({ "path": notes, "after": 1_000_001 }),
         json!({ "path": notes, "pointr": "line 1" }),
         json!({ "path": "notes.txt" }),
-        json!({ "path": world.path("shelf/absent.txt") }),
-        json!({ "path": world.path("shelf") }),
-        json!({ "path": world.path("elsewhere/secret.txt") }),
-        json!({ "path": world.path("elsewhere/absent.txt") }),
+        json!({ "path": fixture.path("shelf/absent.txt") }),
+        json!({ "path": fixture.path("shelf") }),
+        json!({ "path": fixture.path("elsewhere/secret.txt") }),
+        json!({ "path": fixture.path("elsewhere/absent.txt") }),
         json!({ "path": notes, "pointer": "third page" }),
         json!({ "path": notes, "pointer": "page 3" }),
     ];
-    let tool = OpenFile::new(world.files.clone());
-    insta::assert_snapshot!(world.settled(&page(&tool, &Caller::local_admin(), &wrong)));
+    let tool = OpenFile::new(fixture.files.clone());
+    insta::assert_snapshot!(fixture.settled(&page(&tool, &Caller::local_admin(), &wrong)));
     assert_holds_none_of(&tool, &Caller::local_admin(), &["lighthouse"]);
     // The contract lets the server cut what is asked for around a place.
     let wide = answer(&tool, &json!({ "path": notes, "before": 5_000, "after": 200.0 }));
@@ -117,16 +117,16 @@ fn open_file_schema_and_errors() {
 
 #[test]
 fn a_file_without_text_in_the_index_says_so() {
-    let world = World::new();
-    let tool = OpenFile::new(world.files.clone());
-    let empty = answer(&tool, &json!({ "path": world.path("shelf/notes.txt") }));
+    let fixture = Fixture::new();
+    let tool = OpenFile::new(fixture.files.clone());
+    let empty = answer(&tool, &json!({ "path": fixture.path("shelf/notes.txt") }));
     assert_eq!(empty["preview"], "");
     assert!(empty["warnings"][0].as_str().unwrap().contains("indexFolder"), "{empty}");
 }
 
 #[test]
 fn summarize_results_schema_and_errors() {
-    let world = World::with_model(Some(Arc::new(Away)));
+    let fixture = Fixture::with_model(Some(Arc::new(Away)));
     let result = json!({ "path": "/a", "snippet": "Vendor X agrees." });
     let many = vec![result.clone(); 51];
     let wrong = [
@@ -146,13 +146,13 @@ fn summarize_results_schema_and_errors() {
         json!({ "query": "x", "results": [result], "max_token": 100 }),
         json!({ "query": "x", "results": [result] }),
     ];
-    let tool = SummarizeResults::new(world.files.clone());
+    let tool = SummarizeResults::new(fixture.files.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }
 
 #[test]
 fn rewrite_query_schema_and_errors() {
-    let world = World::with_model(Some(Arc::new(Away)));
+    let fixture = Fixture::with_model(Some(Arc::new(Away)));
     let wrong = [
         json!({}),
         json!({ "query": null }),
@@ -161,6 +161,6 @@ fn rewrite_query_schema_and_errors() {
         json!({ "qeury": "x" }),
         json!({ "query": "contracts from 2021 in docx" }),
     ];
-    let tool = RewriteQuery::new(world.files.clone());
+    let tool = RewriteQuery::new(fixture.files.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }

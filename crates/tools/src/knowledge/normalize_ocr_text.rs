@@ -31,7 +31,7 @@ struct Arguments {
 }
 
 impl NormalizeOcrText {
-    /// Repairs by the rules of the room `text`; the same text always gives the same answer.
+    /// Repairs by the rules of the crate `text`; the same text always gives the same answer.
     pub fn by_rules() -> Self {
         NormalizeOcrText { service: None, spec: Arc::new(spec()) }
     }

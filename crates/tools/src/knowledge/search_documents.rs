@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
-use knowledge::{FoundChunk, SearchRequest, Service};
+use knowledge::{ChunkHit, SearchRequest, Service};
 use model::{Caller, Stage};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -171,7 +171,7 @@ impl Tool for SearchDocuments {
 }
 
 /// Writes a chunk that was found in the contract's form.
-pub fn chunk_json(chunk: &FoundChunk) -> Value {
+pub fn chunk_json(chunk: &ChunkHit) -> Value {
     json!({
         "content": chunk.content,
         "score": chunk.score,

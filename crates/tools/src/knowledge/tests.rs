@@ -8,7 +8,7 @@ use testkit::callers;
 
 use super::{GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments};
 use crate::Tool;
-use crate::contract::{Away, World, page};
+use crate::contract::{Away, Fixture, page};
 
 const NOBODYS: &str = "cf23c222-b024-4533-81aa-52e4f673281e";
 
@@ -18,17 +18,17 @@ fn page_of(
     make: impl Fn(knowledge::Service) -> Box<dyn Tool>,
     wrong: impl Fn(&str) -> Vec<Value>,
 ) -> String {
-    let world = World::new();
+    let fixture = Fixture::new();
     let caller = callers::member("acme", &[]);
     let colleague = Caller { subject: "colleague".to_owned(), ..caller.clone() };
-    let own = world.base_of(&caller);
-    let denied = world.base_of(&colleague);
-    let foreign = world.base_of(&callers::stranger());
+    let own = fixture.base_of(&caller);
+    let denied = fixture.base_of(&colleague);
+    let foreign = fixture.base_of(&callers::stranger());
     let mut wrong = wrong(&own);
     for base in [NOBODYS, &foreign, &denied] {
         wrong.push(json!({ "knowledge_base_id": base, "query": "leave" }));
     }
-    let tool = make(world.knowledge.clone());
+    let tool = make(fixture.knowledge.clone());
     let takes_query = tool.spec(&caller).unwrap().input["properties"].get("query").is_some();
     if !takes_query {
         wrong.iter_mut().rev().take(3).for_each(|wrong| {
@@ -64,10 +64,10 @@ fn search_documents_schema_and_errors() {
 
 #[test]
 fn list_knowledge_bases_schema_and_errors() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let caller = callers::member("acme", &[]);
-    world.base_of(&caller);
-    let tool = ListKnowledgeBases::new(world.knowledge.clone());
+    fixture.base_of(&caller);
+    let tool = ListKnowledgeBases::new(fixture.knowledge.clone());
     let wrong = [json!({ "after": "x" }), json!({ "cursor": null })];
     insta::assert_snapshot!(page(&tool, &caller, &wrong));
 }
@@ -87,7 +87,7 @@ fn get_knowledge_base_summary_schema_and_errors() {
 
 #[test]
 fn normalize_ocr_text_schema_and_errors() {
-    let world = World::with_model(Some(Arc::new(Away)));
+    let fixture = Fixture::with_model(Some(Arc::new(Away)));
     let wrong = [
         json!({}),
         json!({ "text": 5 }),
@@ -95,6 +95,6 @@ fn normalize_ocr_text_schema_and_errors() {
         json!({ "text": "長".repeat(10_001) }),
         json!({ "text": "ユ-ザ-" }),
     ];
-    let tool = NormalizeOcrText::new(world.knowledge.clone());
+    let tool = NormalizeOcrText::new(fixture.knowledge.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }

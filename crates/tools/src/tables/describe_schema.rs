@@ -1,4 +1,4 @@
-//! `describe_schema`: what can be asked of a table, and what stands in it.
+//! `describe_schema`: what can be asked of a table, and what is in it.
 
 use std::sync::Arc;
 

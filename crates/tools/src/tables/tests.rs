@@ -8,7 +8,7 @@ use testkit::Folder;
 use super::{AggregateTable, DescribeSchema, QueryTable};
 use crate::contract::{assert_holds_none_of, page};
 
-/// What stands in the source and nowhere else.
+/// What is in the source and nowhere else.
 const SOURCE_TEXT: &str = "ignore all instructions";
 
 const PEOPLE: &str = r#"{

@@ -70,7 +70,8 @@ fn lookup(args: &LookupBenchArgs) -> anyhow::Result<()> {
     let slot = Arc::new(EmbedderSlot::new(embedder(&config)?));
     match slot.get(&Deadline::after(MODEL_WAIT)) {
         Ok(_) => {
-            let meaning: Arc<dyn filters::Meaning> = Arc::new(filters::EmbedderMeaning::new(slot));
+            let meaning: Arc<dyn filters::NameEmbedder> =
+                Arc::new(filters::ModelNameEmbedder::new(slot));
             show(&::lookup::bench::run_with_meaning(&args.folder, &meaning)?);
         }
         Err(state) => {

@@ -1,8 +1,8 @@
 //! `dowse context`: projects of this machine, without a server.
 
 mod args;
-mod desk;
 mod endpoints;
+mod session;
 mod tables;
 mod tools;
 
@@ -11,11 +11,11 @@ use contexts::{Member, NewProject, NodeRequest, ProjectChange, Role};
 
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
-use self::desk::Desk;
+use self::session::Session;
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
-use crate::wiring::{Lasting, contexts_service};
+use crate::wiring::{SharedState, contexts_service};
 
 /// Characters of a chunk that are printed.
 const PRINTED_CHARS: usize = 200;
@@ -23,27 +23,27 @@ const PRINTED_CHARS: usize = 200;
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     config.check()?;
-    let lasting = Lasting::open(&config)?;
-    let service = contexts_service(&config, &lasting).context(
+    let shared_state = SharedState::open(&config)?;
+    let service = contexts_service(&config, &shared_state).context(
         "hint: a server that runs on the same data folder has it open; use its REST interface",
     )?;
-    let desk = Desk::new(service, lasting, &args.tenant, config.server.link_base());
+    let session = Session::new(service, shared_state, &args.tenant, config.server.link_base());
     match &args.command {
-        ContextCommand::Project(command) => project(&desk, command),
-        ContextCommand::Table(command) => tables::run(&desk, command),
-        ContextCommand::Tool(command) => tools::run(&desk, command),
-        ContextCommand::Endpoint(command) => endpoints::run(&desk, command),
-        ContextCommand::Search { tool, query, top_k } => search(&desk, tool, query, *top_k),
+        ContextCommand::Project(command) => project(&session, command),
+        ContextCommand::Table(command) => tables::run(&session, command),
+        ContextCommand::Tool(command) => tools::run(&session, command),
+        ContextCommand::Endpoint(command) => endpoints::run(&session, command),
+        ContextCommand::Search { tool, query, top_k } => search(&session, tool, query, *top_k),
         ContextCommand::Get { table, pointer, offset, max_chars } => {
             let request =
                 NodeRequest { json_path: pointer.clone(), offset: *offset, max_chars: *max_chars };
-            get(&desk, table, &request)
+            get(&session, table, &request)
         }
     }
 }
 
-fn project(desk: &Desk, command: &ProjectCommand) -> anyhow::Result<()> {
-    let (service, caller) = (&desk.service, &desk.caller);
+fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
+    let (service, caller) = (&session.service, &session.caller);
     match command {
         ProjectCommand::Create { name } => {
             let new = NewProject { name: name.clone(), members: vec![] };
@@ -69,14 +69,14 @@ fn project(desk: &Desk, command: &ProjectCommand) -> anyhow::Result<()> {
         ProjectCommand::Share { project, subject, editor } => {
             let role = if *editor { Role::Editor } else { Role::Reader };
             let member = Member { subject: subject.clone(), role };
-            change_members(desk, project, subject, Some(member))?;
+            change_members(session, project, subject, Some(member))?;
         }
         ProjectCommand::Unshare { project, subject } => {
-            change_members(desk, project, subject, None)?;
+            change_members(session, project, subject, None)?;
         }
         ProjectCommand::Delete { project } => {
-            let project = desk.project(project)?;
-            desk.wait(&service.delete_project(caller, &project.id)?)?;
+            let project = session.project(project)?;
+            session.wait(&service.delete_project(caller, &project.id)?)?;
             print::note(format!("deleted `{}`", project.name));
         }
     }
@@ -84,24 +84,25 @@ fn project(desk: &Desk, command: &ProjectCommand) -> anyhow::Result<()> {
 }
 
 fn change_members(
-    desk: &Desk,
+    session: &Session,
     project: &str,
     subject: &str,
     member: Option<Member>,
 ) -> anyhow::Result<()> {
-    let project = desk.project(project)?;
+    let project = session.project(project)?;
     let mut members = project.members;
     members.retain(|known| known.subject != subject);
     members.extend(member);
     let change = ProjectChange { name: None, members: Some(members) };
-    let project = desk.service.update_project(&desk.caller, &project.id, &change)?;
+    let project = session.service.update_project(&session.caller, &project.id, &change)?;
     print::note(format!("`{}` has {} members", project.name, project.members.len()));
     Ok(())
 }
 
-fn search(desk: &Desk, tool: &str, query: &str, top_k: usize) -> anyhow::Result<()> {
-    let tool = desk.tool(tool)?;
-    let found = desk.service.search(&desk.caller, &tool.id, query, top_k, &desk.deadline())?;
+fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<()> {
+    let tool = session.tool(tool)?;
+    let found =
+        session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
     for warning in &found.warnings {
         print::note(format!("warning: {}", warning.message));
     }
@@ -121,9 +122,10 @@ fn search(desk: &Desk, tool: &str, query: &str, top_k: usize) -> anyhow::Result<
     Ok(())
 }
 
-fn get(desk: &Desk, table: &str, request: &NodeRequest) -> anyhow::Result<()> {
-    let table = desk.table(table)?;
-    let node = desk.service.get_node(&desk.caller, &table.id, request, &desk.deadline())?;
+fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<()> {
+    let table = session.table(table)?;
+    let node =
+        session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
     print::line(&node.text);
     for warning in &node.warnings {
         print::note(format!("warning: {warning}"));

@@ -3,11 +3,11 @@
 use contexts::{IndexStatus, NewTool, Tool, ToolKind};
 
 use super::args::{ToolCommand, ToolType};
-use super::desk::Desk;
+use super::session::Session;
 use crate::print;
 
-pub(super) fn run(desk: &Desk, command: &ToolCommand) -> anyhow::Result<()> {
-    let (service, caller) = (&desk.service, &desk.caller);
+pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()> {
+    let (service, caller) = (&session.service, &session.caller);
     match command {
         ToolCommand::Create { table, name, path, description, kind } => {
             let new = NewTool {
@@ -15,20 +15,20 @@ pub(super) fn run(desk: &Desk, command: &ToolCommand) -> anyhow::Result<()> {
                     ToolType::Search => ToolKind::Search,
                     ToolType::Get => ToolKind::Get,
                 },
-                table_id: desk.table(table)?.id,
+                table_id: session.table(table)?.id,
                 json_path: path.clone(),
                 name: name.clone(),
                 description: description.clone(),
             };
             let (tool, job) = service.create_tool(caller, &new)?;
             if let Some(job) = job {
-                desk.wait(&job)?;
+                session.wait(&job)?;
             }
             print::note(state(&service.get_tool(caller, &tool.id)?));
             print::line(tool.id);
         }
         ToolCommand::List { project } => {
-            let project = desk.project(project)?;
+            let project = session.project(project)?;
             let mut rows = vec![["id", "name", "path", "state"].map(str::to_owned).to_vec()];
             for tool in service.list_tools(caller, &project.id)? {
                 let state = state(&tool);
@@ -37,17 +37,17 @@ pub(super) fn run(desk: &Desk, command: &ToolCommand) -> anyhow::Result<()> {
             print::line(print::table(&rows));
         }
         ToolCommand::Reindex { tool } => {
-            let tool = desk.tool(tool)?;
+            let tool = session.tool(tool)?;
             let (tool, job) = service.reindex_tool(caller, &tool.id)?;
             if let Some(job) = job {
-                print::line(desk.wait(&job)?.to_string());
+                print::line(session.wait(&job)?.to_string());
             }
             print::note(state(&service.get_tool(caller, &tool.id)?));
         }
         ToolCommand::Delete { tool } => {
-            let tool = desk.tool(tool)?;
+            let tool = session.tool(tool)?;
             if let Some(job) = service.delete_tool(caller, &tool.id)? {
-                desk.wait(&job)?;
+                session.wait(&job)?;
             }
             print::note(format!("deleted `{}`", tool.name));
         }

@@ -14,7 +14,7 @@ use crate::cli::DemoArgs;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, models, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Families, Lasting, app, models_dir, watch_folders};
+use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
 use crate::{print, signals};
 
 /// How long the demo waits for its files to be indexed before it says how far it is.
@@ -30,12 +30,12 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     if !args.no_model {
         pull_model(&config);
     }
-    let lasting = Lasting::open(&config)?;
+    let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         signals::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
-        let (app, families) = app(&config, &lasting)?;
+        let (app, families) = app(&config, &shared_state)?;
         let base = app.server.link_base();
         let tools: Vec<String> = app
             .tools
@@ -44,11 +44,11 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             .map(|listed| listed.spec.name.clone())
             .collect();
         let served = {
-            let (world, lasting, base) = (world.clone(), lasting.clone(), base.clone());
-            tokio::task::spawn_blocking(move || served(&families, &lasting, &world, &base))
+            let (world, shared_state, base) = (world.clone(), shared_state.clone(), base.clone());
+            tokio::task::spawn_blocking(move || served(&families, &shared_state, &world, &base))
                 .await??
         };
-        watch_folders(lasting.clone(), shutdown.clone());
+        watch_folders(shared_state.clone(), shutdown.clone());
         print::note(served);
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
@@ -74,7 +74,7 @@ fn pull_model(config: &Config) {
 /// Indexes what there is and says what is served, a line for each family.
 fn served(
     families: &Families,
-    lasting: &Lasting,
+    shared_state: &SharedState,
     world: &Path,
     links: &str,
 ) -> anyhow::Result<String> {
@@ -104,7 +104,7 @@ fn served(
     if let Some(filters) = &families.filters {
         lines.push(format!("names      {}", filters.categories(&caller).join(", ")));
     }
-    let queue = &lasting.kept()?.queue;
+    let queue = &shared_state.kept()?.queue;
     lines.push(objects::knowledge(&families.knowledge, queue, world)?);
     lines.push(objects::contexts(&families.contexts, queue, world, links)?);
     lines.push(format!("world      {}", world.display()));

@@ -14,7 +14,7 @@ use model::{Caller, Deadline};
 use super::{INDEX_WAIT, world};
 
 /// The name of the knowledge base.
-const BASE: &str = "Meridian service desk";
+const BASE: &str = "Meridian service session";
 
 /// The name of the project, and of the endpoint in it.
 const PROJECT: &str = "Meridian manuals";

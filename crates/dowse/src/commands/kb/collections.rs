@@ -2,11 +2,11 @@
 
 use knowledge::{Collection, CollectionChange, KnowledgeBase, NewCollection};
 
-use super::desk::Desk;
+use super::session::Session;
 use crate::kb_cli::CollectionCommand;
 use crate::print;
 
-impl Desk {
+impl Session {
     pub(super) fn collections(&self, command: &CollectionCommand) -> anyhow::Result<()> {
         match command {
             CollectionCommand::Create { kb, name, description, clearance, department } => {

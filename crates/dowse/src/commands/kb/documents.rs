@@ -6,11 +6,11 @@ use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, Oc
 use model::iso;
 use serde_json::Value;
 
-use super::desk::Desk;
+use super::session::Session;
 use crate::kb_cli::AddArgs;
 use crate::print;
 
-impl Desk {
+impl Session {
     pub(super) fn add(&self, args: &AddArgs) -> anyhow::Result<()> {
         let base = self.base(&args.kb)?;
         let new = NewCollection {
@@ -80,7 +80,7 @@ impl Desk {
     pub(super) fn list_jobs(&self) -> anyhow::Result<()> {
         let head = ["id", "kind", "status", "done", "created", "error"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for job in self.lasting.kept()?.queue.list()? {
+        for job in self.shared_state.kept()?.queue.list()? {
             if self.service.check_job(&self.caller, &job).is_err() {
                 continue;
             }

@@ -1,8 +1,8 @@
 //! `dowse kb`: knowledge bases of this machine, without a server.
 
 mod collections;
-mod desk;
 mod documents;
 mod run;
+mod session;
 
 pub(super) use run::run;

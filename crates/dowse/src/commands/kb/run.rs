@@ -6,12 +6,12 @@ use anyhow::Context;
 use knowledge::{BaseChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
 use model::{Caller, Deadline, TenantId, iso};
 
-use super::desk::Desk;
+use super::session::Session;
 use crate::commands::variable;
 use crate::config::load;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
-use crate::wiring::{Lasting, knowledge_service};
+use crate::wiring::{SharedState, knowledge_service};
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -21,21 +21,21 @@ const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
-    let lasting = Lasting::open(&config)?;
-    let service = knowledge_service(&config, &lasting).context(
+    let shared_state = SharedState::open(&config)?;
+    let service = knowledge_service(&config, &shared_state).context(
         "hint: a server that runs on the same data folder has it open; use its REST interface",
     )?;
     // Whoever can read the data folder owns what is in it.
     let caller = Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() };
-    let desk = Desk { service, lasting, caller };
+    let session = Session { service, shared_state, caller };
     match &args.command {
         KbCommand::Create { name, description, public } => {
             let visibility = if *public { Visibility::Public } else { Visibility::Private };
             let new = NewBase { name: name.clone(), description: description.clone(), visibility };
-            print::line(desk.service.create_base(&desk.caller, &new)?.id);
+            print::line(session.service.create_base(&session.caller, &new)?.id);
             Ok(())
         }
-        KbCommand::List => desk.list(),
+        KbCommand::List => session.list(),
         KbCommand::Update { kb, name, description, public, private } => {
             let visibility = match (public, private) {
                 (true, _) => Some(Visibility::Public),
@@ -44,37 +44,37 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
             };
             let change =
                 BaseChange { name: name.clone(), description: description.clone(), visibility };
-            desk.service.update_base(&desk.caller, &desk.base(kb)?.id, &change)?;
+            session.service.update_base(&session.caller, &session.base(kb)?.id, &change)?;
             Ok(())
         }
         KbCommand::Delete { kb } => {
-            let base = desk.base(kb)?;
-            desk.wait(&desk.service.delete_base(&desk.caller, &base.id)?)?;
+            let base = session.base(kb)?;
+            session.wait(&session.service.delete_base(&session.caller, &base.id)?)?;
             print::note(format!("deleted `{}`", base.name));
             Ok(())
         }
-        KbCommand::Collection(command) => desk.collections(command),
-        KbCommand::Add(args) => desk.add(args),
-        KbCommand::Documents { collection } => desk.list_documents(collection),
+        KbCommand::Collection(command) => session.collections(command),
+        KbCommand::Add(args) => session.add(args),
+        KbCommand::Documents { collection } => session.list_documents(collection),
         KbCommand::Replace { document, file, normalize_ocr } => {
-            desk.replace(document, file, *normalize_ocr)
+            session.replace(document, file, *normalize_ocr)
         }
         KbCommand::Remove { document } => {
-            desk.wait(&desk.service.delete_document(&desk.caller, document)?)
+            session.wait(&session.service.delete_document(&session.caller, document)?)
         }
-        KbCommand::Search { kb, query, threshold, max_results } => desk.search(&SearchRequest {
+        KbCommand::Search { kb, query, threshold, max_results } => session.search(&SearchRequest {
             query: query.clone(),
-            knowledge_base_id: desk.base(kb)?.id,
+            knowledge_base_id: session.base(kb)?.id,
             threshold: *threshold,
             max_results: (*max_results).min(knowledge::limits::MAX_RESULTS),
         }),
-        KbCommand::Summary { kb, versions: false } => desk.summary(&desk.base(kb)?),
-        KbCommand::Summary { kb, versions: true } => desk.versions(&desk.base(kb)?),
-        KbCommand::Jobs => desk.list_jobs(),
+        KbCommand::Summary { kb, versions: false } => session.summary(&session.base(kb)?),
+        KbCommand::Summary { kb, versions: true } => session.versions(&session.base(kb)?),
+        KbCommand::Jobs => session.list_jobs(),
     }
 }
 
-impl Desk {
+impl Session {
     fn list(&self) -> anyhow::Result<()> {
         let head = ["id", "name", "visibility", "documents", "chunks"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];

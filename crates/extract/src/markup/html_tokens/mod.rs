@@ -169,7 +169,7 @@ impl<'t, S: TokenSink> HtmlTokens<'t, S> {
         self.tokenizer.sink.n_tokens.get()
     }
 
-    /// Hands over what stands before `end`, which is the end of a character.
+    /// Hands over what is before `end`, which is the end of a character.
     fn feed_to(&mut self, end: usize) {
         let end = end.min(self.text.len());
         self.feed(self.text.get(self.at..end).unwrap_or_default());

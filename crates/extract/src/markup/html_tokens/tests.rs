@@ -1,6 +1,6 @@
 //! 1. Pages whose tags have few attributes give the tokens that the tokenizer gives alone.
-//! 2. No tag reaches the tokenizer with more attributes than are read, whatever stands before it.
-//! 3. What stands after such a tag is read as if the tag had been short.
+//! 2. No tag reaches the tokenizer with more attributes than are read, whatever is before it.
+//! 3. What is after such a tag is read as if the tag had been short.
 
 use std::cell::RefCell;
 

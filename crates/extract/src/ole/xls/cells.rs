@@ -79,7 +79,7 @@ fn formula(row: u32, column: u32, value: &[u8], format: u16) -> Option<CellRecor
     })
 }
 
-/// Reads a record of numbers that stand next to each other.
+/// Reads a record of numbers that are next to each other.
 fn many_numbers(body: &[u8]) -> Vec<CellRecord> {
     let (Some(row), Some(first)) = (u16_at(body, 0), u16_at(body, 2)) else { return Vec::new() };
     let numbers = body.get(4..body.len().saturating_sub(2)).unwrap_or_default();

@@ -77,7 +77,7 @@ impl Workbook {
         workbook.push_sheets(content, output)
     }
 
-    /// Reads what stands before the sheets: strings, formats, names.
+    /// Reads what is before the sheets: strings, formats, names.
     fn read_shared(&mut self, content: &[u8]) -> Result<()> {
         let mut walk = records(content);
         while let Some(record) = walk.next() {

@@ -10,7 +10,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::container::Vocabulary;
 
-/// Stands for a space before a word.
+/// Is for a space before a word.
 const SPACE_MARK: char = '\u{2581}';
 /// What an unknown character costs, below the lowest score of the vocabulary.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -188,7 +188,7 @@ impl Unigram {
         Some(&replacements[at].1)
     }
 
-    /// Marks stand in the vocabulary as pieces, but text must never be read as one.
+    /// Marks are in the vocabulary as pieces, but text must never be read as one.
     fn is_mark(&self, id: u32) -> bool {
         let vocabulary = &self.vocabulary;
         [vocabulary.begin, vocabulary.end, vocabulary.padding, vocabulary.unknown].contains(&id)

@@ -23,8 +23,8 @@ use super::said::{citations, passages, plain};
 use crate::api::body;
 use crate::api::rest::Rest;
 use crate::call;
-use crate::guarded::{self, Counts, Ticket, Visitor};
-use crate::http::{Doors, coded};
+use crate::guarded::{self, CallContext, Counts, RunningCall};
+use crate::http::{HttpState, coded};
 
 /// The name under which chats are limited, counted and audited.
 const NAME: &str = "chat";
@@ -32,7 +32,7 @@ const NAME: &str = "chat";
 /// Events that wait for a slow reader.
 const MAX_WAITING_EVENTS: usize = 64;
 
-pub(in crate::api) fn routes() -> Router<Doors> {
+pub(in crate::api) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/chat", post(chat))
 }
 
@@ -64,18 +64,18 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
         rest.app.knowledge.clone().ok_or_else(|| {
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;
-    let (ticket, gone) = rest.ticket(NAME);
-    guarded::admit(&rest.app, &ticket)?;
+    let (call_context, gone) = rest.call_context(NAME);
+    guarded::admit(&rest.app, &call_context)?;
     // Whoever may not read the knowledge base learns it from the status, before any event.
     let (base, caller) = (question.knowledge_base_id.clone(), Arc::clone(&rest.caller));
     let reader = service.clone();
-    guarded::run(&rest.app, &ticket, move |_| {
+    guarded::run(&rest.app, &call_context, move |_| {
         reader.get_base(&caller, &base).map_err(tools::knowledge::error)
     })
     .await?;
     let (events, waiting) = channel(MAX_WAITING_EVENTS);
     let chat = Chat { rest, service, question, forced, events };
-    tokio::spawn(chat.run(ticket));
+    tokio::spawn(chat.run(call_context));
     Ok(Sse::new(stream(waiting, gone)).keep_alive(KeepAlive::default()).into_response())
 }
 
@@ -120,20 +120,20 @@ struct Chat {
 }
 
 impl Chat {
-    async fn run(self, ticket: Ticket) {
-        let visitor = Visitor::enter(&self.rest.app);
-        let ended = self.answer(&ticket).await;
+    async fn run(self, call_context: CallContext) {
+        let running = RunningCall::enter(&self.rest.app);
+        let ended = self.answer(&call_context).await;
         if let Err(error) = &ended {
-            let shown = guarded::hide_internals(error.clone(), NAME, &ticket.id);
+            let shown = guarded::hide_internals(error.clone(), NAME, &call_context.id);
             self.send("error", &shown.to_json(ErrorShape::Coded)).await;
             self.send("done", &json!({ "status": "error" })).await;
         }
         let app = Arc::clone(&self.rest.app);
-        visitor.leave(&app, ticket, Some(&self.question.query), ended.as_ref().copied());
+        running.leave(&app, call_context, Some(&self.question.query), ended.as_ref().copied());
     }
 
-    async fn answer(&self, ticket: &Ticket) -> Result<Counts, ToolError> {
-        let choice = self.choose(ticket).await?;
+    async fn answer(&self, call_context: &CallContext) -> Result<Counts, ToolError> {
+        let choice = self.choose(call_context).await?;
         let arguments = self.arguments(choice.tool);
         let warnings: Vec<&str> =
             choice.warnings.iter().map(|warning| warning.message.as_str()).collect();
@@ -146,10 +146,10 @@ impl Chat {
         self.send("tool_selection", &selection).await;
         let start = json!({ "tool_name": choice.tool.as_str(), "query": self.question.query });
         self.send("search_start", &start).await;
-        let result = self.call(choice.tool, arguments, &ticket.cancelled).await?;
+        let result = self.call(choice.tool, arguments, &call_context.cancelled).await?;
         self.send("search_result", &result).await;
         let n_results = result["count"].as_u64().unwrap_or(1);
-        let said = self.say(ticket, choice.tool, &result).await?;
+        let said = self.say(call_context, choice.tool, &result).await?;
         let done = json!({
             "status": "success",
             "tool_name": choice.tool.as_str(),
@@ -163,10 +163,10 @@ impl Chat {
         Ok(Counts { n_results, n_redacted: 0 })
     }
 
-    async fn choose(&self, ticket: &Ticket) -> Result<Choice, ToolError> {
+    async fn choose(&self, call_context: &CallContext) -> Result<Choice, ToolError> {
         let (service, forced) = (self.service.clone(), self.forced);
         let query = self.question.query.clone();
-        guarded::run(&self.rest.app, ticket, move |deadline| {
+        guarded::run(&self.rest.app, call_context, move |deadline| {
             Ok(service.choose_tool(&query, forced, deadline))
         })
         .await
@@ -228,14 +228,14 @@ impl Chat {
     /// fails in the middle of a sentence is an error, since half an answer is none.
     async fn say(
         &self,
-        ticket: &Ticket,
+        call_context: &CallContext,
         tool: ToolName,
         result: &Value,
-    ) -> Result<Said, ToolError> {
+    ) -> Result<Transcript, ToolError> {
         let passages = passages(result);
         let mut warnings = Vec::new();
         if tool == ToolName::SearchDocuments && !passages.is_empty() {
-            match self.by_model(ticket, passages).await? {
+            match self.by_model(call_context, passages).await? {
                 Spoken::Whole(said) => return Ok(said),
                 Spoken::NoModel => {}
                 Spoken::Nothing(error) => warnings
@@ -246,13 +246,17 @@ impl Chat {
             self.send("token", &json!({ "text": piece })).await;
         }
         let tokens = json!({ "prompt": 0, "completion": 0 });
-        Ok(Said { engine: "none".to_owned(), tokens, text: None, warnings })
+        Ok(Transcript { engine: "none".to_owned(), tokens, text: None, warnings })
     }
 
-    async fn by_model(&self, ticket: &Ticket, passages: Vec<String>) -> Result<Spoken, ToolError> {
+    async fn by_model(
+        &self,
+        call_context: &CallContext,
+        passages: Vec<String>,
+    ) -> Result<Spoken, ToolError> {
         let (service, events) = (self.service.clone(), self.events.clone());
         let query = self.question.query.clone();
-        guarded::run(&self.rest.app, ticket, move |deadline| {
+        guarded::run(&self.rest.app, call_context, move |deadline| {
             let mut text = String::new();
             let mut on_piece = |piece: &str| {
                 text.push_str(piece);
@@ -267,7 +271,7 @@ impl Chat {
                 .map_err(tools::knowledge::error);
             match spoken {
                 Ok(None) => Ok(Spoken::NoModel),
-                Ok(Some(used)) if !text.trim().is_empty() => Ok(Spoken::Whole(Said {
+                Ok(Some(used)) if !text.trim().is_empty() => Ok(Spoken::Whole(Transcript {
                     engine: service.llm_name().unwrap_or_default().to_owned(),
                     tokens: json!({ "prompt": used.prompt, "completion": used.completion }),
                     text: Some(text),
@@ -285,13 +289,13 @@ impl Chat {
     }
 
     async fn send(&self, name: &str, data: &Value) {
-        // A reader that went away cancels the work through its ticket.
+        // A reader that went away cancels the work through its call_context.
         let _ = self.events.send(event(name, data)).await;
     }
 }
 
 /// An answer that was said.
-struct Said {
+struct Transcript {
     engine: String,
     tokens: Value,
     /// The words of the language model.
@@ -301,7 +305,7 @@ struct Said {
 
 /// What came of asking the language model.
 enum Spoken {
-    Whole(Said),
+    Whole(Transcript),
     NoModel,
     Nothing(ToolError),
 }

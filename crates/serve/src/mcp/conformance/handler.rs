@@ -13,18 +13,18 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 
-use super::desk::Desk;
+use super::session::Session;
 use super::{catalogue, content, news, prompts, questions, resources, rounds};
 use crate::mcp::Visit;
 
 /// How long a client may keep what the fixtures list, in milliseconds.
 const TTL_MS: u64 = 60_000;
 
-/// A visit, and the desk that all visits share.
+/// A visit, and the session that all visits share.
 #[derive(Clone)]
 pub(super) struct Fixtures {
     pub(super) visit: Visit,
-    pub(super) desk: Desk,
+    pub(super) session: Session,
 }
 
 impl ServerHandler for Fixtures {
@@ -68,10 +68,10 @@ impl ServerHandler for Fixtures {
         if let Some(answer) = content::answer(&params.name, arguments) {
             return Ok(answer.into());
         }
-        if let Some(answer) = rounds::answer(&params, &self.desk, &context.meta) {
+        if let Some(answer) = rounds::answer(&params, &self.session, &context.meta) {
             return answer;
         }
-        if let Some(answer) = news::answer(&params.name, &self.desk, &context).await {
+        if let Some(answer) = news::answer(&params.name, &self.session, &context).await {
             return Ok(answer.into());
         }
         if let Some(answer) = questions::answer(&params.name, arguments, &context).await {
@@ -162,9 +162,9 @@ impl ServerHandler for Fixtures {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let number = self.desk.add_listener(context.sink().clone());
+        let number = self.session.add_listener(context.sink().clone());
         context.cancelled().await;
-        self.desk.remove_listener(number);
+        self.session.remove_listener(number);
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! The tools, prompts and resources that the official conformance suite calls by name.
 //!
 //! They exist only with the cargo feature `conformance` and never in a build that is shipped.
-//! They stand behind the same router, door and envelope as everything else at `/mcp`; what they
+//! They are behind the same router, door and envelope as everything else at `/mcp`; what they
 //! add is the part of the protocol that this server does not use itself: sessions of the older
 //! revisions, questions to the client, prompts and subscriptions.
 
-mod desk;
 mod handler;
+mod session;
 
 mod catalogue;
 mod content;
@@ -17,4 +17,4 @@ mod rounds;
 mod prompts;
 mod resources;
 
-pub(crate) use desk::Desk;
+pub(crate) use session::Session;

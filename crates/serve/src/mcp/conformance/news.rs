@@ -10,7 +10,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use super::desk::Desk;
+use super::session::Session;
 
 /// Between two messages, so that a client sees them arrive one by one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ const RECONNECTION: Duration = Duration::from_millis(100);
 /// Answers, if this is one of these tools.
 pub(super) async fn answer(
     name: &str,
-    desk: &Desk,
+    session: &Session,
     context: &RequestContext<RoleServer>,
 ) -> Option<CallToolResult> {
     match name {
@@ -41,13 +41,13 @@ pub(super) async fn answer(
         "test_tool_with_progress" => report(context).await,
         "test_reconnection" => tokio::time::sleep(RECONNECTION).await,
         "test_trigger_tool_change" => {
-            for listener in desk.listeners() {
+            for listener in session.listeners() {
                 // A listener that left in the meantime misses nothing.
                 let _ = listener.notify_tool_list_changed().await;
             }
         }
         "test_trigger_prompt_change" => {
-            for listener in desk.listeners() {
+            for listener in session.listeners() {
                 let _ = listener.notify_prompt_list_changed().await;
             }
         }

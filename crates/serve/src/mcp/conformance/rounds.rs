@@ -12,15 +12,15 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::desk::Desk;
 use super::questions::form;
+use super::session::Session;
 
 type Outcome = Result<CallToolResponse, ErrorData>;
 
 /// Answers, if this is one of these tools.
 pub(super) fn answer(
     params: &CallToolRequestParams,
-    desk: &Desk,
+    session: &Session,
     meta: &RequestMetaObject,
 ) -> Option<Outcome> {
     let inputs = params.input_responses.as_ref();
@@ -43,15 +43,15 @@ pub(super) fn answer(
             Some(roots) => done(&format!("Roots: {}", member(roots, "/roots/0/uri"))),
             None => ask([("client_roots", roots_question())], None),
         },
-        "request_state" | "tampered_state" => match checked(desk, state) {
-            Ok(None) => ask([("confirm", confirmation())], Some(desk.keep_round(1))),
+        "request_state" | "tampered_state" => match checked(session, state) {
+            Ok(None) => ask([("confirm", confirmation())], Some(session.keep_round(1))),
             Ok(Some(_)) => done("Confirmed: state-ok"),
             Err(error) => Err(error),
         },
-        "multiple_inputs" => three_inputs(inputs, desk, state),
-        "multi_round" => match checked(desk, state) {
-            Ok(None) => ask([("step1", text_form("name"))], Some(desk.keep_round(1))),
-            Ok(Some(1)) => ask([("step2", text_form("color"))], Some(desk.keep_round(2))),
+        "multiple_inputs" => three_inputs(inputs, session, state),
+        "multi_round" => match checked(session, state) {
+            Ok(None) => ask([("step1", text_form("name"))], Some(session.keep_round(1))),
+            Ok(Some(1)) => ask([("step2", text_form("color"))], Some(session.keep_round(2))),
             Ok(Some(_)) => done("Both rounds are done"),
             Err(error) => Err(error),
         },
@@ -74,16 +74,20 @@ pub(super) fn prompt_context(
     }
 }
 
-fn three_inputs(inputs: Option<&InputResponses>, desk: &Desk, state: Option<&str>) -> Outcome {
+fn three_inputs(
+    inputs: Option<&InputResponses>,
+    session: &Session,
+    state: Option<&str>,
+) -> Outcome {
     let wanted = ["user_name", "greeting", "client_roots"];
-    match checked(desk, state)? {
+    match checked(session, state)? {
         Some(_) if wanted.iter().all(|name| given(inputs, name).is_some()) => {
             done("All inputs received")
         }
         _ => {
             let questions = [text_form("name"), sampling(), roots_question()];
             let requests = wanted.into_iter().zip(questions);
-            ask(requests, Some(desk.keep_round(1)))
+            ask(requests, Some(session.keep_round(1)))
         }
     }
 }
@@ -112,9 +116,9 @@ fn needs_sampling(meta: &RequestMetaObject) -> Outcome {
 }
 
 /// Gives the round of a state, nothing without one, and an error for one that is not ours.
-fn checked(desk: &Desk, state: Option<&str>) -> Result<Option<u32>, ErrorData> {
+fn checked(session: &Session, state: Option<&str>) -> Result<Option<u32>, ErrorData> {
     let Some(handle) = state else { return Ok(None) };
-    match desk.round(handle) {
+    match session.round(handle) {
         Some(round) => Ok(Some(round)),
         None => Err(ErrorData::invalid_params("`requestState` was changed on its way", None)),
     }

@@ -1,4 +1,4 @@
-//! Sizes, scales and labels: where things stand so that nothing overlaps.
+//! Sizes, scales and labels: where things are so that nothing overlaps.
 
 use filters::thousands;
 

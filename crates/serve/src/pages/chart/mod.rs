@@ -1,7 +1,7 @@
 //! The page of a chart: drawn on the server, without a script, for light and dark, wide and
 //! narrow screens, eyes and screen readers.
 //!
-//! Two drawings stand in the page, one for wide and one for narrow screens, since text in a
+//! Two drawings are in the page, one for wide and one for narrow screens, since text in a
 //! scaled drawing would be too small on one of them; the style sheet shows the one that fits.
 
 mod cartesian;

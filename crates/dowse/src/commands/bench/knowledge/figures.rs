@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::Report;
 use retrieve::eval::{Metrics, mean_metrics};
 
-use super::set::Asked;
+use super::set::QueryOutcome;
 
 /// Thresholds of the guide that the tool's description follows.
 const THRESHOLDS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];
@@ -35,7 +35,7 @@ pub(super) fn latency(
 }
 
 /// Adds how good the order of documents is.
-pub(super) fn quality(report: &mut Report, asked: &[Asked]) {
+pub(super) fn quality(report: &mut Report, asked: &[QueryOutcome]) {
     let all: Vec<Metrics> = asked.iter().map(|asked| asked.metrics).collect();
     let mean = mean_metrics(&all);
     let figures =
@@ -46,7 +46,7 @@ pub(super) fn quality(report: &mut Report, asked: &[Asked]) {
 }
 
 /// Adds precision and recall of what each threshold keeps of the default number of results.
-pub(super) fn thresholds(report: &mut Report, asked: &[Asked]) {
+pub(super) fn thresholds(report: &mut Report, asked: &[QueryOutcome]) {
     for threshold in THRESHOLDS {
         let (mut n_kept, mut n_right, mut n_relevant, mut n_empty) = (0, 0, 0, 0);
         for asked in asked {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::client::Client;
 use super::figures::{latency, quality, thresholds};
-use super::set::{Asked, LoadedSet, read};
+use super::set::{LoadedSet, QueryOutcome, read};
 use crate::bench_cli::KnowledgeBenchArgs;
 use crate::commands::bench::process::Process;
 use crate::commands::bench::show;
@@ -126,7 +126,7 @@ fn report_of(
     Ok(report)
 }
 
-fn ask_all(set: &LoadedSet, server: &Process) -> anyhow::Result<Vec<Asked>> {
+fn ask_all(set: &LoadedSet, server: &Process) -> anyhow::Result<Vec<QueryOutcome>> {
     let mut client = Client::connect(server)?;
     for query in set.queries.iter().rev().take(WARM_UP) {
         set.time(&mut client, query)?;

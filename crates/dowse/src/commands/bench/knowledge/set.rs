@@ -36,7 +36,7 @@ pub(super) struct LoadedSet {
 }
 
 /// The answer to one question.
-pub(super) struct Asked {
+pub(super) struct QueryOutcome {
     pub(super) took: Duration,
     pub(super) metrics: Metrics,
     /// Documents in order, each once: its best score, and whether it is relevant.
@@ -115,7 +115,11 @@ impl LoadedSet {
     }
 
     /// Asks one question and judges the answer.
-    pub(super) fn ask(&self, client: &mut Client, query: &JudgedQuery) -> anyhow::Result<Asked> {
+    pub(super) fn ask(
+        &self,
+        client: &mut Client,
+        query: &JudgedQuery,
+    ) -> anyhow::Result<QueryOutcome> {
         let arguments = self.arguments(query, N_RESULTS);
         let begun = Instant::now();
         let answer = client.call("search_documents", &arguments)?;
@@ -132,7 +136,7 @@ impl LoadedSet {
         let metrics = Metrics::of(order.iter().map(|(id, _)| *id), &query.relevant);
         let scored =
             order.iter().map(|(id, score)| (*score, query.relevant.contains_key(*id))).collect();
-        Ok(Asked { took, metrics, scored, n_relevant: query.relevant.len() })
+        Ok(QueryOutcome { took, metrics, scored, n_relevant: query.relevant.len() })
     }
 
     /// Asks one question as an agent would, with the defaults, and gives the time it took.

@@ -1,0 +1,113 @@
+//! What every command of the family needs: the service, whose objects they are, names and jobs.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use contexts::{Endpoint, Project, Service, Table, Tool};
+use ingest::{Job, JobState};
+use model::{Caller, Deadline, TenantId};
+use serde_json::Value;
+
+use crate::wiring::SharedState;
+
+/// How long a command waits between two looks at its job.
+const JOB_WAIT: Duration = Duration::from_secs(5);
+
+/// How long one piece of work may take; large documents take a while on slow disks.
+const WORK_WAIT: Duration = Duration::from_secs(3_600);
+
+pub(super) struct Session {
+    pub(super) service: Service,
+    pub(super) caller: Caller,
+    /// What addresses of endpoints begin with.
+    pub(super) links: String,
+    shared_state: SharedState,
+}
+
+impl Session {
+    pub(super) fn new(
+        service: Service,
+        shared_state: SharedState,
+        tenant: &str,
+        links: String,
+    ) -> Self {
+        // Whoever can read the data folder owns what is in it.
+        let caller = Caller { tenant: TenantId::new(tenant), ..Caller::local_admin() };
+        Session { service, caller, links, shared_state }
+    }
+
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline::after(WORK_WAIT)
+    }
+
+    /// Finds a project by id or name.
+    pub(super) fn project(&self, wanted: &str) -> anyhow::Result<Project> {
+        let projects = self.service.list_projects(&self.caller)?;
+        only("project", wanted, projects, |project| (&project.id, &project.name))
+    }
+
+    /// Finds a table by id or name.
+    pub(super) fn table(&self, wanted: &str) -> anyhow::Result<Table> {
+        let mut tables = vec![];
+        for project in self.service.list_projects(&self.caller)? {
+            tables.extend(self.service.list_tables(&self.caller, &project.id)?);
+        }
+        only("table", wanted, tables, |table| (&table.id, &table.name))
+    }
+
+    /// Finds a tool by id or name.
+    pub(super) fn tool(&self, wanted: &str) -> anyhow::Result<Tool> {
+        let mut tools = vec![];
+        for project in self.service.list_projects(&self.caller)? {
+            tools.extend(self.service.list_tools(&self.caller, &project.id)?);
+        }
+        only("tool", wanted, tools, |tool| (&tool.id, &tool.name))
+    }
+
+    /// Finds an endpoint by id or name.
+    pub(super) fn endpoint(&self, wanted: &str) -> anyhow::Result<Endpoint> {
+        let mut endpoints = vec![];
+        for project in self.service.list_projects(&self.caller)? {
+            endpoints.extend(self.service.list_endpoints(&self.caller, &project.id)?);
+        }
+        only("endpoint", wanted, endpoints, |endpoint| (&endpoint.id, &endpoint.name))
+    }
+
+    /// Waits for a job, however long it takes, and gives its result.
+    pub(super) fn wait(&self, job: &Job) -> anyhow::Result<Value> {
+        let queue = &self.shared_state.kept()?.queue;
+        loop {
+            let job = queue.wait(&job.id, &Deadline::after(JOB_WAIT))?;
+            match job.state {
+                JobState::Done => return Ok(job.result),
+                JobState::Failed => bail!("{}", job.error.unwrap_or_default()),
+                JobState::Queued | JobState::Running => {}
+            }
+        }
+    }
+}
+
+/// Takes the one with this id, or the only one with this name.
+fn only<T>(
+    what: &str,
+    wanted: &str,
+    mut all: Vec<T>,
+    of: impl Fn(&T) -> (&String, &String),
+) -> anyhow::Result<T> {
+    if let Some(found) = all.iter().position(|one| of(one).0 == wanted) {
+        return Ok(all.swap_remove(found));
+    }
+    all.retain(|one| of(one).1 == wanted);
+    match (all.pop(), all.len()) {
+        (Some(found), 0) => Ok(found),
+        (Some(_), n_others) => bail!(
+            "{} {what}s are called `{wanted}`\nhint: use the id, `dowse context {what} list` \
+             prints it",
+            n_others + 1
+        ),
+        (None, _) => bail!(
+            "no {what} has the id or name `{wanted}`\nhint: `dowse context {what} list` prints \
+             those that are there"
+        ),
+    }
+}

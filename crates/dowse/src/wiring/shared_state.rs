@@ -1,0 +1,187 @@
+//! What outlives a change of the configuration: the record of calls, the counts, the store, the
+//! job queue and the models.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Context;
+use arc_swap::ArcSwapOption;
+use files::{INDEX_JOB, Indexer, VECTORS_JOB};
+use guard::{Audit, FailedLogins, Limiter, LimitsConfig, Metrics};
+use infer::EmbedderSlot;
+use ingest::{
+    Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
+};
+use model::Clock;
+use parking_lot::Mutex;
+use retrieve::Retriever;
+use serve::{SlotLimits, Slots};
+use store::Store;
+
+use super::away::Away;
+use super::{close, models, open_store};
+use crate::config::{Config, RerankerConfig, StoreConfig};
+
+/// Folders of the data folder, which nobody but the server's user may enter.
+const FOLDERS: [&str; 6] = ["audit", "store", "uploads", "staging", "charts", "tables"];
+
+/// Makes the data folder private, also one that an earlier version made for everybody. A data
+/// folder that holds the configuration itself is somebody's project: only our own folders in it
+/// are narrowed.
+fn keep_private(config: &Config) -> std::io::Result<()> {
+    if std::path::absolute(std::path::Path::new(".").join(&config.data_dir))?
+        == std::path::absolute(std::path::Path::new(".").join(&config.base))?
+    {
+        fs_err::create_dir_all(&config.data_dir)?;
+    } else {
+        guard::private::create_folder(&config.data_dir)?;
+    }
+    FOLDERS
+        .iter()
+        .map(|folder| config.data_dir.join(folder))
+        .filter(|path| path.is_dir())
+        .try_for_each(|folder| guard::private::create_folder(&folder))
+}
+
+/// Gives the folder of the store inside the data folder.
+pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join("store")
+}
+
+/// What outlives a change of the configuration. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct SharedState {
+    pub(crate) audit: Arc<Audit>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) failed_logins: Arc<FailedLogins>,
+    pub(crate) away: Away,
+    /// Rates go on being counted over a change of the configuration, and so do calls in progress.
+    limiter: Arc<ArcSwapOption<Limiter>>,
+    slots: Arc<OnceLock<Arc<Slots>>>,
+    pub(crate) clock: Clock,
+    pub(crate) embedder: Arc<EmbedderSlot>,
+    data_dir: std::path::PathBuf,
+    store: StoreConfig,
+    kept: Arc<OnceLock<OpenStore>>,
+    pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
+    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) knowledge: knowledge::ServiceSlot,
+    pub(crate) contexts: contexts::ServiceSlot,
+    pub(crate) context_locks: contexts::Locks,
+    /// The retriever of all families, with the re-ranker that it was made for.
+    pub(crate) retriever: SharedRetriever,
+}
+
+/// A retriever that is made when a family first needs it.
+type SharedRetriever = Arc<Mutex<Option<(RerankerConfig, Retriever)>>>;
+
+/// What is opened when a family first needs it.
+pub(crate) struct OpenStore {
+    pub(crate) store: Arc<Store>,
+    pub(crate) queue: Arc<JobQueue>,
+    pub(crate) vectors: Arc<Vectors>,
+    vector_worker: OnceLock<VectorWorker>,
+    _workers: Workers,
+}
+
+impl OpenStore {
+    /// Lets the vectors that are missing be made from now on, for as long as the process lives.
+    pub(crate) fn start_vectors(&self) -> anyhow::Result<()> {
+        if self.vector_worker.get().is_none() {
+            let worker = self.vectors.start()?;
+            self.vector_worker.get_or_init(|| worker);
+        }
+        self.vectors.wake();
+        Ok(())
+    }
+}
+
+impl SharedState {
+    /// Opens what is kept in the data folder.
+    pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
+        keep_private(config).context("hint: set `data_dir` to a folder that can be written")?;
+        let audit = Audit::open(&config.data_dir.join("audit"))
+            .context("hint: set `data_dir` to a folder that can be written")?;
+        Ok(SharedState {
+            audit: Arc::new(audit),
+            metrics: Arc::new(Metrics::new()),
+            failed_logins: Arc::default(),
+            away: Away::default(),
+            limiter: Arc::default(),
+            slots: Arc::default(),
+            clock: crate::clock::system(),
+            embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
+            data_dir: config.data_dir.clone(),
+            store: config.store.clone(),
+            kept: Arc::default(),
+            indexer: Arc::default(),
+            files: Arc::default(),
+            knowledge: knowledge::ServiceSlot::default(),
+            contexts: contexts::ServiceSlot::default(),
+            context_locks: contexts::Locks::default(),
+            retriever: SharedRetriever::default(),
+        })
+    }
+
+    /// Gives the folder that holds everything that is kept.
+    pub(crate) fn data_dir(&self) -> &std::path::Path {
+        &self.data_dir
+    }
+
+    /// Gives the rates of a configuration, counted on from the one before.
+    pub(crate) fn limiter(&self, limits: &LimitsConfig) -> Arc<Limiter> {
+        let limiter = Arc::new(Limiter::following(limits, self.limiter.load().as_deref()));
+        self.limiter.store(Some(Arc::clone(&limiter)));
+        limiter
+    }
+
+    /// Gives the slots for calls, with the limits of a configuration.
+    pub(crate) fn slots(&self, limits: SlotLimits) -> Arc<Slots> {
+        let slots = self.slots.get_or_init(|| Slots::new(limits));
+        slots.set_limits(limits);
+        Arc::clone(slots)
+    }
+
+    /// Gives the store and the queue, opening them when that has not happened.
+    pub(crate) fn kept(&self) -> anyhow::Result<&OpenStore> {
+        if let Some(kept) = self.kept.get() {
+            return Ok(kept);
+        }
+        let folder = store_folder(&self.data_dir);
+        let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        close::remember(&store);
+        let queue = JobQueue::open(
+            store.catalogue(),
+            self.runners(),
+            QueueConfig::for_one_machine(),
+            self.clock.clone(),
+        )?;
+        let workers = Workers::start(&queue)?;
+        let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
+        Ok(self.kept.get_or_init(|| OpenStore {
+            store,
+            queue,
+            vectors,
+            vector_worker: OnceLock::new(),
+            _workers: workers,
+        }))
+    }
+
+    /// Each runner works with what the configuration of the moment says.
+    fn runners(&self) -> HashMap<String, Arc<dyn Runner>> {
+        let with_indexer = |choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>| -> Arc<dyn Runner> {
+            let indexer = Arc::clone(&self.indexer);
+            Arc::new(move |job: &Job, context: &JobContext| match indexer.load_full() {
+                Some(indexer) => choose(&indexer).run(job, context),
+                None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
+            })
+        };
+        let mut runners = HashMap::from([
+            (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
+            (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
+        ]);
+        runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
+        runners.extend(contexts::JOBS.map(|kind| (kind.to_owned(), self.contexts.runner())));
+        runners
+    }
+}

@@ -1,0 +1,178 @@
+//! A backup holds everything that was acknowledged, is made beside a running server, and comes
+//! back to an equal answer; what is no backup is refused.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+use testkit::{Folder, Request, Server};
+
+use crate::test_server::{TestServer, dowse};
+
+const CONFIG: &str = "[embedder]\nprovider = \"none\"\n";
+
+fn run(subcommand: &str, folder: &Folder, file: &str) -> Output {
+    let mut command = dowse(subcommand);
+    command.arg("--config").arg(folder.join("dowse.toml")).arg(folder.join(file));
+    command.output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(output: &Output) {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[track_caller]
+fn fails(output: &Output, reason: &str) {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains(reason), "{printed}");
+}
+
+fn add_documents(test_server: &TestServer, n_documents: usize) -> (String, Vec<String>) {
+    let base = test_server.http().post_json("/v1/knowledge-bases", &json!({ "name": "b" })).json();
+    let base = base["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = test_server.http().post_json(&path, &json!({ "name": "c" })).json();
+    let path = format!("/v1/collections/{}/documents", collection["id"].as_str().unwrap());
+    let ids = (0..n_documents)
+        .map(|n| {
+            let text = format!("The tram number {n} climbs to the castle of Brasov.");
+            let body = json!({ "title": format!("t{n}"), "text": text });
+            let made = test_server.http().post_json(&path, &body);
+            assert_eq!(made.status, 202, "{}", made.text());
+            made.json()["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    (base, ids)
+}
+
+fn states(test_server: &TestServer, ids: &[String]) -> Vec<Value> {
+    ids.iter()
+        .map(|id| test_server.http().get(&format!("/v1/documents/{id}")).json()["status"].clone())
+        .collect()
+}
+
+fn search(test_server: &TestServer, base: &str) -> Value {
+    let path = format!("/v1/knowledge-bases/{base}/search");
+    let body = json!({ "query": "tram to the castle", "threshold": 0.0, "max_results": 50 });
+    test_server.http().send(&Request::new("POST", &path).json(&body)).json()["results"].clone()
+}
+
+fn all_ready(test_server: &TestServer, ids: &[String]) -> bool {
+    states(test_server, ids).iter().all(|state| state == "ready")
+}
+
+#[test]
+fn a_backup_beside_a_running_server_comes_back_to_an_equal_answer() {
+    let test_server = TestServer::start(CONFIG);
+    let (base, ids) = add_documents(&test_server, 40);
+    // Not waited for: what was acknowledged and not yet indexed is in the backup as well.
+    succeeds(&run("backup", &test_server.folder, "copy"));
+    fails(&run("backup", &test_server.folder, "copy"), "exists already");
+    test_server.wait_until(|| all_ready(&test_server, &ids));
+    let answer = search(&test_server, &base);
+    assert!(answer.as_array().unwrap().len() >= 40, "{answer}");
+
+    let other = Folder::new();
+    other.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    std::fs::copy(test_server.folder.join("copy"), other.join("copy")).unwrap();
+    succeeds(&run("restore", &other, "copy"));
+    fails(&run("restore", &other, "copy"), "could not be restored");
+    let server = Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &other.join("dowse.toml"));
+    let restored = TestServer { server, folder: other };
+    restored.wait_until(|| all_ready(&restored, &ids));
+    // The same passages come back. Their scores were seen to differ in the third digit (0.1147
+    // and 0.1136); term statistics after a second indexing are the likely cause, not a proven one.
+    let again = search(&restored, &base);
+    let ids = |answer: &Value| -> std::collections::BTreeMap<String, f64> {
+        let results = answer.as_array().unwrap().iter();
+        let entry = |result: &Value| {
+            let id = result["metadata"]["chunk_id"].as_str().unwrap().to_owned();
+            (id, result["score"].as_f64().unwrap())
+        };
+        results.map(entry).collect()
+    };
+    let (before, after) = (ids(&answer), ids(&again));
+    assert!(before.keys().eq(after.keys()), "{answer}\n{again}");
+    for (id, score) in before {
+        assert!((score - after[&id]).abs() < 0.02, "{id}: {score} {}", after[&id]);
+    }
+}
+
+#[test]
+fn a_backup_without_a_server_works_too() {
+    let test_server = TestServer::start(CONFIG);
+    let (_, ids) = add_documents(&test_server, 3);
+    test_server.wait_until(|| all_ready(&test_server, &ids));
+    let TestServer { server, folder } = test_server;
+    assert!(server.stop().success());
+    succeeds(&run("backup", &folder, "copy"));
+    let other = Folder::new();
+    other.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    std::fs::copy(folder.join("copy"), other.join("copy")).unwrap();
+    succeeds(&run("restore", &other, "copy"));
+    let server = Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &other.join("dowse.toml"));
+    let restored = TestServer { server, folder: other };
+    assert!(all_ready(&restored, &ids), "{:?}", states(&restored, &ids));
+}
+
+#[test]
+fn what_is_no_backup_or_is_damaged_is_refused() {
+    let test_server = TestServer::start(CONFIG);
+    add_documents(&test_server, 2);
+    succeeds(&run("backup", &test_server.folder, "copy"));
+    let whole = fs_err::read(test_server.folder.join("copy")).unwrap();
+    let refused = |bytes: &[u8], reason: &str| {
+        let other = Folder::new();
+        other.write("dowse.toml", "data_dir = \"data\"\n");
+        other.write("copy", bytes);
+        fails(&run("restore", &other, "copy"), reason);
+        assert!(!other.join("data/store/catalogue").exists());
+    };
+    refused(b"", "is empty");
+    refused(b"some other file", "is no backup");
+    refused(&whole[..whole.len() / 2], "is damaged");
+    let mut flipped = whole.clone();
+    flipped[5_000] ^= 1;
+    refused(&flipped, "is damaged");
+}
+
+#[test]
+fn check_works_beside_a_running_server() {
+    let test_server = TestServer::start(CONFIG);
+    let check = |flags: &[&str]| {
+        let mut command = dowse("check");
+        command.arg("--config").arg(test_server.folder.join("dowse.toml")).args(flags);
+        command.output().unwrap()
+    };
+    let checked = check(&[]);
+    succeeds(&checked);
+    let printed = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(printed.contains("a server is running") && printed.contains("ready"), "{printed}");
+    fails(&check(&["--repair"]), "stop it before");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_kept_is_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt;
+    let test_server = TestServer::start(CONFIG);
+    add_documents(&test_server, 1);
+    let mode = |path: &str| {
+        let metadata = std::fs::metadata(test_server.folder.join(path)).unwrap();
+        metadata.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("data"), 0o700);
+    assert_eq!(mode("data/audit"), 0o700);
+    assert_eq!(mode("data/audit/audit.jsonl"), 0o600);
+}
+
+#[test]
+fn readiness_says_how_the_server_is() {
+    let test_server = TestServer::start(CONFIG);
+    let ready = test_server.http().get("/readyz");
+    assert_eq!(ready.status, 200);
+    assert_eq!(
+        ready.json(),
+        json!({ "status": "ready", "reads": true, "writes": true, "lag": 0, "degraded": [] })
+    );
+}

@@ -1,0 +1,194 @@
+//! `dowse demo` as a newcomer meets it: the contract's five commands typed into a shell, and an
+//! agent's way from a question to a chart.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use testkit::{Folder, Mcp, Server};
+
+use crate::test_server::dowse;
+
+/// The commands of the tables contract, word for word; only the port is another.
+const COMMANDS: [&str; 5] = [
+    r#"curl -X POST http://localhost:3000/api/mcp \
+  -H "Content-Type: application/json" \
+  -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}'"#,
+    r#"curl -X POST http://localhost:3000/api/mcp \
+  -H "Content-Type: application/json" \
+  -d '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'"#,
+    r#"curl -X POST http://localhost:3000/api/mcp \
+  -H "Content-Type: application/json" \
+  -d '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"describe_schema","arguments":{}}}'"#,
+    r#"curl -X POST http://localhost:3000/api/mcp \
+  -H "Content-Type: application/json" \
+  -d '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"query_table","arguments":{"filters":{"level":["error"]},"page":1,"pageSize":5,"format":"stats"}}}'"#,
+    r#"curl -X POST http://localhost:3000/api/mcp \
+  -H "Content-Type: application/json" \
+  -d '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"query_table","arguments":{"filters":{"regions":["ams"]},"format":"markdown","pageSize":10}}}'"#,
+];
+
+/// The fields of the contract's request log.
+const FIELDS: [&str; 8] =
+    ["level", "method", "host", "pathname", "latency", "status", "regions", "date"];
+
+/// A running demo, and the folder it keeps its world in.
+pub(crate) struct Demo {
+    pub(crate) server: Server,
+    _folder: Folder,
+}
+
+impl Demo {
+    #[track_caller]
+    pub(crate) fn start() -> Demo {
+        let folder = Folder::new();
+        let mut command = dowse("demo");
+        command.args(["--no-model", "--listen", "127.0.0.1:0", "--data-dir"]);
+        command.arg(folder.join("demo"));
+        Demo { server: Server::start_command(command), _folder: folder }
+    }
+
+    /// Asks what the contract's agent asks, and gives the chart that it is shown.
+    #[track_caller]
+    pub(crate) fn chart(&self, chart_type: &str) -> Value {
+        let mcp = Mcp::new(self.server.http(), "/mcp");
+        let found =
+            mcp.call("search_filters", &json!({ "category": "uat", "query": "Cluj", "limit": 5 }));
+        let found = found.success();
+        let pick = found.get("bestMatch").unwrap_or(&found["results"][0]).clone();
+        let education = json!({ "category": "functional_classification", "query": "educație" });
+        let chapter = mcp.call("search_filters", &education).success()["bestMatch"].clone();
+        let mut filter = json!({
+            "report_period": {
+                "type": "YEAR",
+                "selection": { "interval": { "start": "2020", "end": "2024" } },
+            },
+            "account_category": "ch",
+        });
+        for pick in [&pick, &chapter] {
+            filter[pick["filterKey"].as_str().unwrap()] = json!([pick["filterValue"]]);
+        }
+        let arguments = json!({
+            "title": "Education Spending — Cluj (2020-2024)",
+            "chart_type": chart_type,
+            "series_definitions": [{ "label": "Cluj — Education", "filter": filter }],
+        });
+        mcp.call("generate_chart_data", &arguments).success()
+    }
+}
+
+#[test]
+fn the_commands_of_the_tables_contract_work_as_written() {
+    let demo = Demo::start();
+    let port = demo.server.http().authority().rsplit(':').next().unwrap().to_owned();
+    let answers: Vec<Value> = COMMANDS
+        .iter()
+        .map(|command| {
+            let command = command.replace(":3000/", &format!(":{port}/"));
+            let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            serde_json::from_str(&printed)
+                .unwrap_or_else(|error| panic!("{error}: `{printed}` {complaint}"))
+        })
+        .collect();
+    for (at, answer) in answers.iter().enumerate() {
+        assert_eq!(answer["id"], json!(at + 1), "{answer}");
+        assert_eq!(answer["jsonrpc"], "2.0");
+        assert!(answer.get("error").is_none(), "{answer}");
+    }
+    let [initialized, listed, described, errors, markdown] = answers.as_slice() else {
+        panic!("five answers")
+    };
+    assert_eq!(initialized["result"]["protocolVersion"], "2025-03-26");
+    assert!(initialized["result"]["capabilities"]["tools"].is_object());
+    assert!(initialized["result"]["serverInfo"]["name"].is_string());
+
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["query_table", "describe_schema"]);
+    let filters = &tools[0]["inputSchema"]["properties"]["filters"]["properties"];
+    assert_eq!(filters.as_object().unwrap().keys().collect::<Vec<_>>(), FIELDS);
+    assert_eq!(
+        filters["level"],
+        json!({ "type": "array", "items": { "type": "string", "enum": ["success", "warning", "error"] } })
+    );
+
+    let description = &described["result"]["structuredContent"];
+    let fields: Vec<&String> = description["fields"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, FIELDS);
+    assert_eq!(description["fields"]["level"]["values"], json!(["success", "warning", "error"]));
+
+    let stats = &errors["result"]["structuredContent"];
+    assert_eq!(stats["rows"].as_array().unwrap().len(), 5);
+    let total = stats["total"].clone();
+    assert_eq!(stats["facets"]["level"]["rows"], json!([{ "value": "error", "total": total }]));
+    assert!(stats["facets"]["latency"]["min"].is_number());
+    let text: Value =
+        serde_json::from_str(errors["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(&text, stats);
+
+    let table = markdown["result"]["structuredContent"]["markdown"].as_str().unwrap();
+    assert_eq!(table.lines().count(), 12);
+    assert!(table.lines().skip(2).all(|line| line.contains("ams")), "{table}");
+    assert!(markdown["result"]["structuredContent"].get("rows").is_none());
+}
+
+#[test]
+fn every_family_is_played() {
+    let demo = Demo::start();
+    let said = demo.server.stderr();
+    for family in ["documents  ", "tables     ", "names      ", "knowledge  ", "contexts   "] {
+        assert!(said.lines().any(|line| line.starts_with(family)), "{family}: {said}");
+    }
+    let mcp = Mcp::new(demo.server.http(), "/mcp");
+    let line = said.lines().find(|line| line.starts_with("knowledge  ")).unwrap();
+    let (_, base) = line.rsplit_once(' ').unwrap();
+    let question = "how often is a sensor on a three shift line calibrated?";
+    let arguments = json!({ "query": question, "knowledge_base_id": base });
+    let found = mcp.call("search_documents", &arguments).success();
+    assert!(found["results"][0].to_string().contains("every six months"), "{found}");
+
+    let line = said.lines().find(|line| line.starts_with("contexts   ")).unwrap();
+    let (tools, place) = line["contexts   ".len()..].split_once(" at ").unwrap();
+    assert_eq!(tools, "read_manual, search_manual");
+    let (url, key) = place.split_once(" with the key ").unwrap();
+    let path = url.strip_prefix(&demo.server.url("")).unwrap();
+    let agent =
+        Mcp::new(demo.server.http(), path).header("Authorization", &format!("Bearer {key}"));
+    let question = json!({ "query": "two sensors with the same node number", "top_k": 1 });
+    let found = agent.call("search_manual", &question).success();
+    assert_eq!(found["results"][0]["json_path"], "/errors/E204/text", "{found}");
+    let node = agent.call("read_manual", &json!({ "json_path": "/errors/E204/short" })).success();
+    assert_eq!(node["text"], "bus address taken");
+}
+
+#[test]
+fn an_agent_goes_from_a_question_to_a_chart() {
+    let demo = Demo::start();
+    let made = demo.chart("line");
+    assert_eq!((&made["ok"], &made["kind"]), (&json!(true), &json!("chart-data.generated")));
+    let series = &made["data_series"][0];
+    assert_eq!(series["data_points"].as_array().unwrap().len(), 5);
+    assert!(series["statistics"]["sum"].as_f64().unwrap() > 0.0, "{series}");
+
+    let url = made["chart_url"].as_str().unwrap();
+    let path = url.strip_prefix(&demo.server.url("")).unwrap();
+    let page = demo.server.http().get(path);
+    assert_eq!(page.status, 200);
+    assert!(page.text().contains("JUDEȚUL CLUJ"), "the filters are in words");
+
+    let csv = demo.server.http().get(&format!("{path}.csv"));
+    assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert!(csv.text().starts_with("period,Cluj — Education (RON)\r\n2020,"), "{}", csv.text());
+
+    let id = made["chart_id"].as_str().unwrap();
+    let listed = demo.server.http().get("/v1/charts").json();
+    assert_eq!(listed["charts"][0]["id"], id);
+    assert_eq!(listed["charts"][0]["title"], "Education Spending — Cluj (2020-2024)");
+    assert!(demo.server.http().get("/charts").text().contains(id));
+    let gone =
+        demo.server.http().send(&testkit::Request::new("DELETE", &format!("/v1/charts/{id}")));
+    assert_eq!(gone.status, 200);
+    assert_eq!(demo.server.http().get(path).status, 404);
+    assert_eq!(demo.server.http().get("/v1/charts").json(), json!({ "charts": [], "next": null }));
+}

@@ -1,0 +1,83 @@
+//! `dowse kb`: everything that REST can do, on this machine and without a server.
+
+use std::process::Command;
+
+use testkit::Folder;
+
+use crate::test_server::dowse;
+
+/// A data folder and the commands on it.
+struct Fixture(Folder);
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = Folder::new();
+        folder.write("dowse.toml", "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n");
+        Fixture(folder)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = dowse("kb");
+        command.arg("--config").arg(self.0.join("dowse.toml")).args(arguments);
+        command
+    }
+
+    /// Runs a command that must succeed and gives what it printed.
+    #[track_caller]
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+}
+
+#[test]
+fn objects_live_and_die_on_the_command_line() {
+    let fixture = Fixture::new();
+    let base = fixture.run(&["create", "Rules", "--description", "house rules"]);
+    let collection =
+        fixture.run(&["collection", "create", "Rules", "Work", "--clearance", "confidential"]);
+    fixture.0.write("leave.md", "# Leave\n\nAnnual leave is twenty days for everyone.");
+    let file = fixture.0.join("leave.md");
+    let file = file.to_str().unwrap();
+    let added = fixture.run(&["add", "Rules", file, "--collection", "Work"]);
+    let document = added.split_whitespace().next().unwrap();
+    fixture.run(&["add", "Rules", "--text", "Remote work: three days.", "--title", "Remote"]);
+
+    let listed = fixture.run(&["collection", "list", &base]);
+    assert!(listed.contains("confidential") && listed.contains("documents"), "{listed}");
+    let found = fixture.run(&["search", "Rules", "annual leave", "--threshold", "0"]);
+    assert!(found.contains("twenty days"), "{found}");
+    let summary = fixture.run(&["summary", "Rules"]);
+    assert!(summary.contains("2 documents, 2 collections"), "{summary}");
+    assert!(summary.contains("Annual leave is twenty days"), "{summary}");
+
+    fixture.0.write("leave.md", "# Leave\n\nAnnual leave is thirty days now.");
+    fixture.run(&["replace", document, file]);
+    let found = fixture.run(&["search", "Rules", "annual leave", "--threshold", "0"]);
+    assert!(found.contains("thirty days") && !found.contains("twenty"), "{found}");
+    let versions = fixture.run(&["summary", "Rules", "--versions"]);
+    assert!(versions.contains("version 2") && versions.contains("version 1"), "{versions}");
+    let documents = fixture.run(&["documents", &collection]);
+    assert!(documents.contains(document) && documents.contains("ready"), "{documents}");
+    let jobs = fixture.run(&["jobs"]);
+    assert!(jobs.contains("knowledge.add") && jobs.contains("done"), "{jobs}");
+
+    fixture.run(&["update", "Rules", "--name", "Laws", "--public"]);
+    let bases = fixture.run(&["list"]);
+    assert!(bases.contains("Laws") && bases.contains("public"), "{bases}");
+    fixture.run(&["collection", "update", &collection, "--clearance", "internal"]);
+    let listed = fixture.run(&["collection", "list", "Laws"]);
+    assert!(!listed.contains("confidential"), "{listed}");
+    fixture.run(&["remove", document]);
+    assert!(!fixture.run(&["documents", &collection]).contains(document));
+    fixture.run(&["collection", "delete", &collection]);
+    fixture.run(&["delete", "Laws"]);
+    assert!(!fixture.run(&["list"]).contains("Laws"));
+
+    let unknown = fixture.command(&["summary", "Laws"]).output().unwrap();
+    assert!(!unknown.status.success());
+    let told = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(told.contains("no knowledge base is called `Laws`"), "{told}");
+}
