@@ -97,6 +97,7 @@ fn refused_body(error: &BodyError) -> Response {
     let (status, code) = match error {
         BodyError::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, -32600),
         BodyError::BrokeOff => (StatusCode::BAD_REQUEST, -32700),
+        BodyError::NoSpace => (StatusCode::SERVICE_UNAVAILABLE, -32000),
         BodyError::TooLarge { .. } | BodyError::TooManyValues => {
             (StatusCode::PAYLOAD_TOO_LARGE, -32600)
         }
