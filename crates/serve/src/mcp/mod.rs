@@ -14,7 +14,7 @@ mod pipes;
 pub(crate) mod conformance;
 
 pub use cost::list_cost;
-pub use pipes::{StdioError, stdio};
+pub use pipes::{StdioError, session, stdio};
 
 pub(crate) use handler::Visit;
 pub(crate) use http::{serve_handler, serve_post, transport};
