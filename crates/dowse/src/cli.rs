@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::bench_cli::BenchCommand;
 use crate::commands::ContextArgs;
 use crate::kb_cli::KbArgs;
+use crate::log_cli::LogArgs;
 
 /// One search server for AI agents.
 #[derive(Debug, Parser)]
@@ -17,46 +18,6 @@ pub(crate) struct Cli {
     pub(crate) log: LogArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// How the log on stderr looks.
-#[derive(Debug, Args)]
-pub(crate) struct LogArgs {
-    /// Form of the log on stderr
-    #[arg(long, global = true, value_enum, default_value = "human", env = "DOWSE_LOG_FORMAT")]
-    pub(crate) log_format: LogFormat,
-    /// What is logged: `error`, `warn`, `info`, `debug`, or a filter such as `serve=debug`;
-    /// servers log `info` and other commands `warn` unless told otherwise
-    #[arg(long, global = true, env = "DOWSE_LOG")]
-    pub(crate) log: Option<String>,
-    /// Print results and errors alone
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Log more: `-v` also what is done, `-vv` also how
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
-}
-
-impl LogArgs {
-    /// Gives the filter of the log.
-    pub(crate) fn filter(&self, is_server: bool) -> &str {
-        match (&self.log, self.quiet, self.verbose, is_server) {
-            (Some(filter), ..) => filter,
-            (None, true, ..) => "error",
-            (None, false, 0, false) => "warn",
-            (None, false, 0, true) | (None, false, 1, false) => "info",
-            (None, false, ..) => "debug",
-        }
-    }
-}
-
-/// A form of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// Lines for people.
-    Human,
-    /// One JSON object a line.
-    Json,
 }
 
 /// What to do.

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{LogArgs, LogFormat};
+use crate::log_cli::{LogArgs, LogFormat};
 use crate::print;
 
 /// What is kept quiet unless the filter names it: the protocol library writes several lines for

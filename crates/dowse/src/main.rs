@@ -7,6 +7,7 @@ mod bench_cli;
 mod cli;
 mod config;
 mod kb_cli;
+mod log_cli;
 
 mod commands;
 mod wiring;

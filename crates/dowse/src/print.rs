@@ -186,7 +186,7 @@ impl Table {
     /// Adds a row; it has a cell for every name.
     pub(crate) fn row<const N: usize>(&mut self, cells: [Value; N]) {
         debug_assert_eq!(N, self.head.len(), "a cell for every name");
-        self.rows.push(cells.to_vec());
+        self.rows.push(cells.into());
     }
 
     /// Prints the rows as a list of objects, or lined up.

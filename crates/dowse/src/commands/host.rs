@@ -84,7 +84,21 @@ impl control::Host for Host {
             Command::Context(args) => context::hosted(self, typed, &args),
             Command::Status(args) => status::hosted(self, &args),
             Command::Doctor(args) => doctor::hosted(self, &args),
-            _ => bail!("this command is not done by a running server"),
+            Command::Demo(_)
+            | Command::Serve(_)
+            | Command::Mcp(_)
+            | Command::Init(_)
+            | Command::Connect(_)
+            | Command::Backup(_)
+            | Command::Restore(_)
+            | Command::Tables(_)
+            | Command::Extract(_)
+            | Command::Models(_)
+            | Command::Eval(_)
+            | Command::Audit(_)
+            | Command::Bench(_)
+            | Command::Completions(_)
+            | Command::Man(_) => bail!("this command is not done by a running server"),
         }?;
         Ok(outcome.code())
     }

@@ -23,7 +23,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     // Two clients may start this command for the same folders: the second speaks through the first.
     let shared_state = match reach(&config)? {
         Reach::Running(connection) => return connection.mcp(),
-        Reach::Here(shared_state) => shared_state,
+        Reach::Here(shared_state) => *shared_state,
     };
     block_on(async move {
         let shutdown = CancellationToken::new();

@@ -24,7 +24,7 @@ pub(crate) enum Reach {
     /// A process has it open and does what a command asks.
     Running(Connection),
     /// It is open here.
-    Here(SharedState),
+    Here(Box<SharedState>),
 }
 
 /// Gets at the data folder of a configuration.
@@ -40,7 +40,7 @@ pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
         }
         let shared_state = SharedState::open(config)?;
         match shared_state.kept() {
-            Ok(_) => return Ok(Reach::Here(shared_state)),
+            Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
             Err(error) if !is_locked(&error) => return Err(error),
             Err(_) => {}
         }

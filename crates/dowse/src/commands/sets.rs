@@ -28,7 +28,7 @@ pub(super) enum Set {
     /// A process has the data folder open.
     Running(Connection),
     /// It is open here; what lasts has to be kept, since it runs the jobs.
-    Here { shared_state: SharedState, service: Box<Service>, app: Box<::serve::App> },
+    Here { shared_state: Box<SharedState>, service: Box<Service>, app: Box<::serve::App> },
 }
 
 /// What a command needs of the data.

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
         Reach::Running(connection) => {
             return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
         }
-        Reach::Here(shared_state) => shared_state,
+        Reach::Here(shared_state) => *shared_state,
     };
     let session = Session {
         service: contexts_service(&config, &shared_state)?,

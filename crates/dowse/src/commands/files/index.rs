@@ -79,6 +79,11 @@ fn index_roots(
 ) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
     for root in roots {
+        // A job that runs already may have passed a file by before it changed: what is there when
+        // the command is typed is found when it ends.
+        if shared_state.kept()?.queue.active(::files::INDEX_JOB, root)?.is_some() {
+            follow(service, root, false)?;
+        }
         let indexed = follow(service, root, args.full)?;
         if !is_json {
             print::line(done(root, &indexed));
@@ -102,14 +107,7 @@ fn index_roots(
         }));
     }
     // Words can be searched only when the engine has them; one that does not answer is no success.
-    let engine = shared_state.kept()?.store.engine();
-    if let Err(error) = engine.reach() {
-        return Err(anyhow::Error::from(error).context(format!(
-            "what was read is kept, but the engine `{}` does not answer: nothing can be searched\n\
-             hint: `dowse doctor` says more; indexing goes on by itself when it answers",
-            engine.name()
-        )));
-    }
+    ensure_engine(shared_state)?;
     let vectors = if args.no_vectors {
         json!("left to the server")
     } else {
@@ -119,6 +117,18 @@ fn index_roots(
         print::json(&json!({ "roots": reports, "vectors": vectors }))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Fails when an engine elsewhere does not answer.
+pub(super) fn ensure_engine(shared_state: &SharedState) -> anyhow::Result<()> {
+    let engine = shared_state.kept()?.store.engine();
+    let name = engine.name();
+    engine.reach().with_context(|| {
+        format!(
+            "the engine `{name}` does not answer: what was read is kept, but cannot be searched\n\
+             hint: `dowse doctor` says more; it catches up by itself when it answers"
+        )
+    })
 }
 
 /// Waits until every passage has its vector; says so where there is no model.
@@ -199,7 +209,7 @@ fn follow(service: &Service, root: &str, full: bool) -> anyhow::Result<Indexed> 
 
 fn done(root: &str, indexed: &Indexed) -> String {
     format!(
-        "{root}: {} indexed, {} unchanged or skipped, {} removed in {}",
+        "{root}: {} indexed, {} skipped, {} removed in {}",
         indexed.indexed,
         indexed.skipped,
         indexed.removed,

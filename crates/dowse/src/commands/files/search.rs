@@ -14,6 +14,7 @@ use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, served};
 use crate::control::Typed;
 use crate::print;
+use crate::wiring::SharedState;
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -52,7 +53,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
                      hint: it is of another version; restart it",
                 )?
             }
-            Set::Here { service, .. } => answer_of(&service, args, None)?,
+            Set::Here { service, shared_state, .. } => {
+                answer_of(&shared_state, &service, args, None)?
+            }
         };
         answer = Some(match answer {
             None => more,
@@ -68,10 +71,11 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
     let service = app.files.as_ref().context(super::open::NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
-    show(&answer_of(service, args, roots)?, args.json || typed.is_json)
+    show(&answer_of(&host.shared_state, service, args, roots)?, args.json || typed.is_json)
 }
 
 fn answer_of(
+    shared_state: &SharedState,
     service: &Service,
     args: &SearchArgs,
     roots: Option<Vec<String>>,
@@ -88,6 +92,7 @@ fn answer_of(
     };
     let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT))?;
     if found.items.is_empty() {
+        super::index::ensure_engine(shared_state)?;
         let outcomes = service.outcomes(&caller)?;
         let has_files = outcomes.iter().any(|root| !root.counts.is_empty());
         let roots = service.roots(&caller);

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         Reach::Running(connection) => {
             return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
         }
-        Reach::Here(shared_state) => shared_state,
+        Reach::Here(shared_state) => *shared_state,
     };
     let session = Session {
         service: knowledge_service(&config, &shared_state)?,
