@@ -15,7 +15,8 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
         args.file.is_file(),
         "`{shown}` is not a file\nhint: name a file; `dowse index FOLDER` takes in a folder"
     );
-    let (document, warnings) = pool.extract_file(&args.file, &Caps::standard());
+    let (document, warnings) =
+        pool.extract_file(&args.file, &args.file.to_string_lossy(), &Caps::standard());
     if args.json {
         let value = json!({ "document": document, "warnings": warnings });
         print::line(serde_json::to_string_pretty(&value).context("the text is no JSON")?);
