@@ -11,7 +11,7 @@ mod http;
 mod pipes;
 
 pub use cost::list_cost;
-pub use pipes::{StdioError, stdio};
+pub use pipes::{StdioError, session, stdio};
 
 pub use handler::Visit;
 pub use http::{prepare, transport};
