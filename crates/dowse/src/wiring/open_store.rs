@@ -208,8 +208,8 @@ mod tests {
             Err(error) => format!("{error:#}"),
         };
         assert!(shown(&section, None).contains("`DOWSE_POSTGRES_URL`"));
-        let hidden = shown(&section, Some("postgres://u:secret@h/d"));
-        assert!(hidden.contains("dowse") && !hidden.contains("secret"), "{hidden}");
+        let hidden = shown(&section, Some("postgres://u:pass-word@h/d"));
+        assert!(hidden.contains("dowse") && !hidden.contains("pass-word"), "{hidden}");
         section.postgres.url = Some("postgres://u@h/d".to_owned());
         assert!(shown(&section, None).contains("PostgresConfig"));
     }
