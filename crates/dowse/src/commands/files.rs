@@ -194,9 +194,9 @@ pub(super) fn open_file(args: &OpenArgs) -> anyhow::Result<()> {
     let request = ::files::PreviewRequest {
         path: path.to_owned(),
         pointer: args.pointer.clone(),
-        offset: None,
         before: args.before,
         after: args.after,
+        ..::files::PreviewRequest::default()
     };
     let preview = service.preview(&Caller::local_admin(), &request)?;
     print::note(format!("{} ({})", preview.path, preview.pointer));

@@ -13,7 +13,7 @@ mod pipes;
 #[cfg(feature = "conformance")]
 pub(crate) mod conformance;
 
-pub use cost::list_cost;
+pub use cost::{list_cost, list_estimate};
 pub use pipes::{StdioError, stdio};
 
 pub(crate) use handler::Visit;
