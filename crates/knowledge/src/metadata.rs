@@ -137,12 +137,12 @@ impl Service {
 
 impl Condition {
     /// Tells whether the metadata of a document fits.
-    pub fn holds(&self, metadata: &Value) -> bool {
+    pub(crate) fn holds(&self, metadata: &Value) -> bool {
         let field = metadata.get(&self.field).unwrap_or(&Value::Null);
         let values: Vec<&Value> = match field {
             Value::Array(elements) => elements.iter().collect(),
             Value::Null => Vec::new(),
-            one => vec![one],
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![field],
         };
         match &self.test {
             Test::AnyOf(wanted) => {
@@ -229,7 +229,11 @@ fn count(counted: &mut BTreeMap<String, Counts>, metadata: &Value) {
         counts.n_documents += 1;
         let elements = match value {
             Value::Array(elements) => elements.as_slice(),
-            one => std::slice::from_ref(one),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => std::slice::from_ref(value),
         };
         elements.iter().for_each(|element| counts.add(element));
     }

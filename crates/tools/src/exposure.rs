@@ -60,7 +60,7 @@ impl Exposure {
 
     /// Gives a name that is in a list and is no tool: a misspelt one would hide a tool, or show
     /// one, in silence.
-    pub fn unknown<'a>(&'a self, is_tool: impl Fn(&str) -> bool) -> Option<&'a str> {
+    pub fn unknown(&self, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
         let lists = self.everywhere.iter().chain(self.by_key.values());
         lists.flat_map(ToolNames::all).find(|name| !is_tool(name)).map(String::as_str)
     }

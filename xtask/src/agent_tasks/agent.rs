@@ -106,7 +106,9 @@ fn corrected(arguments: &Value, error: &str) -> Option<Value> {
     let argument = details["argument"].as_str()?;
     let allowed = match &details["allowed"] {
         Value::Array(allowed) => allowed.first()?.clone(),
-        _ => return None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            return None;
+        }
     };
     let allowed = allowed.get("id").cloned().unwrap_or(allowed);
     let mut corrected = arguments.clone();

@@ -107,7 +107,7 @@ pub(super) fn sentences(data: &Path) -> anyhow::Result<Vec<Sentence>> {
         let Some(line) = line.max_by_key(|line| line.chars().count()) else { continue };
         // Words that follow each other, so that they can be found again in what is shown.
         let words: Vec<&str> = line.split_whitespace().collect();
-        let window = words.windows(WORDS).find(|window| window.iter().all(|word| is_plain(&word)));
+        let window = words.windows(WORDS).find(|window| window.iter().all(&is_plain));
         let Some(window) = window else { continue };
         sentences.push(Sentence { words: window.join(" "), line: line.to_owned(), path });
     }

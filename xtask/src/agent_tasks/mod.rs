@@ -13,6 +13,7 @@ mod facts;
 mod folder;
 mod peers;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -78,7 +79,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         }
     }
     demo.stop();
-    print(&played, &lists, &answers);
+    print(&played, &lists, &answers)?;
     if let Some(file) = &arguments.json {
         fs_err::write(file, serde_json::to_string_pretty(&written(&played, &lists, &answers))?)?;
     }
@@ -98,8 +99,7 @@ pub(crate) fn answer_tokens(arguments: &[&str]) -> anyhow::Result<()> {
     let mut mcp = Mcp::new(demo.http(), "/mcp");
     let answers = answers::of_every_tool(&mut mcp, &folder.join("demo/world"))?;
     demo.stop();
-    print(&[], &[], &answers);
-    Ok(())
+    print(&[], &[], &answers)
 }
 
 fn start_demo(binary: &std::path::Path, folder: &Folder) -> Server {
@@ -154,41 +154,46 @@ impl Played {
     }
 }
 
-fn print(played: &[Played], lists: &[(String, usize)], answers: &[answers::Typical]) {
+fn print(
+    played: &[Played],
+    lists: &[(String, usize)],
+    answers: &[answers::Typical],
+) -> anyhow::Result<()> {
+    let mut lines = Vec::new();
     if !played.is_empty() {
-        println!("| server | task | calls | refused | tokens | success |");
-        println!("|---|---|---:|---:|---:|---|");
-        for one in played {
+        lines.push("| server | task | calls | refused | tokens | success |".to_owned());
+        lines.push("|---|---|---:|---:|---:|---|".to_owned());
+        lines.extend(played.iter().map(|one| {
             let Tally { calls, refused, tokens } = one.tally;
-            println!(
-                "| {} | {} | {calls} | {refused} | {tokens} | {} |",
-                one.server,
-                one.task,
-                one.told()
-            );
-        }
-        println!(
-            "\n| server | tasks | succeeded | calls | refused | tokens | tokens of `tools/list` |"
-        );
-        println!("|---|---:|---:|---:|---:|---:|---:|");
-        for (server, list) in lists {
+            let (server, task, told) = (&one.server, &one.task, one.told());
+            format!("| {server} | {task} | {calls} | {refused} | {tokens} | {told} |")
+        }));
+        let totals = "| server | tasks | succeeded | calls | refused | tokens | `tools/list` |";
+        lines.extend([String::new(), totals.to_owned()]);
+        lines.push("|---|---:|---:|---:|---:|---:|---:|".to_owned());
+        lines.extend(lists.iter().map(|(server, list)| {
             let of = || played.iter().filter(|one| one.server == *server);
-            println!(
+            let sum =
+                |of_tally: fn(&Tally) -> usize| of().map(|one| of_tally(&one.tally)).sum::<usize>();
+            format!(
                 "| {server} | {} | {} | {} | {} | {} | {list} |",
                 of().count(),
                 of().filter(|one| one.is_success()).count(),
-                of().map(|one| one.tally.calls).sum::<usize>(),
-                of().map(|one| one.tally.refused).sum::<usize>(),
-                of().map(|one| one.tally.tokens).sum::<usize>(),
-            );
-        }
-        println!();
+                sum(|tally| tally.calls),
+                sum(|tally| tally.refused),
+                sum(|tally| tally.tokens),
+            )
+        }));
+        lines.push(String::new());
     }
-    println!("| tool | call | tokens of the answer |");
-    println!("|---|---|---:|");
-    for answers::Typical { tool, arguments, tokens } in answers {
-        println!("| `{tool}` | `{arguments}` | {tokens} |");
-    }
+    lines.push("| tool | call | tokens of the answer |".to_owned());
+    lines.push("|---|---|---:|".to_owned());
+    lines.extend(answers.iter().map(|answers::Typical { tool, arguments, tokens }| {
+        format!("| `{tool}` | `{arguments}` | {tokens} |")
+    }));
+    lines.push(String::new());
+    std::io::stdout().write_all(lines.join("\n").as_bytes())?;
+    Ok(())
 }
 
 fn written(played: &[Played], lists: &[(String, usize)], answers: &[answers::Typical]) -> Value {

@@ -22,7 +22,7 @@ pub fn list_cost(registry: &Registry, caller: &Caller) -> Vec<(String, usize)> {
 }
 
 /// Gives the same as [`list_cost`], estimated without a vocabulary.
-pub fn list_estimate(registry: &Registry, caller: &Caller) -> Vec<(String, usize)> {
+pub(crate) fn list_estimate(registry: &Registry, caller: &Caller) -> Vec<(String, usize)> {
     cost(registry, caller, text::count_tokens)
 }
 

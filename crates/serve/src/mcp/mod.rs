@@ -13,7 +13,8 @@ mod pipes;
 #[cfg(feature = "conformance")]
 pub(crate) mod conformance;
 
-pub use cost::{list_cost, list_estimate};
+pub use cost::list_cost;
+pub(crate) use cost::list_estimate;
 pub use pipes::{StdioError, stdio};
 
 pub(crate) use handler::Visit;

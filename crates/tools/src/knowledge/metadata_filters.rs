@@ -83,7 +83,9 @@ pub(super) fn check_fields(
 fn listed(operand: &Value) -> Vec<Value> {
     match operand {
         Value::Array(values) => values.clone(),
-        one => vec![one.clone()],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            vec![operand.clone()]
+        }
     }
 }
 
