@@ -22,6 +22,7 @@ mod slots;
 
 mod api;
 mod console;
+pub mod front;
 mod http;
 mod mcp;
 mod pages;

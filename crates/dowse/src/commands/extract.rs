@@ -11,7 +11,8 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     let pool = Pool::new(PoolConfig::this_executable()?);
     let metadata = fs_err::metadata(&args.file)?;
     anyhow::ensure!(metadata.is_file(), "`{}` is not a file", args.file.display());
-    let (document, warnings) = pool.extract_file(&args.file, &Caps::standard());
+    let (document, warnings) =
+        pool.extract_file(&args.file, &args.file.to_string_lossy(), &Caps::standard());
     if args.json {
         let value = json!({ "document": document, "warnings": warnings });
         print::line(serde_json::to_string_pretty(&value).context("the text is no JSON")?);

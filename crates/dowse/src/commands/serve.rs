@@ -66,6 +66,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
+        #[cfg(feature = "conformance")]
+        ::serve::front::run_with(
+            listener,
+            shared,
+            shutdown,
+            Arc::new(conformance::Session::default()),
+        )
+        .await?;
+        #[cfg(not(feature = "conformance"))]
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })

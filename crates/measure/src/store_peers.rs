@@ -7,22 +7,32 @@ use std::time::Instant;
 
 use model::Report;
 use rusqlite::{Connection, params};
+use store::bench::{DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT, percentiles};
 
-use super::machine::percentiles;
-use super::material::{DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT};
-use crate::Result;
+/// Questions for FTS5, which takes long for each at a million passages.
+const N_QUESTIONS: usize = 50;
 
 /// The flat scan is measured up to this many vectors: more would fill memory with floats.
 const MAX_FLAT_SCAN: usize = 200_000;
 
-/// Measures FTS5 over the same passages and questions.
-pub(super) fn fts5(
+/// Measures FTS5 and numpy, one after the other.
+pub(crate) fn measure(
     report: &mut Report,
     material: &Material,
     folder: &Path,
     n_passages: usize,
-    n_questions: usize,
-) -> Result<()> {
+) -> std::io::Result<()> {
+    fts5(report, material, folder, n_passages).map_err(std::io::Error::other)?;
+    numpy(report, material, folder, n_passages)
+}
+
+/// Measures FTS5 over the same passages and questions.
+fn fts5(
+    report: &mut Report,
+    material: &Material,
+    folder: &Path,
+    n_passages: usize,
+) -> rusqlite::Result<()> {
     let mut connection = Connection::open(folder.join("fts5.sqlite"))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.execute_batch("CREATE VIRTUAL TABLE texts USING fts5 (text)")?;
@@ -52,7 +62,7 @@ pub(super) fn fts5(
     );
     let mut statement = connection
         .prepare("SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT 100")?;
-    let (p50, p99) = percentiles(n_questions, |question_idx| {
+    let (p50, p99) = percentiles(N_QUESTIONS, |question_idx| {
         let question: Vec<String> = material
             .question(question_idx)
             .split_whitespace()
@@ -68,13 +78,13 @@ pub(super) fn fts5(
 }
 
 /// Measures a flat scan in numpy, where there is one.
-pub(super) fn numpy(
+fn numpy(
     report: &mut Report,
     material: &Material,
     folder: &Path,
     n_vectors: usize,
-) -> Result<()> {
-    let python = std::env::var("DOWSE_BENCH_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+) -> std::io::Result<()> {
+    let python = crate::python();
     let has_numpy = Command::new(&python)
         .args(["-c", "import numpy"])
         .stdout(Stdio::null())

@@ -6,72 +6,71 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use infer::bench::{BenchRequest, Outcome, Peer, PeerFigures};
 use model::Deadline;
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
-
 /// How often the running program is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-const PROGRAM: &str = include_str!("reference.py");
+const PROGRAM: &str = include_str!("onnxruntime.py");
 
-/// What the program is asked to do.
+/// What the program reads.
 #[derive(Serialize)]
-pub(super) struct BenchRequest {
-    pub(super) threads: usize,
-    pub(super) repeats: usize,
-    /// Texts whose vectors are wanted.
-    pub(super) texts: Vec<Vec<u32>>,
-    /// Batches to be timed, by name; in the order of the lengths.
-    #[serde(serialize_with = "as_map")]
-    pub(super) batches: Vec<(String, Vec<Vec<u32>>)>,
+struct Asked<'a> {
+    threads: usize,
+    repeats: usize,
+    texts: &'a [Vec<u32>],
+    batches: BTreeMap<&'a str, &'a [Vec<u32>]>,
 }
 
-/// What it found.
+/// What it writes.
 #[derive(Deserialize)]
-pub(super) struct Answer {
+struct Answer {
     versions: BTreeMap<String, String>,
-    pub(super) vectors: Vec<Vec<f32>>,
-    pub(super) f32: BTreeMap<String, f64>,
+    vectors: Vec<Vec<f32>>,
+    f32: BTreeMap<String, f64>,
     #[serde(default)]
-    pub(super) int8: BTreeMap<String, f64>,
+    int8: BTreeMap<String, f64>,
     #[serde(default)]
-    pub(super) int8_vectors: Vec<Vec<f32>>,
+    int8_vectors: Vec<Vec<f32>>,
 }
 
-impl Answer {
-    pub(super) fn version(&self) -> &str {
-        self.versions.get("onnxruntime").map_or("", String::as_str)
+/// Python's `onnxruntime`.
+pub(crate) struct OnnxRuntime;
+
+impl Peer for OnnxRuntime {
+    fn run(
+        &self,
+        container: &Path,
+        request: &BenchRequest,
+        deadline: &Deadline,
+    ) -> infer::Result<Outcome> {
+        Ok(run(container, request, deadline)?)
     }
 }
 
-/// How the comparison ended.
-pub(super) enum Outcome {
-    /// With figures.
-    Answered(Answer),
-    /// Without, for a reason.
-    Skipped {
-        /// The reason.
-        why: String,
-    },
-}
-
 /// Runs the program; everything that goes wrong with it is a reason, not an error.
-pub(super) fn run(container: &Path, asked: &BenchRequest, deadline: &Deadline) -> Result<Outcome> {
+fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io::Result<Outcome> {
     let skipped = |why: &str| Ok(Outcome::Skipped { why: why.to_owned() });
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("reference.py");
     let source = folder.path().join("asked.json");
     let target = folder.path().join("answer.json");
     fs_err::write(&program, PROGRAM)?;
-    fs_err::write(&source, serde_json::to_vec(asked).expect("numbers and names"))?;
-    let child = Command::new("python3")
+    let asked = Asked {
+        threads: request.threads,
+        repeats: request.repeats,
+        texts: &request.texts,
+        batches: request.batches.iter().map(|(name, ids)| (&name[..], &ids[..])).collect(),
+    };
+    fs_err::write(&source, serde_json::to_vec(&asked)?)?;
+    let child = Command::new(crate::python())
         .args([program.as_os_str(), container.as_os_str(), source.as_os_str(), target.as_os_str()])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let Ok(mut child) = child else { return skipped("`python3` is not there") };
+    let Ok(mut child) = child else { return skipped("Python is not there") };
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -87,15 +86,15 @@ pub(super) fn run(container: &Path, asked: &BenchRequest, deadline: &Deadline) -
     if !status.success() {
         return skipped("python3 has no `onnx`, `onnxruntime` and `numpy`: `pip install` them");
     }
-    match serde_json::from_slice(&fs_err::read(&target)?) {
-        Ok(answer) => Ok(Outcome::Answered(answer)),
-        Err(_) => skipped("its answer could not be read"),
-    }
-}
-
-fn as_map<S: serde::Serializer>(
-    batches: &[(String, Vec<Vec<u32>>)],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(batches.iter().map(|(name, texts)| (name, texts)))
+    let Ok(answer) = serde_json::from_slice::<Answer>(&fs_err::read(&target)?) else {
+        return skipped("its answer could not be read");
+    };
+    Ok(Outcome::Answered(PeerFigures {
+        engine: "onnxruntime".to_owned(),
+        version: answer.versions.get("onnxruntime").cloned().unwrap_or_default(),
+        vectors: answer.vectors,
+        f32: answer.f32,
+        int8: answer.int8,
+        int8_vectors: answer.int8_vectors,
+    }))
 }
