@@ -12,7 +12,7 @@ mod pipes;
 
 pub use cost::list_cost;
 pub(crate) use cost::list_estimate;
-pub use pipes::{StdioError, stdio};
+pub use pipes::{StdioError, session, stdio};
 
 pub use handler::Visit;
 pub use http::{prepare, transport};

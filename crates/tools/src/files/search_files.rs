@@ -183,16 +183,15 @@ impl Tool for SearchFiles {
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
         let has_more = n_kept < n_items || found.pagination.has_more;
-        if has_more && is_too_far && offset == 0 {
+        let ends_here = has_more && is_too_far && offset == 0;
+        let mut ended = Vec::new();
+        if ends_here {
             let message = format!(
                 "{} files were given and more match: narrow the query or add filters to see them",
-                given.map_or(0, |given| given.len()) + n_kept
+                given.as_ref().map_or(0, Cursor::len) + n_kept
             );
-            return Ok(Answer::new(value)
-                .with_n_results(n_kept)
-                .with_warnings(&[Warning::new("walk_too_long", message)]));
-        }
-        if has_more {
+            ended.push(Warning::new("walk_too_long", message));
+        } else if has_more {
             let shown = found.items.iter().take(n_kept).map(|item| item.path.as_str());
             value["pagination"]["next"] = match (given, offset) {
                 (Some(given), _) => json!(given.with(shown).encode()),
@@ -200,7 +199,7 @@ impl Tool for SearchFiles {
                 (None, offset) => json!((offset + n_kept).to_string()),
             };
         }
-        let mut answer = Answer::new(value).with_n_results(n_kept);
+        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, item) in found.items.iter().take(n_kept).enumerate() {
             answer = answer.with_around(item.around.at(format!("/items/{idx}/snippet")));
         }
