@@ -96,7 +96,7 @@ pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::check_documents;
 pub use sqlite::{SqliteCatalogue, restore};
-pub use store::{Finding, Repair, Store};
+pub use store::{Finding, Repair, Store, Surroundings};
 pub use transfer::{Copied, copy, export, import};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 

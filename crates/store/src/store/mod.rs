@@ -6,6 +6,7 @@
 
 mod maintenance;
 mod opening;
+mod surroundings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::{
 };
 
 pub use maintenance::{Finding, Repair};
+pub use surroundings::Surroundings;
 
 /// Keeps passages and finds them again: a catalogue and an engine.
 ///
