@@ -5,6 +5,7 @@ pub(crate) mod body;
 mod paging;
 mod rest;
 
+mod audit;
 mod call;
 mod charts;
 mod chat;
@@ -34,6 +35,7 @@ pub(crate) fn routes() -> Router<HttpState> {
         .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(call::routes())
+        .merge(audit::routes())
         .merge(charts::routes())
         .merge(exports::routes())
         .merge(chat::routes())
