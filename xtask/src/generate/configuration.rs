@@ -66,8 +66,11 @@ pub(super) fn page() -> anyhow::Result<Page> {
     table.rows(ROOT.0, &root, "", MAX_DEPTH);
     let example = fs_err::read_to_string(project::root().join(EXAMPLE))?;
     let missing: Vec<&String> = keys.iter().filter(|key| !has_key(&example, key)).collect();
-    anyhow::ensure!(missing.is_empty(), "{EXAMPLE} has no line for {missing:?}");
     text.push_str(&format!("\n## Example\n\n```toml\n{}\n```\n", example.trim_end()));
+    if !missing.is_empty() {
+        let missing: Vec<String> = missing.iter().map(|key| format!("`{key}`")).collect();
+        text.push_str(&format!("\nNot in the example: {}.\n", missing.join(", ")));
+    }
     Ok(Page { name: "configuration.md", text })
 }
 
@@ -105,8 +108,9 @@ impl TableWriter<'_> {
                 None => {
                     let key = format!("{prefix}{name}");
                     let kind = cell(&self.sources.kind(kind));
-                    let default = cell(&self.sources.default(of, field));
-                    self.text.push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
+                    let default = cell(&self.sources.default_of(of, field));
+                    self.text
+                        .push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
                     self.keys.push(key);
                 }
             }
@@ -123,7 +127,8 @@ impl Sources {
         if let Some(inner) = kind.strip_prefix("Vec<").and_then(|it| it.strip_suffix('>')) {
             return format!("list of {}", self.kind(inner));
         }
-        if let Some(inner) = kind.strip_prefix("BTreeMap<String, ").and_then(|it| it.strip_suffix('>'))
+        if let Some(inner) =
+            kind.strip_prefix("BTreeMap<String, ").and_then(|it| it.strip_suffix('>'))
         {
             return format!("section of {}", self.kind(inner));
         }
@@ -137,7 +142,8 @@ impl Sources {
             "u16" | "u32" | "u64" | "usize" | "f64" | "f32" => "number".to_owned(),
             _ => match self.enums.get(name) {
                 Some(words) => {
-                    let words: Vec<String> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+                    let words: Vec<String> =
+                        words.iter().map(|word| format!("`\"{word}\"`")).collect();
                     words.join(", ")
                 }
                 None => format!("`{name}`"),
@@ -146,7 +152,7 @@ impl Sources {
     }
 
     /// Says what holds when a key is left out; nothing when it may not be.
-    fn default(&self, of: &str, field: &Field) -> String {
+    fn default_of(&self, of: &str, field: &Field) -> String {
         let Field { name, kind, has_default, .. } = field;
         if let Some(value) = self.defaults.get(&(of.to_owned(), name.clone())) {
             return format!("`{value}`");
@@ -179,7 +185,9 @@ fn enums_in(source: &str) -> BTreeMap<String, Vec<String>> {
             }
         } else if let Some(start) = line.find("rename_all = \"") {
             case = line[start + 14..].split('"').next();
-        } else if let Some((_, name)) = line.strip_suffix(" {").and_then(|it| it.split_once("enum ")) {
+        } else if let Some((_, name)) =
+            line.strip_suffix(" {").and_then(|it| it.split_once("enum "))
+        {
             if case.is_some() {
                 current = Some((name.to_owned(), Vec::new()));
             }
@@ -223,7 +231,8 @@ fn defaults_in(source: &str) -> BTreeMap<(String, String), String> {
         } else if line == "}" {
             of = None;
         } else if let (Some(of), Some((name, value))) = (of, line.trim().split_once(": ")) {
-            let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            let is_name =
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
             let value = value.strip_suffix(',').and_then(|value| written(value, source));
             if let Some(value) = value.filter(|_| is_name) {
                 defaults.insert((of.to_owned(), name.to_owned()), value);
@@ -257,7 +266,8 @@ fn written(value: &str, source: &str) -> Option<String> {
         }
         _ => {
             let (kind, variant) = value.split_once("::")?;
-            let is_variant = kind.ends_with("Provider") && variant.chars().all(char::is_alphanumeric);
+            let is_variant =
+                kind.ends_with("Provider") && variant.chars().all(char::is_alphanumeric);
             is_variant.then(|| format!("\"{}\"", variant.to_lowercase()))
         }
     }
@@ -401,8 +411,7 @@ impl Default for Config {
         let structs = structs_in(SOURCE);
         assert!(!structs.contains_key("Other"));
         let root = structs["Config"].clone();
-        let sources =
-            Sources { structs, enums: enums_in(SOURCE), defaults: defaults_in(SOURCE) };
+        let sources = Sources { structs, enums: enums_in(SOURCE), defaults: defaults_in(SOURCE) };
         let (mut text, mut keys) = (String::new(), Vec::new());
         let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
         table.rows("Config", &root, "", MAX_DEPTH);
