@@ -161,10 +161,10 @@ impl Sources {
             kind if kind.starts_with("Option<") => "none".to_owned(),
             _ if !has_default => "required".to_owned(),
             kind if kind.starts_with("Vec<") => "`[]`".to_owned(),
-            kind if kind.starts_with("BTreeMap<") => "`{}`".to_owned(),
+            "BTreeMap<String, String>" => "`{}`".to_owned(),
             "bool" => "`false`".to_owned(),
             "String" => "`\"\"`".to_owned(),
-            _ => "see the description".to_owned(),
+            _ => "built in".to_owned(),
         }
     }
 }
