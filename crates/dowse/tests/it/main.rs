@@ -31,6 +31,7 @@ mod library;
 mod lists;
 mod meaning;
 mod messages;
+mod openapi;
 mod pictures;
 mod pipes;
 mod private_pieces;

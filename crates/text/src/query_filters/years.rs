@@ -28,13 +28,16 @@ pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
 /// What a pattern of words means, given the present year and the number it holds.
 type Interpretation = fn(i32, i32) -> Range<i32>;
 
+/// Chooses words of a language.
+type WordsOf = fn(&words::Words) -> &'static str;
+
 static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
     let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco|due|tre|quattro|cinque|dois|três|quatro|twee|drie|vijf|dwóch|trzech|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
     let mut patterns: Vec<(Regex, Interpretation)> = Vec::new();
-    let rows: [(fn(&words::Words) -> &'static str, Interpretation); 4] = [
+    let rows: [(WordsOf, Interpretation); 4] = [
         (|words| words.last_years, recent),
         (|words| words.last_year, |now, _| now - 1..now),
         (|words| words.this_year, |now, _| now..now + 1),
