@@ -145,14 +145,16 @@ impl Mounted {
                     format!("the call took longer than {limit} s"),
                 )
             })?;
-            query_table_answer(&response.map_err(|cause| hidden(&cause))?)?
+            let response = response.map_err(|cause| hidden(&cause))?;
+            query_table_answer(handler.schema(), &response)?
         } else {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
         let MountConfig { result_chars, result_tokens, .. } = self.0.config;
         let caps = Budget { chars: result_chars, tokens: result_tokens };
         let shape = &spec.shape;
-        let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
+        let source_text = answer.source_text.as_ref().unwrap_or(&shape.source_text);
+        let outgoing = release(answer.value, source_text, shape.list.as_deref(), &caps);
         Ok(Done { outgoing, links: answer.links })
     }
 }
