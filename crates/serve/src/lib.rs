@@ -22,6 +22,7 @@ mod slots;
 
 mod api;
 mod console;
+pub mod front;
 mod http;
 mod mcp;
 mod pages;
@@ -31,11 +32,11 @@ mod mount;
 pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Shared};
-pub use config::{Network, ServerConfig};
+pub use config::{EndpointConfig, Network, ServerConfig};
 pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};
-pub use mcp::{StdioError, list_cost, stdio};
+pub use mcp::{StdioError, list_cost, session, stdio};
 pub use mount::{MountConfig, table_router};
 pub use slots::{SlotLimits, Slots};

@@ -12,7 +12,8 @@ use retrieve::{EmbedderSource, Retriever};
 use tables::ViewForm;
 use tools::everywhere::{Fetch, Search, Things};
 use tools::files::{
-    FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
+    FilePlaces, IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles,
+    SummarizeResults,
 };
 use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
 use tools::knowledge::{
@@ -69,8 +70,15 @@ impl Families {
             })?)
         })?;
         let views = views(config, tables.as_ref())?;
+        if let Some(service) = filters.clone() {
+            shared_state.away.watch("dimension", move || service.away());
+        }
+        if let Some(service) = tables.clone() {
+            shared_state.away.watch("table", move || service.away());
+        }
         let files = files_service(config, shared_state)?;
         shared_state.files.store(files.clone().map(Arc::new));
+        shared_state.filters.store(filters.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));
@@ -122,6 +130,7 @@ impl Families {
         ];
         if let Some(service) = &self.files {
             tools.push(Box::new(ListRoots::new(service.clone())));
+            tools.push(Box::new(ListFiles::new(service.clone())));
             tools.push(Box::new(SearchFiles::new(service.clone())));
             tools.push(Box::new(OpenFile::new(service.clone())));
             tools.push(Box::new(IndexFolder::new(service.clone())));

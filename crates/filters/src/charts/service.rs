@@ -156,11 +156,7 @@ impl Charts {
         Ok(ChartAnswer {
             ok: true,
             kind: "chart-data.generated",
-            chart_url: format!(
-                "{}/charts/{}",
-                self.base_url.read().trim_end_matches('/'),
-                chart.id
-            ),
+            chart_url: self.url_of(&chart.id),
             chart_id: chart.id,
             data_series: chart.series,
             warnings: chart.warnings,
@@ -172,6 +168,11 @@ impl Charts {
     /// Fails when it does not exist for the caller, or its time is over.
     pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
         self.kept.get(caller, id, self.clock.now())
+    }
+
+    /// Gives the address of a chart's page.
+    pub fn url_of(&self, id: &str) -> String {
+        format!("{}/charts/{id}", self.base_url.read().trim_end_matches('/'))
     }
 
     /// Lists the charts that the caller may see, newest first.

@@ -1,10 +1,11 @@
 //! REST under `/v1`: JSON in and out, errors as `{error: {code, message, details}}`, through the
 //! same door, identity and guard as the tools.
 
-mod body;
+pub(crate) mod body;
 mod paging;
 mod rest;
 
+mod audit;
 mod call;
 mod charts;
 mod chat;
@@ -34,6 +35,7 @@ pub(crate) fn routes() -> Router<HttpState> {
         .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(call::routes())
+        .merge(audit::routes())
         .merge(charts::routes())
         .merge(exports::routes())
         .merge(chat::routes())

@@ -40,11 +40,18 @@ const METHODS: [&str; 9] = [
 
 /// A client with its caller and the tools at the address it came to.
 #[derive(Clone)]
-pub(crate) struct Visit {
+pub struct Visit {
     pub(crate) app: Arc<App>,
     pub(crate) registry: Registry,
     pub(crate) caller: Arc<Caller>,
     pub(crate) request_id: String,
+}
+
+impl Visit {
+    /// The most bytes that the body of a request may have.
+    pub fn body_limit(&self) -> usize {
+        self.app.limits.body_bytes
+    }
 }
 
 impl ServerHandler for Visit {
@@ -58,7 +65,11 @@ impl ServerHandler for Visit {
             .with_server_info(
                 Implementation::new("dowse", env!("CARGO_PKG_VERSION")).with_title("Dowse"),
             )
-            .with_instructions(self.app.instructions.clone())
+            .with_instructions(tools::instructions(
+                &self.app.instructions,
+                &self.registry,
+                &self.caller,
+            ))
     }
 
     async fn list_tools(

@@ -8,9 +8,12 @@ use tables::{
     AggregateRequest, AggregateResponse, Calendar, DEFAULT_GROUPS, MAX_GROUPINGS, MAX_GROUPS,
     MAX_MEASURES, OPS, Schema, Service,
 };
+use text::Budget;
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
+use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -35,18 +38,18 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request = AggregateRequest::from_json(&Value::Object(call.arguments.clone()))
+        let mut arguments = call.arguments.clone();
+        let cursor = arguments.shift_remove("cursor");
+        let begin = position(cursor.as_ref().and_then(Value::as_str))?;
+        let request = AggregateRequest::from_json(&Value::Object(arguments))
             .map_err(|cause| error(&cause))?;
         let mut response = self
             .service
             .aggregate(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
         let table = request.table.as_deref();
-        let (paths, n_hidden) =
-            aggregate_paths(schema_of(&self.service, call.caller, table), &mut response);
-        let mut answer = Answer::of(&to_json(&response))?.with_n_results(response.rows.len());
-        count(&mut answer, n_hidden);
-        Ok(answer.with_source_text(paths))
+        let schema = schema_of(&self.service, call.caller, table);
+        aggregate_answer(schema, &mut response, begin, call.budget)
     }
 }
 
@@ -55,7 +58,7 @@ fn buckets() -> [&'static str; 7] {
 }
 
 /// Writes an answer.
-pub(super) fn to_json(response: &AggregateResponse) -> Value {
+fn to_json(response: &AggregateResponse) -> Value {
     let rows: Vec<Value> = response
         .rows
         .iter()
@@ -87,12 +90,33 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
          time bucket in a zone, or by numeric width. Same filters as query_table. Use this for \
          totals, not pages of rows.",
     )
-    .with_input(input_schema(schemas))
+    .with_input(with_table(input_schema(schemas)))
+    .with_shown_input(input_schema(schemas))
     .with_output(aggregate_output_schema())
-    .with_source_text(&["/rows/*/*"])
-    .with_list("/rows");
+    .with_source_text(&["/rows/*/*"]);
     spec.advice = Some(ADVICE.to_owned());
     spec
+}
+
+/// Writes groups as far as they are within a budget, redacted, from a place on.
+pub(super) fn aggregate_answer(
+    schema: Option<&Schema>,
+    response: &mut AggregateResponse,
+    begin: usize,
+    budget: Budget,
+) -> Result<Answer, ToolError> {
+    let (paths, n_hidden) = aggregate_paths(schema, response);
+    let mut whole = Answer::of(&to_json(response))?;
+    count(&mut whole, n_hidden);
+    let mut value = whole.value;
+    let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let rest: Vec<Value> = rows.into_iter().skip(begin).collect();
+    let n_rest = rest.len();
+    let Filled { mut value, n_kept } = fill(value, "rows", rest, &budget);
+    if n_kept < n_rest {
+        value["next"] = json!((begin + n_kept).to_string());
+    }
+    Ok(Answer::new(value).with_n_results(n_kept).with_source_text(paths))
 }
 
 /// Gives the JSON Schema of the answer.
@@ -104,6 +128,7 @@ pub(super) fn aggregate_output_schema() -> Value {
             "total_groups": { "type": "integer" },
             "total_rows": { "type": "integer" },
             "time_zone": { "type": "string" },
+            "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["rows", "total_groups", "total_rows"],
@@ -156,13 +181,18 @@ pub(super) fn input_schema(schemas: &[&Schema]) -> Value {
                 "items": { "anyOf": [field, group] },
                 "maxItems": MAX_GROUPINGS,
             },
-            "measures": { "type": "array", "items": measure, "maxItems": MAX_MEASURES },
+            "measures": {
+                "type": "array",
+                "items": { "anyOf": [{ "type": "string", "enum": ["count"] }, measure] },
+                "maxItems": MAX_MEASURES,
+            },
             "having": { "type": "object", "description": "{measure: {min, max, …}}" },
             "sort": { "type": "array", "items": sort },
             "limit": {
                 "type": "integer", "minimum": 1, "maximum": MAX_GROUPS, "default": DEFAULT_GROUPS,
             },
             "time_zone": { "type": "string", "description": "IANA zone; default UTC" },
+            "cursor": { "type": "string", "description": "`next` of the answer before" },
         },
         "additionalProperties": false,
     });

@@ -10,6 +10,7 @@ use tables::{AggregateRequest, AggregateResponse, Calendar, Op, Schema, Service}
 
 use super::aggregate_table::input_schema;
 use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, Effect, Link, Spec, Tool, ToolError};
@@ -232,6 +233,10 @@ fn words(schema: Option<&Schema>, request: &AggregateRequest) -> Vec<String> {
 
 fn spec(schemas: &[&Schema]) -> Spec {
     let mut input = input_schema(schemas);
+    // A chart is drawn whole.
+    if let Some(properties) = input["properties"].as_object_mut() {
+        properties.shift_remove("cursor");
+    }
     let text =
         |what: &str| json!({ "type": "string", "maxLength": MAX_TEXT_CHARS, "description": what });
     input["properties"]["title"] = text("the heading");
@@ -249,7 +254,8 @@ fn spec(schemas: &[&Schema]) -> Spec {
         "Draw an aggregate of a table: arguments of aggregate_table, one group_by for the axis and \
          at most one more for the series. Gives a page for people (`chart_url`).",
     )
-    .with_input(input)
+    .with_input(with_table(input.clone()))
+    .with_shown_input(input)
     .with_output(json!({
         "type": "object",
         "properties": {

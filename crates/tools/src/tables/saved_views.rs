@@ -7,11 +7,13 @@ use std::sync::Arc;
 use model::{Caller, Deadline};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use tables::{Schema, Service, View, ViewForm, ViewRequest, query_output_schema};
+use tables::{QueryRequest, Schema, Service, View, ViewForm, ViewRequest, query_output_schema};
+use text::Budget;
 
-use super::aggregate_table::{aggregate_output_schema, to_json};
+use super::aggregate_table::{aggregate_answer, aggregate_output_schema};
 use super::answer::error;
-use super::redaction::{aggregate_paths, count, query_answer};
+use super::query_table::fewer_rows;
+use super::redaction::query_answer;
 use crate::per_caller::PerCaller;
 use crate::{
     Answer, Call, ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, Spec,
@@ -41,7 +43,7 @@ impl Tool for SavedView {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        answer(&self.service, &self.view, call.caller, call.arguments, call.deadline)
+        answer(&self.service, &self.view, call.caller, call.arguments, call.deadline, call.budget)
     }
 }
 
@@ -54,7 +56,6 @@ fn view_spec(view: &View) -> Spec {
         .with_input(view.input_schema())
         .with_output(output)
         .with_source_text(&["/rows/*/*", "/facets/*/rows/*/value", "/did_you_mean/*/suggestions/*"])
-        .with_list("/rows")
 }
 
 /// Asks a view.
@@ -64,6 +65,7 @@ fn answer(
     caller: &Caller,
     values: &Map<String, Value>,
     deadline: &Deadline,
+    budget: Budget,
 ) -> Result<Answer, ToolError> {
     // What is wrong is the value of a parameter: there is no schema to look into.
     let failed = |cause: tables::Error| {
@@ -76,16 +78,40 @@ fn answer(
     match request {
         ViewRequest::Query(request) => {
             let response = service.query(caller, &request, deadline).map_err(failed)?;
-            query_answer(schema, &response)
+            let n_wanted = response.rows.len();
+            let mut n_rows = n_wanted;
+            let mut answer = query_answer(schema, &response)?;
+            while let Some(fewer) = fewer_rows(&mut answer, n_rows, &budget) {
+                n_rows = fewer;
+                let request = QueryRequest { max_rows: Some(n_rows as u64), ..(*request).clone() };
+                let response = service.query(caller, &request, deadline).map_err(failed)?;
+                answer = query_answer(schema, &response)?;
+            }
+            Ok(said_cut(answer, n_rows, n_wanted))
         }
         ViewRequest::Aggregate(request) => {
             let mut response = service.aggregate(caller, &request, deadline).map_err(failed)?;
-            let (paths, n_hidden) = aggregate_paths(schema, &mut response);
-            let mut answer = Answer::of(&to_json(&response))?.with_n_results(response.rows.len());
-            count(&mut answer, n_hidden);
-            Ok(answer.with_source_text(paths))
+            let n_wanted = response.rows.len();
+            let mut answer = aggregate_answer(schema, &mut response, 0, budget)?;
+            if let Value::Object(object) = &mut answer.value {
+                object.shift_remove("next");
+            }
+            let n_rows = answer.n_results as usize;
+            Ok(said_cut(answer, n_rows, n_wanted))
         }
     }
+}
+
+/// A view has no cursor: what did not fit is said.
+fn said_cut(answer: Answer, n_rows: usize, n_wanted: usize) -> Answer {
+    if n_rows == n_wanted {
+        return answer;
+    }
+    let notice = format!(
+        "{n_rows} of {n_wanted} rows are here, since more would not fit one answer: ask with \
+         narrower parameters, or the table itself"
+    );
+    answer.with_notes(vec![notice])
 }
 
 fn may_use(service: &Service, view: &View, caller: &Caller) -> bool {
@@ -98,6 +124,8 @@ fn schema_of<'s>(service: &'s Service, view: &View, caller: &Caller) -> Option<&
 
 const PREFIX: &str = "dowse://views/";
 const JSON: &str = "application/json";
+/// A resource is read whole; its page has its own limits.
+const WHOLE: Budget = Budget { chars: 1_000_000, tokens: 1_000_000 };
 
 /// Views that agents read, at `dowse://views/NAME?PARAMETER=VALUE`.
 pub struct ViewAddresses {
@@ -168,7 +196,7 @@ impl Resources for ViewAddresses {
         let values = values(view, query);
         // The answer is redacted field by field already; as one text it could only lose what the
         // configuration leaves as it is.
-        let answer = answer(&self.service, view, caller, &values, deadline)?;
+        let answer = answer(&self.service, view, caller, &values, deadline, WHOLE)?;
         Ok(Some(ResourceContent {
             mime_type: JSON.to_owned(),
             body: ResourceBody::OwnText(answer.value.to_string()),
