@@ -1,8 +1,7 @@
-//! Proves, against a real Qdrant cluster of three peers, that: the engine keeps every law; nothing
-//! that one namespace sees, scores included, changes by what is written to another in the same
-//! collection; a filter on a field that is not indexed is refused by strict mode; a killed peer
-//! costs no read and no write, and what is there afterwards equals a rebuild; a cluster that is
-//! away is said, and found again without a restart.
+//! Proves, against a real Qdrant, that: the engine keeps every law; and over three peers, that:
+//! nothing that one namespace sees, scores included, changes by what is written to another in the
+//! same collection; a killed peer costs no read and no write, and what is there afterwards equals
+//! a rebuild; a cluster that is away is said, and found again without a restart.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::path::Path;
@@ -44,10 +43,17 @@ fn seen(store: &Store, namespace: &NamespaceId) -> Vec<(String, u32)> {
 }
 
 #[test]
-fn the_engine_keeps_every_law_and_tenants_do_not_see_each_other() {
+fn the_engine_keeps_every_law() {
+    // One peer: the laws are many small writes, and three peers share two cores in CI.
+    let Some(qdrant) = Qdrant::start(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    conformance::check_engine(&open(&qdrant, folder.path(), "laws"));
+}
+
+#[test]
+fn tenants_peers_and_absence_over_three_peers() {
     let Some(mut qdrant) = Qdrant::start(3) else { return };
     let folder = tempfile::tempdir().unwrap();
-    conformance::check_engine(&open(&qdrant, &folder.path().join("laws"), "laws"));
     let store = open(&qdrant, &folder.path().join("tenants"), "tenants");
     tenants_do_not_see_each_other(&store);
     a_killed_peer_costs_nothing(&mut qdrant, &store);
