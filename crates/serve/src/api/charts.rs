@@ -108,8 +108,11 @@ fn summary(base: &str, chart: &ChartSummary) -> Value {
 
 fn charts_of(app: &App) -> Result<&Charts, ToolError> {
     app.charts.as_deref().ok_or_else(|| {
-        ToolError::new(Code::NotFound, "no facts for charts are configured")
-            .with_hint("add a `[charts]` section to the configuration")
+        ToolError::new(
+            Code::NotFound,
+            "there is nothing to chart: no tables and no facts are configured",
+        )
+        .with_hint("add `[[tables]]` or a `[charts]` section to the configuration")
     })
 }
 

@@ -90,10 +90,10 @@ fn write(
     sender: mpsc::Sender<std::io::Result<Bytes>>,
 ) -> Result<Counts, ToolError> {
     let n_redacted = AtomicUsize::new(0);
-    let redact = |text: &str| {
-        let redaction = text::redact(text);
-        n_redacted.fetch_add(redaction.n_pieces, Ordering::Relaxed);
-        (redaction.n_pieces > 0).then_some(redaction.text)
+    let redact = |field: &str, text: &str| {
+        let changed = tools::tables::redacted_cell(field, text);
+        n_redacted.fetch_add(usize::from(changed.is_some()), Ordering::Relaxed);
+        changed
     };
     let mut pieces = Pieces { sender: sender.clone(), piece: Vec::new() };
     let deadline = Deadline::after(DOWNLOAD_LIMIT);
