@@ -25,6 +25,7 @@ mod identity;
 mod kb;
 mod knowledge;
 mod language_model;
+mod law;
 mod library;
 mod meaning;
 mod pictures;
