@@ -44,6 +44,7 @@ impl Source for Contexts {
                         ),
                         position: u32::try_from(result.chunk.char_start).unwrap_or(u32::MAX),
                         snippet: result.chunk.chunk_text,
+                        around: result.around,
                         pointer: Some(result.chunk.json_pointer),
                         score: result.score,
                         explanation: Value::Null,
@@ -108,6 +109,7 @@ impl Source for Contexts {
         });
         Ok(Some(Fetched {
             title: format!("{} {pointer}", table.name),
+            around: node.around(""),
             text: node.text,
             span,
             metadata: json!({ "table_id": table.id, "json_pointer": pointer }),

@@ -1,7 +1,7 @@
 //! Names and codes as a source.
 
 use filters::{SearchRequest, Service};
-use model::{Caller, Deadline};
+use model::{Around, Caller, Deadline};
 use serde_json::json;
 
 use crate::{Fetched, Folding, FoundIn, Hit, Part, Result, Source};
@@ -28,6 +28,7 @@ impl Dimensions {
         let result = reconciliation.entity(caller, &format!("{category}/{value}")).ok()?;
         Some(Fetched {
             title: result.name.clone(),
+            around: Around::default(),
             span: None,
             text: match &result.context {
                 Some(context) => format!("{}\n{context}", result.name),
@@ -73,6 +74,7 @@ impl Source for Dimensions {
                     None => result.name.clone(),
                 },
                 title: result.name,
+                around: Around::default(),
                 pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
                 score: result.score,
                 explanation: json!(result.explanation),

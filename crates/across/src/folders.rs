@@ -49,6 +49,7 @@ impl Source for Folders {
                         thing: item.path.clone(),
                         position: u32::try_from(item.char_start).unwrap_or(u32::MAX),
                         snippet: item.snippet,
+                        around: item.around,
                         pointer: Some(item.pointer),
                         score: Score::new(item.score),
                         explanation: json!(item.explanation),
@@ -83,9 +84,10 @@ impl Source for Folders {
         // Ids of the version before have no position.
         let at = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
         match self.0.text(caller, path, part.offset, at, part.max_chars) {
-            Ok(FileText { text, window, pointer: at_position }) => Ok(Some(Fetched {
+            Ok(FileText { text, window, pointer: at_position, around }) => Ok(Some(Fetched {
                 title: name_of(path),
                 text,
+                around,
                 span: Some(Stretch { start: window.start, end: window.end, total: window.total }),
                 metadata: json!({
                     "path": path,

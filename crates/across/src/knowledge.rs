@@ -1,7 +1,7 @@
 //! Knowledge bases as a source.
 
 use knowledge::{ChunkHit, DocumentText, Service};
-use model::{Caller, Deadline, Warning};
+use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
 
 use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
@@ -90,6 +90,7 @@ impl Source for KnowledgeBases {
                 Fetched {
                     title: document.title,
                     text,
+                    around: Around::default(),
                     span: None,
                     metadata: json!({
                         "knowledge_base_id": document.knowledge_base_id,
@@ -112,11 +113,13 @@ impl Source for KnowledgeBases {
 }
 
 fn hit_of(chunk: ChunkHit) -> Hit {
+    let is_whole = chunk.snippet.trim().is_empty();
     Hit {
+        around: if is_whole { chunk.around } else { chunk.around_snippet },
         thing: chunk.document_id,
         position: chunk.chunk_index,
         title: chunk.title,
-        snippet: if chunk.snippet.trim().is_empty() { chunk.content } else { chunk.snippet },
+        snippet: if is_whole { chunk.content } else { chunk.snippet },
         pointer: Some(chunk.pointer),
         score: chunk.score,
         explanation: json!(chunk.explanation),

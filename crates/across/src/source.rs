@@ -1,6 +1,6 @@
 //! What a family gives to a question over everything.
 
-use model::{Caller, Deadline, Score, Warning};
+use model::{Around, Caller, Deadline, Score, Warning};
 use serde_json::Value;
 
 use crate::Result;
@@ -16,6 +16,8 @@ pub struct Hit {
     pub title: String,
     /// What it says, unredacted.
     pub snippet: String,
+    /// What is around the snippet in its source; it is looked at and never leaves.
+    pub around: Around,
     /// Where in it.
     pub pointer: Option<String>,
     /// Calibrated relevance.
@@ -72,6 +74,8 @@ pub struct Fetched {
     pub title: String,
     /// Its text, unredacted.
     pub text: String,
+    /// What is around the text in its source; it is looked at and never leaves.
+    pub around: Around,
     /// Which part of its text this is; absent where the text is all there is.
     pub span: Option<Stretch>,
     /// What else is known.
@@ -86,6 +90,11 @@ impl Fetched {
             if total <= part.max_chars { 0 } else { at.saturating_sub(part.max_chars / 2) };
         let start = part.offset.unwrap_or(around).min(total);
         let end = (start + part.max_chars).min(total);
+        let n_context = text::REDACTION_CONTEXT_CHARS;
+        let from = start.saturating_sub(n_context);
+        let before: String = self.text.chars().skip(from).take(start - from).collect();
+        let after: String = self.text.chars().skip(end).take(n_context).collect();
+        self.around = Around::new(before, after);
         self.text = self.text.chars().skip(start).take(end - start).collect();
         self.span = Some(Stretch { start, end, total });
         self

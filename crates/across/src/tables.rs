@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Caller, Deadline, Warning};
+use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
 use tables::{FoundValue, Schema, Service, to_markdown};
 
@@ -56,6 +56,7 @@ impl Tables {
                 position: 0,
                 title: schema.name.clone(),
                 snippet: about.clone(),
+                around: Around::default(),
                 pointer: None,
                 score: of_table.score,
                 explanation: json!({
@@ -88,6 +89,7 @@ impl Tables {
                 position: mark_of(&value),
                 title: format!("{}: {field}", schema.name),
                 snippet: format!("{field}: {shown} ({n_rows} rows)"),
+                around: Around::default(),
                 pointer: Some(format!("{}.{field}", schema.name)),
                 score: fit.score,
                 explanation: json!({
@@ -196,6 +198,7 @@ impl Source for Tables {
             Fetched {
                 title,
                 text,
+                around: Around::default(),
                 span: None,
                 metadata: json!({
                     "table": table,

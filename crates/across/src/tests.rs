@@ -45,6 +45,7 @@ impl Source for Fixed {
             position: u32::try_from(idx).unwrap(),
             title: format!("{} {idx}", self.name),
             snippet: (*text).to_owned(),
+            around: model::Around::default(),
             pointer: None,
             score: Score::new(*score),
             explanation: Value::Null,
@@ -71,6 +72,7 @@ impl Source for Fixed {
         Ok(self.hits.iter().find(|(text, _)| *text == wanted).map(|(text, _)| Fetched {
             title: String::new(),
             text: (*text).to_owned(),
+            around: model::Around::default(),
             span: None,
             metadata: Value::Null,
         }))

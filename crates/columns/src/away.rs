@@ -114,6 +114,14 @@ fn said(error: &Error) -> String {
 }
 
 impl Table for ReopeningTable {
+    fn away(&self) -> Option<String> {
+        // Whoever opens the source holds the state: it is not known to be away then.
+        match &*self.state.try_lock()? {
+            State::Open(table) => table.away(),
+            State::Away { reason, .. } => Some(reason.clone()),
+        }
+    }
+
     fn columns(&self) -> Vec<ColumnInfo> {
         match self.table() {
             Ok(table) => table.columns(),

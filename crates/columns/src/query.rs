@@ -37,6 +37,11 @@ pub trait Table: Send + Sync {
     /// [`crate::Error::TimedOut`] when the deadline passes before a database has answered.
     fn load_report(&self, deadline: &Deadline) -> Result<LoadReport>;
 
+    /// Tells why the source cannot be asked now, as far as that is known without asking it.
+    fn away(&self) -> Option<String> {
+        None
+    }
+
     /// Tells why the data may be older than the source, when it may.
     fn staleness(&self) -> Option<String> {
         None

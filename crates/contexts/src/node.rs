@@ -60,14 +60,19 @@ pub struct Node {
 impl Node {
     /// Gives what is around the text, which is at this place of an answer.
     pub fn around(&self, at: &str) -> Around {
-        let name = self.json_pointer.rsplit('/').find(|part| part.parse::<u64>().is_err());
         Around {
             at: at.to_owned(),
-            name: name.map(|name| name.replace("~1", "/").replace("~0", "~")),
+            name: name_of(&self.json_pointer),
             before: self.before.clone(),
             after: self.after.clone(),
         }
     }
+}
+
+/// Gives the name of the member that holds a value, or the list that the value is in.
+pub(crate) fn name_of(json_pointer: &str) -> Option<String> {
+    let name = json_pointer.rsplit('/').find(|part| part.parse::<u64>().is_err())?;
+    Some(name.replace("~1", "/").replace("~0", "~"))
 }
 
 impl Service {

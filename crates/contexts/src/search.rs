@@ -1,6 +1,6 @@
 //! Search through a tool: a question in, chunks with their pointers out.
 
-use model::{Caller, Deadline, Score, Stage, Warning};
+use model::{Around, Caller, Deadline, Score, Stage, Warning};
 use retrieve::{Grouping, Pipeline, Ranked, Request, Scope};
 use serde::Serialize;
 use store::{Filter, Place, TypedObject};
@@ -51,6 +51,9 @@ pub struct ChunkHit {
     pub json_path: String,
     /// The chunk.
     pub chunk: Chunk,
+    /// What the string says around the chunk; it is looked at and never leaves.
+    #[serde(skip)]
+    pub around: Around,
 }
 
 /// What was found.
@@ -231,7 +234,13 @@ impl Service {
             namespace: hit.namespace.to_string(),
             id: hit.passage.to_string(),
         });
+        let surroundings = self.0.store.surroundings(&hit.namespace, &passage)?;
+        let around = Around {
+            name: crate::node::name_of(json_pointer),
+            ..Around::new(surroundings.before, surroundings.after)
+        };
         Ok(Some(ChunkHit {
+            around,
             score: hit.score,
             rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
             json_path: json_path.to_owned(),

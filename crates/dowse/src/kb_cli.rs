@@ -15,6 +15,9 @@ pub(crate) struct KbArgs {
     /// The tenant that owns the knowledge bases
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: KbCommand,
 }

@@ -87,6 +87,8 @@ pub struct FileText {
     pub window: Window,
     /// The place of the character that was asked for.
     pub pointer: String,
+    /// What the file says around the text; it is looked at and never leaves.
+    pub around: Around,
 }
 
 /// Opens a preview.
@@ -167,9 +169,11 @@ pub(crate) fn stretch(
     let start = from.unwrap_or(around).min(total);
     let end = (start + max_chars).min(total);
     let place = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
+    let window = Window { start, end, total };
     Ok(FileText {
         text: text.chars[start..end].iter().collect(),
-        window: Window { start, end, total },
+        around: self::around(&text, &window, ""),
+        window,
         pointer: place.map(|passage| passage.pointer.to_string()).unwrap_or_default(),
     })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ingest::{JobQueue, JobState};
-use model::{Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
+use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
 use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
 use serde::Serialize;
 use store::Filter;
@@ -59,6 +59,9 @@ pub struct FileHit {
     /// Why it was found.
     #[serde(skip)]
     pub explanation: Explanation,
+    /// What the file says around the snippet; it is looked at and never leaves.
+    #[serde(skip)]
+    pub around: Around,
 }
 
 /// Which part of the results is given.
@@ -185,7 +188,16 @@ pub(crate) fn search(
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
+        let surroundings =
+            indexer.config().store.surroundings(&ranked.hit.namespace, &ranked.passage.passage)?;
+        let snippet = &ranked.snippet.span;
+        let around = Around::new(surroundings.before, surroundings.after).of_part(
+            &ranked.passage.passage.text,
+            snippet.start,
+            snippet.end,
+        );
         items.push(FileHit {
+            around,
             ext: ext_of(Path::new(&path)),
             pointer: exact_pointer(indexer, &ranked, start)?,
             snippet: ranked.snippet.text,

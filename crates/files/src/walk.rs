@@ -1,17 +1,22 @@
 //! Walks a root and gives its files to the write path, in a fixed order.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder};
-use ingest::{Counter, Item, ItemContent, Source};
+use ingest::{Counter, Item, ItemContent, OpenFile, Source};
 use model::{DocumentId, ReadOutcome, Timestamp, Warning};
 use serde_json::json;
 
 use crate::index::attribute;
 use crate::{FilesConfig, Root};
+
+/// Files up to this size are read before they wait for an extractor, in bytes; the rest of them
+/// only when it is their turn.
+const MAX_READ_BYTES: u64 = 1 << 20;
 
 /// Which files of a root are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +126,24 @@ impl FileSource {
     }
 }
 
+impl FileSource {
+    /// Reads a small file; a large one goes from the disk to the extractor.
+    fn read(&self, relative: &Path, name: &str) -> std::io::Result<ItemContent> {
+        let file = self.root.open_beneath(relative)?;
+        let n_bytes = file.metadata()?.len();
+        if n_bytes > self.max_file_bytes {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        if n_bytes > MAX_READ_BYTES {
+            let name = name.to_owned();
+            return Ok(ItemContent::File { file: OpenFile::new(file), name });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or_default());
+        file.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
+        Ok(ItemContent::bytes(bytes, name))
+    }
+}
+
 impl Source for FileSource {
     fn next_item(&mut self) -> Option<Result<Item, Warning>> {
         loop {
@@ -147,8 +170,8 @@ impl Source for FileSource {
         let relative = path
             .strip_prefix(&self.root.path)
             .map_err(|error| Warning::new("outside_root", error.to_string()))?;
-        match self.root.read_beneath(relative, self.max_file_bytes) {
-            Ok(bytes) => Ok(ItemContent::bytes(bytes, item.title.clone())),
+        match self.read(relative, &item.title) {
+            Ok(content) => Ok(content),
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
                 let message =
                     format!("it is larger than `files.max_file_bytes`, {}", self.max_file_bytes);

@@ -162,6 +162,17 @@ impl Service {
         Ok(requests.iter().map(|request| self.search(caller, request)).collect())
     }
 
+    /// Lists the dimensions whose source is away, each with the reason: for the operator.
+    pub fn away(&self) -> Vec<(String, String)> {
+        let snapshots = self.shared.loaded.iter().map(|loaded| loaded.snapshot.load());
+        snapshots
+            .filter_map(|snapshot| {
+                let category = snapshot.dimension.config.category.clone();
+                Some((category, snapshot.away.clone()?))
+            })
+            .collect()
+    }
+
     /// Reads sources that changed since they were read, and gives the categories reloaded.
     ///
     /// A source that cannot be read leaves its last good state in use, and answers say so.

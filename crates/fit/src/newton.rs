@@ -22,7 +22,7 @@ const RIDGE: f64 = 1e-3;
 /// Steps of one fit; it ends earlier when nothing moves.
 const N_STEPS: usize = 25;
 /// Off-topic queries of the tuning half with a result over 0.6, at most.
-const OFF_TOPIC_PART: f64 = 0.008;
+const OFF_TOPIC_PART: f64 = 0.004;
 /// The logit of the threshold that this is promised for.
 const THRESHOLD_LOGIT: f64 = 0.405_465;
 

@@ -119,7 +119,10 @@ fn is_related(one: &Dataset, other: &Dataset) -> bool {
     if is_our_own(one) && is_our_own(other) {
         return true;
     }
-    let is_computing = |set: &Dataset| ["adi", "cacm"].contains(&set.corpus_name.as_str());
+    // Abstracts about computing, and an encyclopaedia with articles about it.
+    let is_computing = |set: &Dataset| {
+        ["adi", "cacm"].contains(&set.corpus_name.as_str()) || set.corpus_name.starts_with("xquad")
+    };
     if is_computing(one) && is_computing(other) {
         return true;
     }

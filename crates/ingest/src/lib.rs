@@ -68,7 +68,7 @@ pub use pipeline::{
     Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,
 };
 pub use progress::{Progress, Stage};
-pub use source::{Counter, Item, ItemContent, ListSource, Source};
-pub use terminal::TerminalBar;
+pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
+pub use terminal::{ByteBar, TerminalBar};
 pub use vectors::{VectorDebt, VectorWorker, Vectors};
 pub use watch::{FolderWatch, Noticed};

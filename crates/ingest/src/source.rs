@@ -1,6 +1,7 @@
 //! Where documents come from.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::sync::Arc;
 
 use model::{Attributes, Block, DocumentId, ReadOutcome, Warning};
 
@@ -35,8 +36,13 @@ impl Item {
 /// What a document holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemContent {
-    /// A file on disk, read by the extractor.
-    File(PathBuf),
+    /// An open file, which goes to the extractor without being held in memory.
+    File {
+        /// The file, read from its start.
+        file: OpenFile,
+        /// A file name, which helps where the content leaves a choice.
+        name: String,
+    },
     /// Bytes, whose name helps where the content leaves a choice.
     Bytes {
         /// The bytes.
@@ -50,6 +56,23 @@ pub enum ItemContent {
     Nothing(ReadOutcome, Warning),
 }
 
+/// A file that was opened for reading.
+#[derive(Debug, Clone)]
+pub struct OpenFile(pub(crate) Arc<File>);
+
+impl OpenFile {
+    /// Takes an open file.
+    pub fn new(file: File) -> Self {
+        OpenFile(Arc::new(file))
+    }
+}
+
+impl PartialEq for OpenFile {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl ItemContent {
     /// Takes bytes under a file name.
     pub fn bytes(bytes: impl Into<Vec<u8>>, name: impl Into<String>) -> Self {
@@ -59,7 +82,7 @@ impl ItemContent {
     /// Gives the memory that it takes while it waits.
     pub(crate) fn n_bytes(&self) -> usize {
         match self {
-            ItemContent::File(_) | ItemContent::Nothing(..) => 0,
+            ItemContent::File { .. } | ItemContent::Nothing(..) => 0,
             ItemContent::Bytes { bytes, .. } => bytes.len(),
             ItemContent::Blocks(blocks) => blocks.iter().map(|block| block.text.len()).sum(),
         }

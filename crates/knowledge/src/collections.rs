@@ -72,11 +72,16 @@ impl Service {
             let (received, allowed) = (limits::MAX_COLLECTIONS + 1, limits::MAX_COLLECTIONS);
             return Err(Error::TooLarge { what: "the number of collections", received, allowed });
         }
-        // Together with the base's own row: one that is deleted meanwhile gets no collection.
-        let made = ingest::change_object(&*self.0.catalogue, &base.id, |_: &mut KnowledgeBase| {
-            Ok::<_, Error>(vec![Change::PutIfUnchanged(collection.to_object(0)?)])
-        })?;
-        made.map(|_| collection).ok_or(Error::BaseNotFound)
+        // On the condition that its base is there: one that is deleted meanwhile gets none.
+        let _adding = self.1.adding.lock();
+        let applied = self.0.catalogue.apply(&[
+            Change::Require(ObjectKey::new(KnowledgeBase::KIND, &base.id)),
+            Change::PutIfUnchanged(collection.to_object(0)?),
+        ]);
+        match applied {
+            Err(store::Error::MissingObject { .. }) => Err(Error::BaseNotFound),
+            applied => Ok(applied.map(|_| collection)?),
+        }
     }
 
     /// Lists the collections of a knowledge base that the caller sees, by name.

@@ -1,7 +1,7 @@
 //! Documents: added, replaced, listed, deleted; and their chunks one by one.
 
 use ingest::{Job, bounded, new_id};
-use model::{Caller, PassageId, Pointer, Span};
+use model::{Around, Caller, PassageId, Pointer, Span};
 use serde_json::Value;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
@@ -87,6 +87,8 @@ pub struct Chunk {
     pub index: u32,
     /// The text, unredacted.
     pub text: String,
+    /// What the document says around it; it is looked at and never leaves.
+    pub around: Around,
     /// Where it is in the document's text, in characters.
     pub span: Span,
     /// Where a person finds it.
@@ -158,8 +160,8 @@ impl Service {
         }
     }
 
-    /// Puts contents on disk and writes the rows of their documents together with the row of the
-    /// collection: one that is deleted meanwhile gets no documents.
+    /// Puts contents on disk and writes the rows of their documents, on the condition that the
+    /// collection is there: one that is deleted meanwhile gets no documents.
     fn accept(
         &self,
         collection: &Collection,
@@ -170,11 +172,14 @@ impl Service {
             document.upload = Some(self.stage(new)?);
         }
         let _adding = self.1.adding.lock();
-        self.change_collection(&collection.id, |_| {
-            let rows = documents.iter().map(|document| document.to_object(0));
-            rows.map(|row| Ok(Change::PutIfUnchanged(row?))).collect()
-        })?;
-        Ok(())
+        let mut changes = vec![Change::Require(ObjectKey::new(Collection::KIND, &collection.id))];
+        for document in documents.iter() {
+            changes.push(Change::PutIfUnchanged(document.to_object(0)?));
+        }
+        match self.0.catalogue.apply(&changes) {
+            Err(store::Error::MissingObject { .. }) => Err(Error::NotFound { what: "Collection" }),
+            applied => Ok(applied.map(|_| ())?),
+        }
     }
 
     /// Replaces what a document holds; the old content is found until the job is done.
@@ -281,6 +286,7 @@ impl Service {
         let stored = found.into_iter().flatten().next().ok_or_else(missing)?;
         Ok(Chunk {
             id: id.to_owned(),
+            around: self.around(&collection.namespace(), &stored.passage)?,
             document,
             index: stored.passage.ordinal,
             text: stored.passage.text,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use model::{Caller, Deadline, Explanation, NamespaceId, Score, Stage, Warning};
+use model::{Around, Caller, Deadline, Explanation, NamespaceId, Passage, Score, Stage, Warning};
 use retrieve::{Grouping, Pipeline, Request, Response, Scope};
 use serde::Serialize;
 use store::{Bm25, TypedObject};
@@ -49,6 +49,10 @@ pub struct ChunkHit {
     pub knowledge_base_id: String,
     /// The sentences of the text that fit the question best, unredacted.
     pub snippet: String,
+    /// What the document says around the text; it is looked at and never leaves.
+    pub around: Around,
+    /// The same around the snippet.
+    pub around_snippet: Around,
     /// Where a person finds it.
     pub pointer: String,
     /// What each stage thought.
@@ -283,6 +287,13 @@ impl Service {
         })?)
     }
 
+    /// Gives what a document says around a passage, so that what is private and reaches over an
+    /// edge of it is known.
+    pub(crate) fn around(&self, namespace: &NamespaceId, passage: &Passage) -> Result<Around> {
+        let surroundings = self.0.store.surroundings(namespace, passage)?;
+        Ok(Around::new(surroundings.before, surroundings.after))
+    }
+
     fn results(
         &self,
         collections: &[Collection],
@@ -311,7 +322,13 @@ impl Service {
             // A stage that did not run has no score, whatever it left behind.
             let stages = &mut ranked.hit.explanation.stages;
             stages.retain(|entry| !skipped.contains(&name_of(entry.stage)));
+            let passage = &ranked.passage.passage;
+            let around = self.around(&ranked.hit.namespace, passage)?;
+            let snippet = &ranked.snippet.span;
+            let around_snippet = around.of_part(&passage.text, snippet.start, snippet.end);
             results.push(ChunkHit {
+                around,
+                around_snippet,
                 chunk_id: ranked.hit.passage.to_string(),
                 score: ranked.hit.score,
                 chunk_index: ranked.passage.passage.ordinal,

@@ -12,7 +12,7 @@ use ingest::Progress;
 use model::{Caller, Deadline, TenantId, Timestamp, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{DocumentPage, ObjectPage, TypedObject};
+use store::{Change, DocumentPage, ObjectKey, ObjectPage, TypedObject};
 use text::Analyzer;
 
 use crate::access::Right;
@@ -212,8 +212,21 @@ impl Service {
             n_purges: kept.n_purges + 1,
             ..KeptSummary::empty(collection, kept.generated_at)
         };
-        emptied.save(&*self.0.catalogue)?;
-        Ok(())
+        self.save_summary(&emptied)
+    }
+
+    /// Writes a summary, on the condition that its collection is there.
+    fn save_summary(&self, kept: &KeptSummary) -> Result<()> {
+        let row = kept.to_object(0)?;
+        let changes = [
+            Change::Require(ObjectKey::new(Collection::KIND, &kept.collection_id)),
+            Change::Put(row),
+        ];
+        match self.0.catalogue.apply(&changes) {
+            // The collection was deleted while its summary was being made.
+            Err(store::Error::MissingObject { .. }) => Ok(()),
+            applied => Ok(applied.map(|_| ())?),
+        }
     }
 
     /// Makes the summary of a collection anew.
@@ -282,12 +295,7 @@ impl Service {
             n_purges: n_purges_before,
             ..KeptSummary::empty(&collection, self.0.clock.now())
         };
-        kept.save(&*self.0.catalogue)?;
-        // The collection may have been deleted while its summary was being made.
-        if Collection::load(&*self.0.catalogue, &collection.id)?.is_none() {
-            let key = store::ObjectKey::new(KeptSummary::KIND, &collection.id);
-            self.0.catalogue.apply(&[store::Change::Delete(key)])?;
-        }
+        self.save_summary(&kept)?;
         Ok(json!({ "version": version }))
     }
 

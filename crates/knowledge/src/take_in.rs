@@ -1,11 +1,13 @@
 //! Uploads through the write path: read from disk, cut, written and counted together.
 
 use std::collections::{HashMap, VecDeque};
+use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ingest::{
-    Cut, Gone, Hooks, Item, ItemContent, Pipeline, Prepared, Progress, Source, Target, Unchanged,
+    Cut, Gone, Hooks, Item, ItemContent, OpenFile, Pipeline, Prepared, Progress, Source, Target,
+    Unchanged,
 };
 use model::{Block, BlockKind, DocumentId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
@@ -94,18 +96,7 @@ impl Service {
                 wanted.push((*addition, *prepared));
             }
         }
-        let documents: Vec<store::Document> = wanted
-            .iter()
-            .filter(|(_, prepared)| !prepared.document.passages.is_empty())
-            .map(|(_, prepared)| store::Document {
-                attributes: attributes(&collection),
-                ..prepared.document.clone()
-            })
-            .collect();
-        let upserted = match documents.is_empty() {
-            true => Upserted::default(),
-            false => self.0.store.upsert(&namespace, &documents)?,
-        };
+        let upserted = self.upsert(&collection, &wanted)?;
         let mut gone = vec![];
         let counted = self.change_collection(&collection.id, |current| {
             gone.clear();
@@ -127,7 +118,8 @@ impl Service {
         });
         if let Err(error) = counted {
             // The collection changed or is gone: what was written must not stay behind.
-            let ids: Vec<DocumentId> = documents.into_iter().map(|document| document.id).collect();
+            let ids: Vec<DocumentId> =
+                wanted.iter().map(|(_, prepared)| prepared.document.id.clone()).collect();
             self.0.store.delete(&namespace, &ids)?;
             if matches!(error, Error::NotFound { .. }) {
                 self.forget_uploads(staged());
@@ -141,6 +133,32 @@ impl Service {
         self.forget_uploads(staged());
         self.1.backlog.fewer(&collection.id, batch.len());
         Ok(upserted)
+    }
+
+    /// Writes what has text to the namespace of its collection.
+    fn upsert(
+        &self,
+        collection: &Collection,
+        wanted: &[(&Addition, &Prepared)],
+    ) -> Result<Upserted> {
+        let attributes = attributes(collection);
+        let has_text = |prepared: &&Prepared| !prepared.document.passages.is_empty();
+        let mut documents =
+            wanted.iter().map(|(_, prepared)| *prepared).filter(has_text).peekable();
+        let Some(first) = documents.peek().copied() else { return Ok(Upserted::default()) };
+        let namespace = collection.namespace();
+        // A document that is large comes alone, and is not copied.
+        if wanted.len() == 1 && first.document.attributes == attributes {
+            let document = std::slice::from_ref(&first.document);
+            return Ok(self.0.store.upsert(&namespace, document)?);
+        }
+        let documents: Vec<store::Document> = documents
+            .map(|prepared| store::Document {
+                attributes: attributes.clone(),
+                ..prepared.document.clone()
+            })
+            .collect();
+        Ok(self.0.store.upsert(&namespace, &documents)?)
     }
 }
 
@@ -174,7 +192,8 @@ impl UploadSource {
                 self.service.1.backlog.fewer(&self.collection.id, 1);
                 continue;
             }
-            let item = Item::new(document.store_id(), document.title.as_str());
+            let mut item = Item::new(document.store_id(), document.title.as_str());
+            item.attributes = attributes(&self.collection);
             self.current = Some((addition, document.file_name.is_empty()));
             return Ok(Some(item));
         }
@@ -200,26 +219,32 @@ impl Source for UploadSource {
         let Some((addition, is_text)) = self.current.take() else {
             return Err(Warning::new("unreadable", "the upload was read already"));
         };
-        let bytes = match fs_err::read(self.service.0.uploads.join(&addition.staged)) {
-            Ok(bytes) => bytes,
+        let opened = fs_err::File::open(self.service.0.uploads.join(&addition.staged));
+        let read = opened.and_then(|file| {
+            Ok(match is_text {
+                true => ItemContent::Blocks(paragraphs(file)?),
+                false => {
+                    let (file, _) = file.into_parts();
+                    ItemContent::File { file: OpenFile::new(file), name: addition.name }
+                }
+            })
+        });
+        match read {
+            Ok(content) => Ok(content),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let lost = Warning::new("upload_lost", "the upload is not there any more");
-                return Ok(ItemContent::Nothing(ReadOutcome::Failed, lost));
+                Ok(ItemContent::Nothing(ReadOutcome::Failed, lost))
             }
             Err(error) => {
                 // It may pass: the job is tried again, and the upload stays until then.
                 self.failed = Some(Error::Upload(error));
                 self.current = None;
-                return Ok(ItemContent::Nothing(
+                Ok(ItemContent::Nothing(
                     ReadOutcome::Unreadable,
                     Warning::new("unreadable", "not read: the job is tried again"),
-                ));
+                ))
             }
-        };
-        Ok(match is_text {
-            true => ItemContent::Blocks(paragraphs(&String::from_utf8_lossy(&bytes))),
-            false => ItemContent::Bytes { bytes, name: addition.name },
-        })
+        }
     }
 
     fn n_items(&self) -> Option<usize> {
@@ -320,16 +345,27 @@ fn count(
     }
 }
 
-/// Text that was given as text: blank lines end a paragraph, and each remembers its line.
-fn paragraphs(text: &str) -> Vec<Block> {
+/// Text that was given as text: blank lines end a paragraph, and each remembers its line. It is
+/// read a line at a time, so that a long text is held once.
+fn paragraphs(text: impl Read) -> std::io::Result<Vec<Block>> {
+    let mut text = BufReader::new(text);
     let mut blocks: Vec<Block> = vec![];
     let mut paragraph = String::new();
     let mut first_line = 1;
-    for (line, number) in text.lines().chain([""]).zip(1_u32..) {
+    let mut bytes = vec![];
+    for number in 1_u32.. {
+        bytes.clear();
+        let is_over = text.read_until(b'\n', &mut bytes)? == 0;
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.trim_end_matches('\n');
+        let line = line.strip_suffix('\r').unwrap_or(line);
         if line.trim().is_empty() {
             if !paragraph.is_empty() {
                 let text = std::mem::take(&mut paragraph);
                 blocks.push(Block::new(text, Pointer::Line(first_line), BlockKind::Paragraph));
+            }
+            if is_over {
+                break;
             }
             continue;
         }
@@ -340,7 +376,7 @@ fn paragraphs(text: &str) -> Vec<Block> {
         }
         paragraph.push_str(line);
     }
-    blocks
+    Ok(blocks)
 }
 
 fn first_words(blocks: &[Block]) -> String {

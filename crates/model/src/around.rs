@@ -14,3 +14,26 @@ pub struct Around {
     /// The characters directly after it.
     pub after: String,
 }
+
+impl Around {
+    /// Describes a piece by the text on both sides of it; where it is in an answer is said later.
+    pub fn new(before: impl Into<String>, after: impl Into<String>) -> Self {
+        Around { before: before.into(), after: after.into(), ..Around::default() }
+    }
+
+    /// Gives the same for a string at this place of an answer.
+    pub fn at(&self, place: impl Into<String>) -> Self {
+        Around { at: place.into(), ..self.clone() }
+    }
+
+    /// Gives what is around a part of the piece, which begins and ends at these characters of it.
+    pub fn of_part(&self, piece: &str, start: usize, end: usize) -> Self {
+        let head: String = piece.chars().take(start).collect();
+        let tail: String = piece.chars().skip(end).collect();
+        Around {
+            before: format!("{}{head}", self.before),
+            after: format!("{tail}{}", self.after),
+            ..self.clone()
+        }
+    }
+}

@@ -27,8 +27,8 @@ pub(crate) fn coefficients(kind: EvidenceKind) -> &'static [f64] {
     }
 }
 
-const WORDS: [f64; 13] = [0.5; 13];
+const WORDS: [f64; 15] = [0.5; 15];
 
-const VECTOR: [f64; 16] = [0.5; 16];
+const VECTOR: [f64; 18] = [0.5; 18];
 
-const TOKENS: [f64; 17] = [0.5; 17];
+const TOKENS: [f64; 19] = [0.5; 19];

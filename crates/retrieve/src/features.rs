@@ -26,6 +26,9 @@ pub struct WordFigures {
     pub content: f64,
     /// The part of the query's words that only hold sentences together.
     pub function_share: f64,
+    /// How many passages the namespace has, as ln(1 + n): the more there are, the nearer the
+    /// nearest of them comes by chance.
+    pub ln_passages: f64,
 }
 
 /// All evidence for a pair; what was not gathered is absent.
@@ -86,8 +89,13 @@ impl EvidenceKind {
 /// Deviations beyond these do not count more where the words are missing.
 const MAX_UNCOVERED: f64 = 6.0;
 
-/// What only the query says: it moves the level of all its candidates and never their order.
-const QUERY_NAMES: [&str; 4] = ["one", "ln content", "short", "function_share"];
+/// Beyond this part of function words a query has no subject.
+const MAX_FUNCTION_SHARE: f64 = 0.65;
+
+/// What only the query and the namespace say: it moves the level of all candidates in a namespace
+/// and never their order.
+const QUERY_NAMES: [&str; 6] =
+    ["one", "ln content", "short", "function_share", "function_share over", "ln passages"];
 
 const WORD_NAMES: [&str; 8] = [
     "coverage",
@@ -121,6 +129,8 @@ impl Evidence {
             content,
             1.0 / (1.0 + words.content),
             words.function_share,
+            (words.function_share - MAX_FUNCTION_SHARE).max(0.0),
+            words.ln_passages,
             words.coverage,
             words.bm25_share,
             words.bm25_share * content,

@@ -5,6 +5,7 @@
 //! `golden/ranks.txt` and `golden/statistics.txt` what was reached, to be read as a diff. A
 //! change of either fails: `DOWSE_UPDATE_GOLDEN=1 cargo nextest run -p retrieve --test golden`
 //! writes them anew, and the commit says why.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

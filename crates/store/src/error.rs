@@ -153,6 +153,9 @@ pub enum Error {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The store was closed because the process ends; nothing was written.
+    #[error("the store is closed: the server is stopping; try again when it runs again")]
+    Closed,
     /// The change is in the catalogue, but a derived index could not follow yet.
     ///
     /// Nothing is lost: the next write or the next start catches up.
@@ -208,7 +211,9 @@ pub enum Error {
         reason: String,
     },
     /// An engine elsewhere did not answer in time.
-    #[error("{engine} did not answer a {what} in time")]
+    #[error(
+        "{engine} did not answer a {what} request in time; check the network and the address that `[store]` names"
+    )]
     EngineTimeout {
         /// The engine.
         engine: &'static str,
@@ -216,7 +221,9 @@ pub enum Error {
         what: &'static str,
     },
     /// An engine elsewhere cannot be reached, or is too busy.
-    #[error("{engine} could not do a {what}: {reason}")]
+    #[error(
+        "{engine} cannot be reached for a {what} request: {reason}; check the network and the address that `[store]` names"
+    )]
     EngineUnavailable {
         /// The engine.
         engine: &'static str,

@@ -93,7 +93,7 @@ pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::{SqliteCatalogue, restore};
-pub use store::{Finding, Repair, Store};
+pub use store::{Finding, Repair, Store, Surroundings};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 
 /// The format of the SQLite catalogue that this program writes.

@@ -137,6 +137,12 @@ impl Service {
         tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
+    /// Lists the tables whose source is away, each with the reason: for the operator.
+    pub fn away(&self) -> Vec<(String, String)> {
+        let tables = self.tables.iter();
+        tables.filter_map(|table| Some((table.schema.name.clone(), table.engine.away()?))).collect()
+    }
+
     /// Makes a link to all rows of a query, for its caller; gives its random part and how long it
     /// is good.
     ///

@@ -17,24 +17,46 @@ pub(crate) struct Away(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     sources: Vec<(String, String)>,
+    /// Services that know by themselves which of their sources are away.
+    services: Vec<(&'static str, Arc<ListAway>)>,
     looked_at: Option<Instant>,
 }
+
+/// Lists the sources of a service that are away at the moment, each with the reason.
+type ListAway = dyn Fn() -> Vec<(String, String)> + Send + Sync;
 
 impl Away {
     /// Forgets what was away: the sources are about to be opened.
     pub(crate) fn begin(&self) {
-        *self.0.lock() = State { sources: Vec::new(), looked_at: Some(Instant::now()) };
+        *self.0.lock() = State { looked_at: Some(Instant::now()), ..State::default() };
+    }
+
+    /// Asks a service from now on which of its sources are away.
+    pub(crate) fn watch(
+        &self,
+        kind: &'static str,
+        list: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static,
+    ) {
+        self.0.lock().services.push((kind, Arc::new(list)));
     }
 
     /// Gives the sources that are away, each with the reason.
     pub(crate) fn sources(&self) -> Vec<(String, String)> {
-        self.0.lock().sources.clone()
+        let (mut sources, services) = {
+            let state = self.0.lock();
+            (state.sources.clone(), state.services.clone())
+        };
+        for (kind, list) in services {
+            let named = |(name, problem)| (format!("{kind} `{name}`"), problem);
+            sources.extend(list().into_iter().map(named));
+        }
+        sources
     }
 
     /// Tells whether it is time to look for sources again.
     pub(crate) fn is_due(&self) -> bool {
-        let state = self.0.lock();
-        !state.sources.is_empty() && state.looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY)
+        let looked_at = self.0.lock().looked_at;
+        looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) && !self.sources().is_empty()
     }
 
     /// Opens sources together; where one of them is away, the others without it.

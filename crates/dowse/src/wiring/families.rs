@@ -64,8 +64,15 @@ impl Families {
                 export_link_minutes: config.exports.link_minutes,
             })?)
         })?;
+        if let Some(service) = filters.clone() {
+            shared_state.away.watch("dimension", move || service.away());
+        }
+        if let Some(service) = tables.clone() {
+            shared_state.away.watch("table", move || service.away());
+        }
         let files = files_service(config, shared_state)?;
         shared_state.files.store(files.clone().map(Arc::new));
+        shared_state.filters.store(filters.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));

@@ -44,6 +44,60 @@ fn a_node_read_in_pieces() {
     assert_eq!(read("/admin_password", 0, 100)["text"], "[password]");
 }
 
+/// Sentences of a length such that edges of chunks fall at every place of what is private.
+fn text_with_secrets_at_edges() -> String {
+    let mut text = String::new();
+    for n in 0..40 {
+        let words = "word ".repeat(83 + n % 17);
+        text.push_str(&format!("{words}mail-{n} ana.popescu.of.the.hills.{n}@example.org "));
+    }
+    text
+}
+
+fn assert_no_address(seen: &str) {
+    assert!(!seen.contains("popesc") && !seen.contains("example.org"), "{seen}");
+    assert!(!seen.contains("the.hills"), "{seen}");
+}
+
+#[test]
+fn chunks_and_their_search_show_nothing_that_the_whole_does_not() {
+    let test_server = TestServer::start("[embedder]\nprovider = \"none\"\n");
+    let http = test_server.http();
+    let base = http.post_json("/v1/knowledge-bases", &json!({ "name": "b" })).json();
+    let base = base["id"].as_str().unwrap();
+    let path = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = http.post_json(&path, &json!({ "name": "c" })).json();
+    let path = format!("/v1/collections/{}/documents", collection["id"].as_str().unwrap());
+    let text = text_with_secrets_at_edges();
+    let added = http.post_json(&path, &json!({ "title": "t", "text": text })).json();
+    let id = added["id"].as_str().unwrap();
+    let document = || http.get(&format!("/v1/documents/{id}")).json();
+    test_server.wait_until(|| document()["status"] == "ready");
+    let n_chunks = document()["chunk_count"].as_u64().unwrap();
+    assert!(n_chunks > 30, "{n_chunks}");
+    for idx in 0..n_chunks {
+        let chunk = http.get(&format!("/v1/chunks/{id}:{idx}")).json();
+        assert_no_address(chunk["content"].as_str().unwrap());
+    }
+    let arguments = json!({
+        "knowledge_base_id": base, "query": "word mail", "threshold": 0.0, "max_results": 50,
+    });
+    let found = test_server.mcp().call("search_documents", &arguments).success();
+    let results = found["results"].as_array().unwrap();
+    assert!(results.len() > 20, "{}", results.len());
+    for result in results {
+        assert_no_address(result["content"].as_str().unwrap());
+    }
+    let found = test_server.mcp().call("search", &json!({ "query": "word mail" })).success();
+    let hit = &found["results"][0];
+    assert_no_address(hit["text"].as_str().unwrap());
+    for offset in (0..400).step_by(7) {
+        let arguments = json!({ "id": hit["id"], "offset": offset.to_string() });
+        let part = test_server.mcp().call("fetch", &arguments).success();
+        assert_no_address(&part["text"].as_str().unwrap()[..]);
+    }
+}
+
 #[test]
 fn a_file_opened_in_pieces() {
     let folder = testkit::Folder::new();

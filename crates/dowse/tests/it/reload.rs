@@ -73,6 +73,10 @@ fn a_source_that_is_away_does_not_stop_the_start_and_comes_back() {
     let test_server = TestServer::start(config);
     let ready = test_server.http().get("/readyz");
     assert_eq!(ready.status, 200);
+    let degraded = ready.json()["degraded"].to_string();
+    assert_eq!(ready.json()["status"], "degraded");
+    assert!(degraded.contains("table `late`") && degraded.contains("late.csv"), "{degraded}");
+    assert!(degraded.contains("dimension `place`"), "{degraded}");
     test_server.assert_alive();
     test_server.folder.write("late.csv", "name\nAnn\n");
     test_server.folder.write("places.csv", "id,name\n1,Cluj\n");

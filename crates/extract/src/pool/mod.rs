@@ -23,6 +23,7 @@ use crate::output::Output;
 use crate::{Caps, Confinement, Extracted, Format, platform};
 
 use process::{Outcome, Worker};
+use protocol::Input;
 
 /// A worker is replaced after so many documents, so that what a reader leaks stays small.
 pub const DOCUMENTS_PER_WORKER: u32 = 500;
@@ -95,7 +96,41 @@ impl Pool {
 
     /// Reads a document in a worker. Never fails: what goes wrong is a warning.
     pub fn extract(&self, bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning>) {
-        if bytes.len() as u64 > caps.input_bytes {
+        self.extract_input(Input::Bytes(bytes), name, caps)
+    }
+
+    /// Reads a file as [`Pool::extract`] does. Its bytes go from the disk to the worker and never
+    /// through the memory of this process; `name` helps where the content leaves a choice.
+    pub fn extract_file(&self, path: &Path, name: &str, caps: &Caps) -> (Extracted, Vec<Warning>) {
+        match fs::File::open(path) {
+            Ok(file) => self.extract_open(file.file(), name, caps),
+            Err(source) => given_up(&Error::Read { source }, name),
+        }
+    }
+
+    /// Reads a file that is open already, from its start.
+    pub fn extract_open(
+        &self,
+        file: &std::fs::File,
+        name: &str,
+        caps: &Caps,
+    ) -> (Extracted, Vec<Warning>) {
+        match file.metadata() {
+            Ok(metadata) => {
+                let document = Input::File { file, n_bytes: metadata.len() };
+                self.extract_input(document, name, caps)
+            }
+            Err(source) => given_up(&Error::Read { source }, name),
+        }
+    }
+
+    fn extract_input(
+        &self,
+        document: Input<'_>,
+        name: &str,
+        caps: &Caps,
+    ) -> (Extracted, Vec<Warning>) {
+        if document.n_bytes() > caps.input_bytes {
             return given_up(&Output::new(caps, 0).capped(Cap::Input), name);
         }
         let _turn = self.turn();
@@ -103,13 +138,13 @@ impl Pool {
             Ok(worker) => worker,
             Err(error) => return given_up(&error, name),
         };
-        let mut outcome = worker.ask(bytes, name, caps);
+        let mut outcome = worker.ask(document, name, caps);
         if matches!(outcome, Outcome::NotAsked) {
             // The worker was gone before it heard of this document: that is not its fault.
             outcome = match Worker::start(&self.config) {
                 Ok(fresh) => {
                     worker = fresh;
-                    worker.ask(bytes, name, caps)
+                    worker.ask(document, name, caps)
                 }
                 Err(error) => return given_up(&error, name),
             };
@@ -126,15 +161,6 @@ impl Pool {
                 given_up(&Error::WorkerDied { status: "at its start".to_owned() }, name)
             }
             Outcome::Failed(error) => given_up(&error, name),
-        }
-    }
-
-    /// Reads a file from disk and then as [`Pool::extract`] does.
-    pub fn extract_file(&self, path: &Path, caps: &Caps) -> (Extracted, Vec<Warning>) {
-        let name = path.to_string_lossy();
-        match read_capped(path, caps) {
-            Ok(bytes) => self.extract(&bytes, &name, caps),
-            Err(error) => given_up(&error, &name),
         }
     }
 
@@ -185,14 +211,6 @@ impl Drop for Turn<'_> {
         self.pool.state.lock().n_busy -= 1;
         self.pool.freed.notify_one();
     }
-}
-
-fn read_capped(path: &Path, caps: &Caps) -> crate::Result<Vec<u8>> {
-    let size = fs::metadata(path).map_err(|source| Error::Read { source })?.len();
-    if size > caps.input_bytes {
-        return Err(Output::new(caps, 0).capped(Cap::Input));
-    }
-    fs::read(path).map_err(|source| Error::Read { source })
 }
 
 fn given_up(error: &Error, name: &str) -> (Extracted, Vec<Warning>) {

@@ -10,7 +10,7 @@ use model::Warning;
 use crate::error::{Cap, Error};
 use crate::output::Output;
 use crate::pool::PoolConfig;
-use crate::pool::protocol::{read_answer, write_request};
+use crate::pool::protocol::{Input, WriteError, read_answer, write_request};
 use crate::{Caps, Confinement, Extracted, platform};
 
 /// A worker checks its own time; it gets so much more before it is killed.
@@ -25,6 +25,13 @@ pub(super) enum Outcome {
     /// The worker was dead before it could be asked.
     NotAsked,
     Failed(Error),
+}
+
+/// What the thread that talks to a worker came back with.
+enum Asked {
+    Answered(std::io::Result<(Extracted, Vec<Warning>, Confinement)>),
+    NotHeard,
+    Unreadable(std::io::Error),
 }
 
 /// A running worker; killed when dropped.
@@ -59,7 +66,7 @@ impl Worker {
     }
 
     /// Hands over a document and waits, at most its time cap and some grace.
-    pub(super) fn ask(&mut self, bytes: &[u8], name: &str, caps: &Caps) -> Outcome {
+    pub(super) fn ask(&mut self, document: Input<'_>, name: &str, caps: &Caps) -> Outcome {
         self.n_documents += 1;
         let is_first = self.n_documents == 1;
         let Worker { child, requests, answers, .. } = self;
@@ -67,18 +74,25 @@ impl Worker {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 // The other side stops listening only when it has given up.
-                let _ = match write_request(requests, bytes, name, caps) {
-                    Ok(()) => sender.send(Some(read_answer(answers, caps))),
-                    Err(_) => sender.send(None),
+                let _ = match write_request(requests, &document, name, caps) {
+                    Ok(()) => sender.send(Asked::Answered(read_answer(answers, caps))),
+                    Err(WriteError::Pipe) => sender.send(Asked::NotHeard),
+                    Err(WriteError::Source(error)) => sender.send(Asked::Unreadable(error)),
                 };
             });
             let limit = caps.time.saturating_add(GRACE);
             match receiver.recv_timeout(limit) {
-                Ok(Some(Ok((extracted, warnings, confinement)))) => {
+                Ok(Asked::Answered(Ok((extracted, warnings, confinement)))) => {
                     Outcome::Answered(extracted, warnings, confinement)
                 }
-                Ok(None) if !is_first => Outcome::NotAsked,
-                Ok(_) => Outcome::Failed(cause_of_death(child, caps)),
+                Ok(Asked::Unreadable(source)) => {
+                    let _ = child.kill();
+                    Outcome::Failed(Error::Read { source })
+                }
+                Ok(Asked::NotHeard) if !is_first => Outcome::NotAsked,
+                Ok(Asked::NotHeard | Asked::Answered(Err(_))) => {
+                    Outcome::Failed(cause_of_death(child, caps))
+                }
                 Err(_) => {
                     // Ends the pipes too, and with them the thread that waits on them.
                     let _ = child.kill();

@@ -52,7 +52,7 @@ pub fn run_worker(
 ) -> io::Result<()> {
     while let Some(request) = read_request(requests)? {
         platform::limit(&request.caps, STACK_BYTES as u64);
-        write_answer(answers, &read_document(request), confinement)?;
+        write_answer(answers, read_document(request), confinement)?;
     }
     Ok(())
 }

@@ -93,13 +93,34 @@ fn files_are_read_from_disk_within_the_cap() {
     let path = folder.path().join("a.txt");
     fs_err::write(&path, "Some text.").unwrap();
     let pool = pool(1);
-    let (document, warnings) = pool.extract_file(&path, &Caps::standard());
+    let (document, warnings) = pool.extract_file(&path, "a.txt", &Caps::standard());
     assert_eq!((document.text().as_str(), warnings.len()), ("Some text.", 0));
     let caps = Caps { input_bytes: 3, ..Caps::standard() };
-    assert_eq!(pool.extract_file(&path, &caps).1[0].code, "input_cap");
-    let missing = pool.extract_file(&folder.path().join("missing.txt"), &Caps::standard());
+    assert_eq!(pool.extract_file(&path, "a.txt", &caps).1[0].code, "input_cap");
+    let missing = folder.path().join("missing.txt");
+    let missing = pool.extract_file(&missing, "missing.txt", &Caps::standard());
     assert_eq!(missing.1[0].code, "unreadable");
     assert_eq!(missing.0.outcome, ReadOutcome::Unreadable);
+}
+
+#[test]
+fn an_answer_of_many_blocks_is_the_same_from_bytes_and_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.md");
+    let long = "x ".repeat(400_000);
+    let text: String = (0..5_000).map(|n| format!("Paragraph {n}.\n\n")).collect();
+    let text = format!("# Title\n\n{text}{long}\n\nThe end.");
+    fs_err::write(&path, &text).unwrap();
+    let pool = pool(1);
+    let caps = Caps::standard();
+    let expected = extract(text.as_bytes(), "long.md", &caps);
+    assert!(expected.0.blocks.len() > 5_000);
+    assert_eq!(pool.extract(text.as_bytes(), "long.md", &caps), expected);
+    // The second time the same worker is asked, from a file that was read before.
+    let file = std::fs::File::open(&path).unwrap();
+    assert_eq!(pool.extract_open(&file, "long.md", &caps), expected);
+    assert_eq!(pool.extract_open(&file, "long.md", &caps), expected);
+    assert_eq!(pool.n_idle(), 1);
 }
 
 #[test]

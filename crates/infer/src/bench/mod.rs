@@ -1,10 +1,9 @@
 //! The figures of this crate: `dowse bench infer`.
 //!
-//! Speed is measured beside Python's `onnxruntime` on the same weights and the same token ids in
-//! one run: our vectors, then theirs, then ours again, the best of each. Where Python or its
-//! packages are missing, a note says so and the other figures are.
+//! Another engine ([`Peer`]) can be measured on the same weights and the same token ids in one
+//! run: our vectors, then theirs, then ours again, the best of each.
 
-mod reference;
+mod peer;
 mod sentences;
 
 use std::path::Path;
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use model::{Deadline, Report};
 
-use self::reference::{BenchRequest, Outcome};
+pub use self::peer::{BenchRequest, Outcome, Peer, PeerFigures};
 use self::sentences::{LANGUAGES, SENTENCES};
 use crate::local::E5Embedder;
 use crate::models::{CONTAINER_FILE, DEFAULT_EMBEDDER, folder_of, read_manifest};
@@ -21,7 +20,7 @@ use crate::{Embedder, EmbedderId, Result};
 /// How long the whole run may take.
 const MAX_RUN: Duration = Duration::from_secs(3600);
 /// How long the other side may take; on a busy machine it is left out rather than waited for.
-const MAX_REFERENCE: Duration = Duration::from_secs(900);
+const MAX_PEER: Duration = Duration::from_secs(900);
 /// Lengths that are measured, with the number of texts: about the same number of tokens each.
 const BATCHES: [(usize, usize); 3] = [(32, 64), (128, 16), (512, 4)];
 /// How often each measurement is repeated; the best counts.
@@ -29,10 +28,10 @@ const REPEATS: usize = 3;
 /// How often a warm query is timed.
 const N_QUERIES: usize = 51;
 
-/// Measures the default model in this model folder.
+/// Measures the default model in this model folder, beside another engine where one is given.
 ///
 /// Fails when the model is not there.
-pub fn run(models_dir: &Path) -> Result<Report> {
+pub fn run(models_dir: &Path, peer: Option<&dyn Peer>) -> Result<Report> {
     let deadline = Deadline::after(MAX_RUN);
     let mut report = Report::new("infer");
     let folder = folder_of(models_dir, DEFAULT_EMBEDDER);
@@ -51,7 +50,7 @@ pub fn run(models_dir: &Path) -> Result<Report> {
     report.add_noted("warm query, best", queries[0], "ms", "what other work on the machine hides");
     memory(&mut report, &embedder, memory_before);
     precision(&mut report, &embedder, &deadline)?;
-    beside_onnxruntime(&mut report, &embedder, &container, &deadline)?;
+    speed(&mut report, &embedder, &container, peer, &deadline)?;
     Ok(report)
 }
 
@@ -116,10 +115,11 @@ fn count_right(queries: &[Vec<f32>], answers: &[Vec<f32>]) -> usize {
     queries.iter().enumerate().filter(is_right).count()
 }
 
-fn beside_onnxruntime(
+fn speed(
     report: &mut Report,
     embedder: &E5Embedder,
     container: &Path,
+    peer: Option<&dyn Peer>,
     deadline: &Deadline,
 ) -> Result<()> {
     let asked = BenchRequest {
@@ -135,7 +135,10 @@ fn beside_onnxruntime(
     };
     let mut ours = vec![f64::INFINITY; BATCHES.len()];
     time_ours(embedder, &asked, &mut ours, deadline)?;
-    let outcome = reference::run(container, &asked, &Deadline::after(MAX_REFERENCE))?;
+    let outcome = match peer {
+        Some(peer) => Some(peer.run(container, &asked, &Deadline::after(MAX_PEER))?),
+        None => None,
+    };
     time_ours(embedder, &asked, &mut ours, deadline)?;
     for (batch_idx, (length, n_texts)) in BATCHES.iter().enumerate() {
         let rate = *n_texts as f64 / ours[batch_idx];
@@ -145,36 +148,34 @@ fn beside_onnxruntime(
             "sentences/s",
             format!("{}, {} threads", embedder.level_name(), asked.threads),
         );
-        let Outcome::Answered(answer) = &outcome else { continue };
-        for (name, seconds) in [("f32", &answer.f32), ("int8", &answer.int8)] {
-            let Some(seconds) = seconds.get(&length.to_string()) else { continue };
-            let theirs = *n_texts as f64 / seconds;
-            report.add_noted(
-                format!("{length} tokens, onnxruntime {name}"),
-                theirs,
-                "sentences/s",
-                format!(
-                    "onnxruntime {}, dowse is {:.2} times as fast",
-                    answer.version(),
-                    rate / theirs
-                ),
-            );
+        let Some(Outcome::Answered(peers)) = &outcome else { continue };
+        for peer in peers {
+            for (name, seconds) in [("f32", &peer.f32), ("int8", &peer.int8)] {
+                let Some(seconds) = seconds.get(&length.to_string()) else { continue };
+                let theirs = *n_texts as f64 / seconds;
+                report.add_noted(
+                    format!("{length} tokens, {} {name}", peer.engine),
+                    theirs,
+                    "sentences/s",
+                    format!("{}, dowse is {:.2} times as fast", peer.version, rate / theirs),
+                );
+            }
         }
     }
     match &outcome {
-        Outcome::Answered(answer) => {
+        Some(Outcome::Answered(peers)) => {
             let vectors = embedder.embed_ids(&asked.texts, deadline)?;
-            closeness(report, "cosine with f32", &vectors, &answer.vectors);
-            closeness(
-                report,
-                "cosine of onnxruntime int8 with f32",
-                &answer.int8_vectors,
-                &answer.vectors,
-            );
+            let Some(reference) = peers.first() else { return Ok(()) };
+            closeness(report, "cosine with f32", &vectors, &reference.vectors);
+            for peer in peers {
+                let name = format!("cosine of {} int8 with f32", peer.engine);
+                closeness(report, &name, &peer.int8_vectors, &reference.vectors);
+            }
         }
-        Outcome::Skipped { why } => {
-            report.add_noted("onnxruntime", 0.0, "skipped", why.clone());
+        Some(Outcome::Skipped { why }) => {
+            report.add_noted("another engine", 0.0, "skipped", why.clone());
         }
+        None => {}
     }
     Ok(())
 }

@@ -64,6 +64,11 @@ pub trait Hooks: Send + Sync {
     /// ([`store::Error::TooLarge`], [`store::Error::DuplicatePassage`]) makes the pipeline call
     /// this again for each document alone; any other ends the run.
     fn write(&self, target: &Target<'_>, batch: &[Prepared]) -> Result<Upserted> {
+        if let [one] = batch {
+            // A document that is large comes alone, and is not copied.
+            let document = std::slice::from_ref(&one.document);
+            return Ok(target.store.upsert(target.namespace, document)?);
+        }
         let documents: Vec<Document> =
             batch.iter().map(|prepared| prepared.document.clone()).collect();
         Ok(target.store.upsert(target.namespace, &documents)?)

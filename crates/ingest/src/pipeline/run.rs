@@ -1,5 +1,7 @@
 //! One run over one source.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -323,9 +325,9 @@ impl Run<'_> {
                 Some(pool) => pool.extract(&bytes, &name, caps),
                 None => extract(&bytes, &name, caps),
             },
-            ItemContent::File(path) => match pool {
-                Some(pool) => pool.extract_file(&path, caps),
-                None => read_and_extract(&path, caps),
+            ItemContent::File { file, name } => match pool {
+                Some(pool) => pool.extract_open(&file.0, &name, caps),
+                None => read_and_extract(&file.0, &name, caps),
             },
         };
         let Extracted { outcome, reason, title, blocks, .. } = extracted;
@@ -423,22 +425,24 @@ fn about(item: &Item, warning: &Warning) -> Warning {
     Warning::new(warning.code.as_str(), format!("`{}`: {}", item.id, warning.message))
 }
 
-fn read_and_extract(path: &std::path::Path, caps: &Caps) -> (Extracted, Vec<Warning>) {
-    let name = path.to_string_lossy();
-    let is_small = fs_err::metadata(path).map(|metadata| metadata.len() <= caps.input_bytes);
-    let bytes = match is_small {
-        Ok(true) => fs_err::read(path),
-        Ok(false) => Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge)),
-        Err(error) => Err(error),
-    };
-    match bytes {
-        Ok(bytes) => extract(&bytes, &name, caps),
+/// Reads a file in this process, where there are no workers: within its cap, into memory.
+fn read_and_extract(file: &File, name: &str, caps: &Caps) -> (Extracted, Vec<Warning>) {
+    let mut bytes = Vec::new();
+    let read = (&*file).seek(std::io::SeekFrom::Start(0)).and_then(|_| {
+        let n_bytes = file.metadata()?.len();
+        if n_bytes > caps.input_bytes {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        file.take(n_bytes).read_to_end(&mut bytes)
+    });
+    match read {
+        Ok(_) => extract(&bytes, name, caps),
         Err(error) => {
             let outcome = match error.kind() == std::io::ErrorKind::FileTooLarge {
                 true => ReadOutcome::TooLarge,
                 false => ReadOutcome::Unreadable,
             };
-            let (empty, mut warnings) = extract(&[], &name, caps);
+            let (empty, mut warnings) = extract(&[], name, caps);
             warnings.push(Warning::new("unreadable", error.to_string()));
             (Extracted::without_text(empty.format, outcome, error.to_string()), warnings)
         }

@@ -152,3 +152,57 @@ fn a_collection_that_is_deleted_takes_what_arrives_with_it() {
     assert_eq!(rows.len(), 0, "{rows:?}");
     assert_eq!(world.uploads(), [""; 0]);
 }
+
+#[test]
+fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
+    use store::{ObjectPage, TypedObject};
+
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    for round in 0..8 {
+        let base = world.base(&ann, "Rules", Visibility::Private);
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        world.add(&ann, &collection, &["The first of them."]);
+        let n_accepted = std::thread::scope(|scope| {
+            let senders: Vec<_> = (0..4)
+                .map(|sender| {
+                    let (world, ann, collection) = (&world, &ann, &collection);
+                    scope.spawn(move || {
+                        let mut n_accepted = 0;
+                        for idx in 0..12 {
+                            let text = format!("Rule {sender} {idx} of round {round}.");
+                            let new = vec![NewDocument::text("", text)];
+                            match world.service.add_documents(ann, collection, new) {
+                                Ok(_) => n_accepted += 1,
+                                Err(Error::NotFound { .. }) => return n_accepted,
+                                Err(other) => panic!("{other:?}"),
+                            }
+                        }
+                        n_accepted
+                    })
+                })
+                .collect();
+            match round % 2 {
+                0 => world.service.delete_collection(&ann, &collection).map(|_| ()).unwrap(),
+                _ => world.service.delete_base(&ann, &base).map(|_| ()).unwrap(),
+            }
+            senders.into_iter().map(|sender| sender.join().unwrap()).sum::<usize>()
+        });
+        world.settle();
+        let page = |parent: &str, kind: &str| ObjectPage {
+            parent: Some(parent.to_owned()),
+            limit: 100,
+            ..ObjectPage::of(kind)
+        };
+        let catalogue = &*world.service.0.catalogue;
+        let rows = catalogue.list(&page(&collection, crate::Document::KIND)).unwrap();
+        assert!(rows.is_empty(), "{n_accepted} accepted, {} rows stay", rows.len());
+        let summaries = page(&base, crate::summary::KeptSummary::KIND);
+        assert!(catalogue.list(&summaries).unwrap().is_empty(), "a summary stays");
+        assert_eq!(world.uploads(), [""; 0]);
+        for namespace in world.service.0.store.namespaces().unwrap() {
+            let counts = world.service.0.store.counts(&namespace.id).unwrap();
+            assert_eq!(counts.n_documents, 0, "passages stay in `{}`", namespace.id);
+        }
+    }
+}

@@ -18,6 +18,13 @@ pub(crate) async fn read_json<T: DeserializeOwned + Send + 'static>(
     limit: usize,
 ) -> Result<T, ToolError> {
     let bytes = read(request, limit).await?;
+    parse_json(bytes).await
+}
+
+/// Reads JSON of a known form, within the limit of its shape.
+pub(crate) async fn parse_json<T: DeserializeOwned + Send + 'static>(
+    bytes: Bytes,
+) -> Result<T, ToolError> {
     body::with_json(bytes, |bytes| parse(&bytes)).await.map_err(|error| refused(&error))?
 }
 
@@ -28,6 +35,8 @@ pub(crate) fn refused(error: &BodyError) -> ToolError {
         BodyError::TooManyValues => ToolError::new(Code::TooLarge, error.to_string())
             .with_detail("allowed", body::MAX_JSON_VALUES)
             .with_hint("send less at once, or a document as a file"),
+        BodyError::NoSpace => ToolError::new(Code::Unavailable, error.to_string())
+            .with_hint("send large requests one after another"),
         BodyError::TooSlow(_) | BodyError::BrokeOff => ToolError::bad_request(error.to_string()),
     }
 }

@@ -23,7 +23,10 @@ async fn call(rest: Rest, Path(tool): Path<String>, request: Request) -> Respons
     let read = async {
         let bytes = body::read(request, rest.app.limits.body_bytes).await?;
         // A tool without arguments may be called without a body.
-        if bytes.is_empty() { Ok(Map::new()) } else { body::parse::<Map<String, Value>>(&bytes) }
+        if bytes.is_empty() {
+            return Ok(Map::new());
+        }
+        body::parse_json::<Map<String, Value>>(bytes).await
     };
     match read.await {
         Ok(arguments) => by_tool(rest, &tool, arguments).await,

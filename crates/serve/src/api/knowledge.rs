@@ -245,8 +245,9 @@ async fn delete_document(rest: Rest, Path(id): Path<String>) -> Response {
 
 async fn get_chunk(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/chunks/{id}", move |service, caller, _| {
-        let value = chunk_json(&service.get_chunk(caller, &id)?);
-        Ok(Reply::ok(value).with_source_text(&["/content"]))
+        let chunk = service.get_chunk(caller, &id)?;
+        let reply = Reply::ok(chunk_json(&chunk)).with_source_text(&["/content"]);
+        Ok(reply.with_around(chunk.around.at("/content")))
     })
     .await
 }

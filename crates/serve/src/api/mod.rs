@@ -1,7 +1,7 @@
 //! REST under `/v1`: JSON in and out, errors as `{error: {code, message, details}}`, through the
 //! same door, identity and guard as the tools.
 
-mod body;
+pub(crate) mod body;
 mod paging;
 mod rest;
 

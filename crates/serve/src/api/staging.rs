@@ -131,9 +131,10 @@ async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived
 pub(super) fn broken(wrong: axum::extract::multipart::MultipartError) -> ToolError {
     match BodyError::of(&wrong) {
         slow @ BodyError::TooSlow(_) => refused(&slow),
-        BodyError::BrokeOff | BodyError::TooLarge { .. } | BodyError::TooManyValues => {
-            ToolError::bad_request(wrong.body_text())
-        }
+        BodyError::BrokeOff
+        | BodyError::TooLarge { .. }
+        | BodyError::TooManyValues
+        | BodyError::NoSpace => ToolError::bad_request(wrong.body_text()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Bodies of requests: how slowly they may arrive, how large they may be, and how many values
-//! their JSON may hold. One place for all addresses.
+//! Bodies of requests: how slowly they may arrive, how large they may be, how many values their
+//! JSON may hold, and how much memory all of them may take. One place for all addresses.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,6 +9,7 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, Sleep};
 
 /// A body may keep the server waiting this long in all, whatever its size.
@@ -27,6 +28,19 @@ const DRAINED_BYTES: usize = 16 * 1024 * 1024;
 /// Values that the JSON of one request may hold. A value costs far more memory than the two
 /// bytes it may be written in.
 pub(crate) const MAX_JSON_VALUES: usize = 20_000;
+
+/// Memory that the bodies of all requests may take together, in bytes. Documents are not among
+/// them: those go to disk as they arrive.
+const MAX_HELD_BYTES: usize = 256 << 20;
+
+/// A body up to this size does not count: connections are limited, and most bodies are small.
+const FREE_BYTES: usize = 64 * 1024;
+
+/// How long a large body waits until others have been read.
+const SPACE_WAIT: Duration = Duration::from_secs(10);
+
+/// The memory that is left for bodies.
+static SPACE: Semaphore = Semaphore::const_new(MAX_HELD_BYTES);
 
 /// JSON larger than this is looked at on a thread that may take its time.
 const INLINE_JSON_BYTES: usize = 64 * 1024;
@@ -56,6 +70,9 @@ pub(crate) enum BodyError {
     /// Its JSON holds too many values.
     #[error("the body holds more than {MAX_JSON_VALUES} JSON values")]
     TooManyValues,
+    /// Others take all the memory there is for bodies.
+    #[error("too many large requests are being read: try again in a moment")]
+    NoSpace,
 }
 
 impl BodyError {
@@ -142,8 +159,31 @@ fn allowed_wait(n_bytes: u64, waited: Duration) -> Duration {
     earned.saturating_sub(waited).min(PIECE_TIMEOUT)
 }
 
-/// Reads a body of at most `limit` bytes.
-pub(crate) async fn read(mut body: Body, limit: usize) -> Result<Bytes, BodyError> {
+/// Bytes of a body, with the space they take until the last of them is dropped.
+struct Held {
+    bytes: Bytes,
+    _space: SemaphorePermit<'static>,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Reads a body of at most `limit` bytes. A large one waits until there is space for it.
+pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
+    read_within(body, limit, &SPACE, SPACE_WAIT).await
+}
+
+async fn read_within(
+    mut body: Body,
+    limit: usize,
+    space: &'static Semaphore,
+    wait: Duration,
+) -> Result<Bytes, BodyError> {
+    let announced = body.size_hint().exact().and_then(|n_bytes| usize::try_from(n_bytes).ok());
+    let mut held = None;
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
     let mut n_bytes = 0_usize;
@@ -153,6 +193,13 @@ pub(crate) async fn read(mut body: Body, limit: usize) -> Result<Bytes, BodyErro
             Err(error) => return Err(BodyError::of(&error)),
         };
         n_bytes += data.len();
+        if n_bytes > FREE_BYTES && n_bytes <= limit && held.is_none() {
+            // All that it may need is taken at once, so that no two bodies wait for each other.
+            let n_wanted = announced.unwrap_or(limit).clamp(n_bytes, limit).min(MAX_HELD_BYTES);
+            let n_wanted = u32::try_from(n_wanted).unwrap_or(u32::MAX);
+            let taken = tokio::time::timeout(wait, space.acquire_many(n_wanted)).await;
+            held = Some(taken.ok().and_then(Result::ok).ok_or(BodyError::NoSpace)?);
+        }
         if n_bytes > limit {
             // What was read is given up at once: nothing of it will be used.
             first = None;
@@ -173,7 +220,11 @@ pub(crate) async fn read(mut body: Body, limit: usize) -> Result<Bytes, BodyErro
     if n_bytes > limit {
         return Err(BodyError::TooLarge { limit });
     }
-    Ok(if rest.is_empty() { first.unwrap_or_default() } else { rest.freeze() })
+    let bytes = if rest.is_empty() { first.unwrap_or_default() } else { rest.freeze() };
+    Ok(match held {
+        Some(space) => Bytes::from_owner(Held { bytes, _space: space }),
+        None => bytes,
+    })
 }
 
 /// Does work with a body's JSON after its shape was checked: here when it is small, otherwise on
@@ -314,6 +365,30 @@ mod tests {
             futures::StreamExt::chain(futures::stream::iter([first]), futures::stream::pending());
         let slow = at_pace(Body::from_stream(pieces), Duration::from_millis(1));
         assert_eq!(read(slow, 1_000).await, Err(BodyError::TooSlow(TooSlow)));
+    }
+
+    #[tokio::test]
+    async fn bodies_together_take_no_more_than_there_is() {
+        static SPACE: Semaphore = Semaphore::const_new(300 << 10);
+        let soon = Duration::from_millis(1);
+        let body = |n_bytes: usize| Body::from(vec![b'x'; n_bytes]);
+        let limit = 200 << 10;
+        let first = read_within(body(limit), limit, &SPACE, soon).await.unwrap();
+        assert_eq!(SPACE.available_permits(), 100 << 10);
+        // Another large one waits in vain, a small one passes.
+        let second = read_within(body(150 << 10), limit, &SPACE, soon).await;
+        assert_eq!(second, Err(BodyError::NoSpace));
+        assert!(read_within(body(FREE_BYTES), limit, &SPACE, soon).await.is_ok());
+        // What a body takes is there again when its last part is dropped.
+        let part = first.slice(10..20);
+        drop(first);
+        assert_eq!(SPACE.available_permits(), 100 << 10);
+        drop(part);
+        assert_eq!(
+            read_within(body(150 << 10), limit, &SPACE, soon).await.unwrap().len(),
+            150 << 10
+        );
+        assert_eq!(SPACE.available_permits(), 300 << 10);
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! `/reconcile`: lists of names against dimensions, as OpenRefine and others ask (version 0.2).
 
-use axum::extract::{Path, Query, State};
+use axum::body::Body;
+use axum::extract::{FromRequest, Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Form, Json};
 use filters::{Reconciliation, SearchResult};
@@ -13,11 +14,16 @@ use tools::{Code, ToolError};
 use super::cross_origin::frame_ancestors;
 use super::escape::escape;
 use super::frame::{for_caller, framed_html};
+use crate::api::body::refused as refused_body;
 use crate::http::HttpState;
-use crate::http::body::{MAX_JSON_VALUES, count_values};
+use crate::http::body::{self, MAX_JSON_VALUES, count_values};
+use crate::http::coded;
 
 /// Properties proposed unless the client says otherwise.
 const DEFAULT_PROPOSED: usize = 50;
+
+/// The largest form, in bytes.
+const MAX_FORM_BYTES: usize = 2 << 20;
 
 /// Arguments of the service's one address.
 #[derive(Debug, Default, Deserialize)]
@@ -59,10 +65,18 @@ pub(super) async fn service(
 /// Answers queries given as a form.
 pub(super) async fn service_post(
     State(http_state): State<HttpState>,
-    headers: HeaderMap,
-    Form(asked): Form<ReconcileQuery>,
+    request: Request,
 ) -> Response {
-    answer(http_state, asked, headers).await
+    let (parts, body) = request.into_parts();
+    let body = match body::read(body, MAX_FORM_BYTES).await {
+        Ok(body) => Body::from(body),
+        Err(error) => return coded(&refused_body(&error)),
+    };
+    let headers = parts.headers.clone();
+    match Form::<ReconcileQuery>::from_request(Request::from_parts(parts, body), &()).await {
+        Ok(Form(asked)) => answer(http_state, asked, headers).await,
+        Err(wrong) => coded(&ToolError::bad_request(wrong.body_text())),
+    }
 }
 
 async fn answer(http_state: HttpState, asked: ReconcileQuery, headers: HeaderMap) -> Response {

@@ -24,7 +24,11 @@ pub(super) fn megabytes(name: &str) -> f64 {
 }
 
 /// Times each call and gives the milliseconds at half and at 99 of 100 of them.
-pub(super) fn percentiles<E>(
+///
+/// # Errors
+///
+/// The first error of a call.
+pub fn percentiles<E>(
     n_calls: usize,
     mut call: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(f64, f64), E> {

@@ -13,11 +13,11 @@ use model::{DocumentId, Passage, PassageId, Pointer, Span};
 use crate::{Document, Result};
 
 /// Passages of one document.
-pub(super) const PASSAGES_PER_DOCUMENT: usize = 20;
+pub const PASSAGES_PER_DOCUMENT: usize = 20;
 /// Documents written in one commit.
-pub(super) const DOCUMENTS_PER_BATCH: usize = 800;
+pub const DOCUMENTS_PER_BATCH: usize = 800;
 /// Dimensions of the vectors.
-pub(super) const DIMENSIONS: usize = 384;
+pub const DIMENSIONS: usize = 384;
 /// The attribute that one document in a hundred shares with a given other.
 pub(super) const BUCKET: &str = "bucket";
 
@@ -29,7 +29,7 @@ const N_CENTRES: u64 = 3_000;
 const MOVED: f32 = 0.3;
 
 /// Makes documents, questions and vectors.
-pub(super) struct Material {
+pub struct Material {
     words: Vec<String>,
     sentences: Vec<String>,
     vectors: Vec<Vec<f32>>,
@@ -56,7 +56,7 @@ impl Material {
     }
 
     /// Makes one document.
-    pub(super) fn document(&self, number: usize) -> Document {
+    pub fn document(&self, number: usize) -> Document {
         let id = format!("docs/{number:07}.txt");
         let mut random = Random::new(number as u64);
         let passages = (0..PASSAGES_PER_DOCUMENT).map(|ordinal| {
@@ -85,7 +85,7 @@ impl Material {
     }
 
     /// Makes a question of three words that are together in some passage.
-    pub(super) fn question(&self, number: usize) -> String {
+    pub fn question(&self, number: usize) -> String {
         let mut random = Random::new(number as u64 ^ 0x5eed);
         let text = self.text(&mut random);
         let words: Vec<&str> = text.split_whitespace().filter(|word| word.len() > 3).collect();
@@ -97,7 +97,7 @@ impl Material {
     }
 
     /// Gives the vector of a passage, or of a question for numbers past all passages.
-    pub(super) fn vector(&self, number: u64) -> Vec<f32> {
+    pub fn vector(&self, number: u64) -> Vec<f32> {
         let mut random = Random::new(number.wrapping_mul(0x9e37) ^ 0xfeed);
         if !self.vectors.is_empty() {
             let real = &self.vectors[random.below(self.vectors.len() as u64) as usize];

@@ -1,11 +1,10 @@
 //! The run itself: write, search, open, at each size.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::{Clock, Deadline, NamespaceId, PassageId, Report};
 
-use super::alternatives;
 use super::machine::{cpu_seconds, megabytes, percentiles};
 use super::material::{BUCKET, DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT};
 use crate::{Bm25, Config, Filter, Manifest, Result, Store, VectorSpace, WordsQuery};
@@ -32,16 +31,31 @@ pub struct BenchConfig {
     pub clock: Clock,
 }
 
-/// Measures the store at every size, beside FTS5 and numpy.
+/// Measures another engine on the material: gets the report, the material, a folder and the number
+/// of passages.
+pub type Beside<'a> = dyn Fn(&mut Report, &Material, &Path, usize) -> std::io::Result<()> + 'a;
+
+/// Measures the store at every size.
 ///
 /// # Errors
 ///
 /// When the folder cannot be written or the corpus cannot be read.
 pub fn run(config: &BenchConfig) -> Result<Report> {
+    run_beside(config, &|_, _, _, _| Ok(()))
+}
+
+/// Measures the store at every size, and another engine after it each time.
+///
+/// # Errors
+///
+/// As [`run`], and whatever the other engine fails with.
+pub fn run_beside(config: &BenchConfig, beside: &Beside<'_>) -> Result<Report> {
     let mut report = Report::new("store");
     let material = Material::new(config.corpus.as_deref(), &config.vectors)?;
     for n_passages in &config.sizes {
         measure(&mut report, config, &material, *n_passages)?;
+        let folder = config.folder.join(format!("{n_passages}"));
+        beside(&mut report, &material, &folder, *n_passages)?;
     }
     Ok(report)
 }
@@ -104,9 +118,7 @@ fn measure(
         "MB",
         format!("resident with mapped files; {:.0} MB of it not mapped", megabytes("RssAnon")),
     );
-    drop(store);
-    alternatives::fts5(report, material, &folder, n_passages, config.n_questions.min(50))?;
-    alternatives::numpy(report, material, &folder, n_passages)
+    Ok(())
 }
 
 fn search(

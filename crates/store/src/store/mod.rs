@@ -5,6 +5,7 @@
 //! from the functions that open the usual pairs.
 
 mod maintenance;
+mod surroundings;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,6 +25,7 @@ use crate::{
 };
 
 pub use maintenance::{Finding, Repair};
+pub use surroundings::Surroundings;
 
 /// The name of the only follower of a catalogue that one process has.
 const ONLY_FOLLOWER: &str = "local";

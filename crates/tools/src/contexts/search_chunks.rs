@@ -120,6 +120,10 @@ impl Tool for SearchChunks {
         if n_kept < n_results {
             value["next"] = json!((begin + n_kept).to_string());
         }
-        Ok(Answer::new(value).with_n_results(n_kept))
+        let mut answer = Answer::new(value).with_n_results(n_kept);
+        for (idx, hit) in found.results.iter().skip(begin).take(n_kept).enumerate() {
+            answer = answer.with_around(hit.around.at(format!("/results/{idx}/chunk/chunk_text")));
+        }
+        Ok(answer)
     }
 }

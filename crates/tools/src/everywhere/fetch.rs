@@ -123,7 +123,7 @@ impl Tool for Fetch {
                     let n_chars = fetched.text.chars().count();
                     part.max_chars = (allowed * 3 / 4).min(n_chars * 3 / 4).max(1);
                 }
-                _ => return Ok(Answer::new(value)),
+                _ => return Ok(Answer::new(value).with_around(fetched.around.at("/text"))),
             }
         }
     }

@@ -136,7 +136,10 @@ impl Tool for Search {
         if n_kept < n_results {
             value["next"] = json!((begin + n_kept).to_string());
         }
-        let answer = Answer::new(value).with_n_results(n_kept);
+        let mut answer = Answer::new(value).with_n_results(n_kept);
+        for (idx, merged) in merged.iter().take(n_kept).enumerate() {
+            answer = answer.with_around(merged.hit.around.at(format!("/results/{idx}/text")));
+        }
         Ok(match merged.first() {
             Some(first) => answer.with_link(Link {
                 uri: url(&self.link_base, &first.id),

@@ -181,7 +181,10 @@ impl Tool for SearchFiles {
                 (None, offset) => json!((offset + n_kept).to_string()),
             };
         }
-        let answer = Answer::new(value).with_n_results(n_kept);
+        let mut answer = Answer::new(value).with_n_results(n_kept);
+        for (idx, item) in found.items.iter().take(n_kept).enumerate() {
+            answer = answer.with_around(item.around.at(format!("/items/{idx}/snippet")));
+        }
         Ok(match found.items.first() {
             Some(first) => answer.with_link(link(&first.path, &first.pointer)),
             None => answer,

@@ -166,7 +166,11 @@ impl Tool for SearchDocuments {
         if n_kept < n_rest {
             value["next"] = json!((begin + n_kept).to_string());
         }
-        Ok(Answer::new(value).with_n_results(n_kept))
+        let mut answer = Answer::new(value).with_n_results(n_kept);
+        for (idx, chunk) in found.results.iter().skip(begin).take(n_kept).enumerate() {
+            answer = answer.with_around(chunk.around.at(format!("/results/{idx}/content")));
+        }
+        Ok(answer)
     }
 }
 

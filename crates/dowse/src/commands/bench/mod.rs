@@ -41,7 +41,7 @@ pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
         BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {
             let config = load(args.config.as_deref(), &variable)?.config;
-            show(&infer::bench::run(&models_dir(&config))?);
+            show(&infer::bench::run(&models_dir(&config), None)?);
         }
         BenchCommand::Lookup(args) => lookup(args)?,
         BenchCommand::Tables(args) => match args.clients {

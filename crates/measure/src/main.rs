@@ -1,0 +1,83 @@
+//! Measures parts of Dowse beside the engines that a user would pick instead, in one run.
+//!
+//! `dowse bench` measures Dowse alone, on anybody's machine. What needs Python, another engine or
+//! a judged set is here, so that the product carries none of it:
+//! `cargo run --release -p measure -- --help`.
+
+mod onnxruntime;
+mod rten_engine;
+mod store_peers;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+use model::{Clock, Report, Timestamp};
+
+use crate::onnxruntime::OnnxRuntime;
+
+/// Questions for each figure of the store.
+const N_QUESTIONS: usize = 200;
+
+#[derive(Parser)]
+#[command(about = "Measures parts of Dowse beside other engines")]
+struct Arguments {
+    #[command(subcommand)]
+    subject: Subject,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    /// The store beside SQLite's FTS5 and a flat scan in numpy
+    Store {
+        /// Passages, for each measurement
+        #[arg(long, value_delimiter = ',', default_value = "10000,100000")]
+        passages: Vec<usize>,
+        /// A corpus in BEIR's layout to take sentences from
+        #[arg(long)]
+        corpus: Option<PathBuf>,
+    },
+    /// The default embedder beside onnxruntime and rten
+    Infer {
+        /// The folder of models, as `dowse models list` names it
+        models: PathBuf,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let report = match Arguments::parse().subject {
+        Subject::Store { passages, corpus } => store(passages, corpus)?,
+        Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
+    };
+    show(&report)?;
+    Ok(())
+}
+
+fn store(sizes: Vec<usize>, corpus: Option<PathBuf>) -> anyhow::Result<Report> {
+    let folder = tempfile::tempdir()?;
+    let config = store::bench::BenchConfig {
+        folder: folder.path().to_owned(),
+        sizes,
+        corpus,
+        vectors: Vec::new(),
+        n_questions: N_QUESTIONS,
+        clock: Clock::fixed(Timestamp(0)),
+    };
+    Ok(store::bench::run_beside(&config, &|report, material, folder: &Path, n_passages| {
+        store_peers::measure(report, material, folder, n_passages)
+    })?)
+}
+
+/// Gives the Python that has the other engines: `DOWSE_BENCH_PYTHON`, or the system's.
+fn python() -> String {
+    std::env::var("DOWSE_BENCH_PYTHON").unwrap_or_else(|_| "python3".to_owned())
+}
+
+fn show(report: &Report) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for figure in &report.figures {
+        let note = figure.note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
+        writeln!(out, "{:<55} {:>12.3} {}{note}", figure.name, figure.value, figure.unit)?;
+    }
+    Ok(())
+}
