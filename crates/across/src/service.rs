@@ -229,6 +229,7 @@ mod tests {
             position: 0,
             title: title.to_owned(),
             snippet: String::new(),
+            around: model::Around::default(),
             pointer: None,
             score: model::Score::new(0.5),
             explanation,

@@ -45,6 +45,9 @@ fn logit(evidence: &Evidence) -> f64 {
 /// `proximity` the part of its neighbouring words that are neighbours there, `n_words` how many
 /// content words the query has.
 pub fn relevance_by_words(coverage: f64, proximity: f64, n_words: usize) -> Score {
+    if coverage <= 0.0 {
+        return Score::default();
+    }
     let content = n_words as f64;
     let words = WordFigures {
         coverage,

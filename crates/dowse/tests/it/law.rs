@@ -132,7 +132,9 @@ impl Fixture {
 
     fn scores(&self, query: &str) -> Vec<BTreeMap<String, u64>> {
         let answers = self.answers(query, 50).into_iter();
-        answers.map(|one| one.into_iter().map(|(id, score)| (id, score.to_bits())).collect()).collect()
+        answers
+            .map(|one| one.into_iter().map(|(id, score)| (id, score.to_bits())).collect())
+            .collect()
     }
 
     fn delete(&self, document: &str) {
