@@ -47,6 +47,7 @@ mod direction;
 mod summary;
 
 mod atlas;
+mod metadata;
 mod search;
 
 pub mod chat;
@@ -62,6 +63,7 @@ pub use error::{Error, Result};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
+pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
 pub use ocr::Repaired;
 pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};

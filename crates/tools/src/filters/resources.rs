@@ -27,6 +27,10 @@ impl Resources for ChartFigures {
         "charts"
     }
 
+    fn tool(&self) -> Option<&str> {
+        Some("generate_chart_data")
+    }
+
     fn list(&self, caller: &Caller, after: Option<&str>, limit: usize) -> Vec<ResourceEntry> {
         let mut entries: Vec<ResourceEntry> = self
             .charts
@@ -45,7 +49,7 @@ impl Resources for ChartFigures {
     }
 
     fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
-        if !self.charts.may_use(caller) {
+        if !self.charts.may_use(caller) && self.charts.list(caller).is_empty() {
             return Vec::new();
         }
         vec![ResourcePattern {
