@@ -27,6 +27,7 @@ mod identity;
 mod kb;
 mod knowledge;
 mod language_model;
+mod law;
 mod library;
 mod lists;
 mod meaning;
