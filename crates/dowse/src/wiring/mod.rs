@@ -4,6 +4,7 @@ mod away;
 mod close;
 mod console;
 mod families;
+mod followers;
 mod health;
 mod models;
 mod open_store;

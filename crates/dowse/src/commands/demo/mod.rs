@@ -26,10 +26,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     world::unpack(&world)?;
     let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
     config.server.listen = args.listen;
-    if args.no_model {
-        config.embedder.provider = EmbedderProvider::None;
-    } else {
-        pull_model(&config);
+    match args.no_model {
+        // Nothing is missing then, and no answer says so.
+        true => config.embedder.provider = EmbedderProvider::None,
+        false => pull_model(&config),
     }
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
