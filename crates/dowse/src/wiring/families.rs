@@ -349,7 +349,7 @@ pub(crate) fn knowledge_service(
         vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
-        uploads: shared_state.data_dir().join("uploads"),
+        uploads: shared_state.uploads(),
         clock: shared_state.clock.clone(),
     });
     // Only at the first opening: a server that takes another configuration while it runs may
