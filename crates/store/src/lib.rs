@@ -61,6 +61,7 @@ mod error;
 mod health;
 pub mod limits;
 mod objects;
+mod positional;
 mod store;
 mod transfer;
 
@@ -98,7 +99,7 @@ pub use sqlite::check_documents;
 pub use sqlite::{SqliteCatalogue, restore};
 pub use store::{Finding, Repair, Store, Surroundings};
 pub use transfer::{Copied, copy, export, import};
-pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
+pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 
 pub use vectors::normalised;
 

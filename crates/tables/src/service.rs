@@ -10,6 +10,7 @@ use columns::{
 use model::{Access, Caller, Deadline, Warning};
 
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
+use crate::check::check_page;
 use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
 use crate::export::ExportFormat;
@@ -137,6 +138,11 @@ impl Service {
         tables.map(|table| (table.schema.name.as_str(), report(table))).collect()
     }
 
+    /// Gives who may use a table, where it exists for the caller.
+    pub fn access(&self, caller: &Caller, table: Option<&str>) -> Result<&Access> {
+        Ok(&self.table(caller, table)?.access)
+    }
+
     /// Lists the tables whose source is away, each with the reason: for the operator.
     pub fn away(&self) -> Vec<(String, String)> {
         let tables = self.tables.iter();
@@ -207,6 +213,7 @@ impl Service {
 impl ServedTable {
     fn query(&self, request: &QueryRequest, deadline: &Deadline) -> Result<QueryResponse> {
         let schema = &self.schema;
+        check_page(request)?;
         let zone = zone_of(request.time_zone.as_deref())?;
         let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
@@ -393,7 +400,7 @@ fn is_continuous(schema: &Schema, name: &str) -> bool {
     })
 }
 
-fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
+pub(crate) fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
     let of_type = |wanted: FieldType| -> Vec<String> {
         schema
             .columns()

@@ -11,4 +11,4 @@ pub(crate) use load::{Loaded, load};
 pub(crate) use sections::{
     Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider,
 };
-pub(crate) use store::{CatalogueKind, EngineKind, StoreConfig, TurbopufferSection};
+pub(crate) use store::{CatalogueKind, EngineKind, QdrantSection, StoreConfig, TurbopufferSection};

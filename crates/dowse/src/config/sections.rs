@@ -9,7 +9,7 @@ use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use serde::Deserialize;
 use serve::{ConsoleConfig, ServerConfig};
-use tables::{ExportsConfig, TableConfig};
+use tables::{ExportsConfig, TableConfig, ViewConfig};
 
 use super::StoreConfig;
 
@@ -54,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) charts: Option<ChartsConfig>,
     /// Tables that can be queried.
     pub(crate) tables: Vec<TableConfig>,
+    /// Saved questions about tables.
+    pub(crate) views: Vec<ViewConfig>,
     /// Links to whole results of tables.
     pub(crate) exports: ExportsConfig,
 }
@@ -79,6 +81,7 @@ impl Default for Config {
             dimensions: Vec::new(),
             charts: None,
             tables: Vec::new(),
+            views: Vec::new(),
             exports: ExportsConfig::default(),
         }
     }

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use infer::Secret;
 use model::Clock;
 use store::{Catalogue, Config, Engine, Store, TurbopufferConfig, TurbopufferEngine};
 use store_postgres::{PostgresCatalogue, PostgresConfig};
+use store_qdrant::{QdrantConfig, QdrantEngine};
 
-use crate::config::{CatalogueKind, EngineKind, StoreConfig, TurbopufferSection};
+use crate::config::{CatalogueKind, EngineKind, QdrantSection, StoreConfig, TurbopufferSection};
 
 /// The folder in the store's folder for indexes over a catalogue that is elsewhere; one for each
 /// catalogue, so that a changed address never finds the indexes of another one.
@@ -40,6 +41,12 @@ fn open_with(
         CatalogueKind::Sqlite => None,
         CatalogueKind::Postgres => {
             refuse_local_catalogue(folder)?;
+            if section.uploads.is_none() {
+                tracing::warn!(
+                    "uploads are in `data_dir` of the server that takes them; set `store.uploads` to a \
+                     folder that all servers see"
+                );
+            }
             let config = postgres(section, variable)?;
             Some(Arc::new(PostgresCatalogue::open(&config, clock.clone())?) as Arc<dyn Catalogue>)
         }
@@ -61,10 +68,14 @@ fn open_with(
             };
             with_engine(folder, &bounds, catalogue, clock, engine)
         }
-        EngineKind::Qdrant => bail!(
-            "`store.engine` `qdrant` is not built in yet\n\
-             hint: use `embedded` or `turbopuffer`"
-        ),
+        EngineKind::Qdrant => {
+            let settings = qdrant(&section.qdrant, variable)?;
+            let engine = |catalogue: Arc<dyn Catalogue>| -> store::Result<Arc<dyn Engine>> {
+                let holder = uuid::Uuid::new_v4().to_string();
+                Ok(Arc::new(QdrantEngine::open(&settings, catalogue, holder)?))
+            };
+            with_engine(folder, &bounds, catalogue, clock, engine)
+        }
     }
 }
 
@@ -100,8 +111,7 @@ fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
     ensure!(
         !file.exists(),
         "`store.catalogue` is `postgres`, but `{}` holds a catalogue\n\
-         hint: copy it with `dowse move --to FILE`, where FILE is this configuration with another \
-         `data_dir`, or use another `data_dir`",
+         hint: use another `data_dir`, or `catalogue = \"sqlite\"` to serve what is in it",
         file.display()
     );
     Ok(())
@@ -141,6 +151,35 @@ pub(super) fn postgres(
         url: Secret::new(url),
         schema: postgres.schema.clone(),
         max_connections: postgres.max_connections,
+    })
+}
+
+/// Gives the settings of Qdrant.
+fn qdrant(section: &QdrantSection, variable: Variable<'_>) -> anyhow::Result<QdrantConfig> {
+    ensure!(
+        !section.urls.is_empty(),
+        "`store.qdrant.urls` is empty\n\
+         hint: name the gRPC address of each peer, as `http://127.0.0.1:6334`"
+    );
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
+    ensure!(
+        !section.prefix.is_empty() && section.prefix.chars().all(is_plain),
+        "`store.qdrant.prefix` may have letters, digits, `-` and `_`, received `{}`",
+        section.prefix
+    );
+    ensure!(
+        section.shards > 0 && section.replicas > 0,
+        "`store.qdrant.shards` and `store.qdrant.replicas` must be at least `1`, received `{}` and \
+         `{}`",
+        section.shards,
+        section.replicas
+    );
+    Ok(QdrantConfig {
+        urls: section.urls.clone(),
+        key: variable(&section.api_key_env).filter(|key| !key.is_empty()).map(Secret::new),
+        prefix: section.prefix.clone(),
+        shards: section.shards,
+        replicas: section.replicas,
     })
 }
 
@@ -200,6 +239,14 @@ mod tests {
         section.namespace_prefix = "a b".to_owned();
         assert!(read(&section, Some("k")).contains("received `a b`"));
 
+        let mut section = QdrantSection::default();
+        let settings = qdrant(&section, &|_| Some("key-word".to_owned())).unwrap();
+        assert!(!format!("{settings:?}").contains("key-word"));
+        section.shards = 0;
+        assert!(qdrant(&section, &|_| None).unwrap_err().to_string().contains("at least `1`"));
+        section.urls.clear();
+        assert!(qdrant(&section, &|_| None).unwrap_err().to_string().contains("is empty"));
+
         let mut section = StoreConfig::default();
         let shown = |section: &StoreConfig, url: Option<&str>| match postgres(section, &|_| {
             url.map(str::to_owned)
@@ -222,6 +269,6 @@ mod tests {
         assert!(refuse_local_catalogue(folder.path()).is_ok());
         fs_err::write(folder.path().join("catalogue.sqlite"), "x").unwrap();
         let refusal = refuse_local_catalogue(folder.path()).unwrap_err().to_string();
-        assert!(refusal.contains("`dowse move --to FILE`"), "{refusal}");
+        assert!(refusal.contains("use another `data_dir`"), "{refusal}");
     }
 }

@@ -60,7 +60,7 @@ fn folders_are_indexed_and_searched_in_turbopuffer() {
 fn engines_that_are_not_built_in_are_said() {
     let folder = Folder::new();
     for (section, expected) in [
-        ("engine = \"qdrant\"", "is not built in yet"),
+        ("engine = \"qdrant\"\n[store.qdrant]\nurls = []", "`store.qdrant.urls` is empty"),
         ("provider = \"postgres\"", "unknown variant `postgres`"),
         ("provider = \"embedded\"\nengine = \"embedded\"", "are both set"),
         ("catalogue = \"postgres\"", "`DOWSE_POSTGRES_URL`"),

@@ -14,7 +14,7 @@ use crate::cli::DemoArgs;
 use crate::commands::host::serve_commands;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, models, variable};
-use crate::config::{Config, load};
+use crate::config::{Config, EmbedderProvider, load};
 use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
 use crate::{platform, print};
 
@@ -25,11 +25,11 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let world = args.data_dir.join("world");
     world::unpack(&world)?;
     let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
-    config.data_dir = args.data_dir.join("data");
     config.server.listen = args.listen;
-    config.tables.push(tables::demo::table_config(world::REQUESTS));
-    if !args.no_model {
-        pull_model(&config);
+    match args.no_model {
+        // Nothing is missing then, and no answer says so.
+        true => config.embedder.provider = EmbedderProvider::None,
+        false => pull_model(&config),
     }
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
@@ -110,7 +110,13 @@ fn served(
     }
     let queue = &shared_state.kept()?.queue;
     lines.push(objects::knowledge(&families.knowledge, queue, world)?);
-    lines.push(objects::contexts(&families.contexts, queue, world, links)?);
+    lines.push(objects::contexts(
+        &families.contexts,
+        queue,
+        world,
+        shared_state.data_dir(),
+        links,
+    )?);
     lines.push(format!("world      {}", world.display()));
     Ok(lines.join("\n"))
 }
