@@ -1,8 +1,9 @@
 //! Who may see and change what: the rules of the family in one place.
 //!
 //! Another tenant's object does not exist. Inside a tenant an administrator sees everything,
-//! everyone else their own knowledge bases and public ones, and of these the collections that
-//! their clearance and department reach.
+//! everyone else their own knowledge bases, public ones and those shared with them by name, and of
+//! these the collections that their clearance reaches and that are for their department or shared
+//! with them by name.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,10 @@ pub(crate) mod attribute {
     pub(crate) const DEPARTMENT: &str = "department";
     /// The clearance as a number.
     pub(crate) const CLEARANCE: &str = "clearance";
+    /// The tags of the document.
+    pub(crate) const TAGS: &str = "tags";
+    /// Begins the names of attributes from the document's metadata.
+    pub(crate) const METADATA: &str = "metadata.";
 }
 
 /// What a caller wants to do with a knowledge base.
@@ -39,7 +44,8 @@ pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Resu
         return Err(Error::BaseNotFound);
     }
     let owns = caller.is_admin() || base.owner == caller.subject;
-    let reads = right == Right::Read && base.visibility == Visibility::Public;
+    let is_open = base.visibility == Visibility::Public || base.shared_with.names(caller);
+    let reads = right == Right::Read && is_open;
     if owns || reads { Ok(()) } else { Err(Error::Denied) }
 }
 
@@ -51,7 +57,8 @@ pub(crate) fn sees(collection: &Collection, caller: &Caller) -> bool {
     let is_cleared = collection.clearance <= caller.clearance;
     let is_in_department =
         collection.department.is_none() || collection.department == caller.department;
-    caller.is_admin() || (is_cleared && is_in_department)
+    let is_reached = is_in_department || collection.shared_with.names(caller);
+    caller.is_admin() || (is_cleared && is_reached)
 }
 
 /// The same rules as a condition inside a search of one namespace, beside the collections to
@@ -67,7 +74,12 @@ pub(crate) fn filter(caller: &Caller, collections: &[&Collection]) -> Filter {
     ];
     if !caller.is_admin() {
         let level = i64::from(caller.clearance.level());
-        let departments = [""].into_iter().chain(caller.department.as_deref());
+        let shared = collections.iter().filter(|collection| collection.shared_with.names(caller));
+        let departments: BTreeSet<&str> = [""]
+            .into_iter()
+            .chain(caller.department.as_deref())
+            .chain(shared.filter_map(|collection| collection.department.as_deref()))
+            .collect();
         conditions.push(Filter::range(attribute::CLEARANCE, 0..=level));
         conditions.push(Filter::any_of(attribute::DEPARTMENT, departments));
     }

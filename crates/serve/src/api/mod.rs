@@ -13,6 +13,7 @@ mod contexts_json;
 mod contexts_upload;
 mod exports;
 mod jobs;
+mod originals;
 mod knowledge;
 mod staging;
 mod upload;

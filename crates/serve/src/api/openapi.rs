@@ -58,7 +58,10 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/collections/{id}/documents", "post", "Add documents: files or text", 202, Some("Upload")),
     ("/v1/documents/{id}", "get", "Give a document", 200, None),
     ("/v1/documents/{id}", "put", "Replace a document's content", 202, Some("Upload")),
+    ("/v1/documents/{id}", "patch", "Change title, tags, metadata", 200, Some("DocumentChange")),
     ("/v1/documents/{id}", "delete", "Delete a document", 202, None),
+    ("/v1/documents/{id}/original", "get", "Download the file it was made from", 200, None),
+    ("/v1/documents/{id}/versions", "get", "What changed from content to content", 200, None),
     ("/v1/chunks/{id}", "get", "Give a chunk by the id that a search gave", 200, None),
     ("/v1/projects", "get", "List the projects you may read", 200, None),
     ("/v1/projects", "post", "Make a project", 201, Some("NewProject")),
@@ -176,6 +179,7 @@ const LISTS: &[&str] = &[
     "/v1/knowledge-bases/{id}/collections",
     "/v1/collections/{id}/summaries",
     "/v1/collections/{id}/documents",
+    "/v1/documents/{id}/versions",
     "/v1/projects",
     "/v1/projects/{id}/tables",
     "/v1/projects/{id}/tools",
@@ -242,26 +246,42 @@ fn schemas() -> Value {
             "properties": properties,
         })
     };
+    let shared_with = || object(&[], json!({ "users": texts(), "groups": texts() }));
     json!({
         "NewKnowledgeBase": object(&["name"], json!({
-            "name": text(), "description": text(), "visibility": visibility(),
+            "name": text(),
+            "description": text(),
+            "visibility": visibility(),
+            "shared_with": shared_with(),
         })),
         "KnowledgeBaseChange": object(&[], json!({
-            "name": text(), "description": text(), "visibility": visibility(),
+            "name": text(),
+            "description": text(),
+            "visibility": visibility(),
+            "shared_with": shared_with(),
         })),
         "NewCollection": object(&["name"], json!({
-            "name": text(), "description": text(), "department": text(), "clearance": clearance(),
+            "name": text(),
+            "description": text(),
+            "department": text(),
+            "clearance": clearance(),
+            "shared_with": shared_with(),
         })),
         "CollectionChange": object(&[], json!({
             "name": text(),
             "description": text(),
             "department": { "type": ["string", "null"] },
             "clearance": clearance(),
+            "shared_with": shared_with(),
+        })),
+        "DocumentChange": object(&[], json!({
+            "title": text(), "metadata": { "type": "object" }, "tags": texts(),
         })),
         "Upload": object(&[], json!({
             "title": text(),
             "text": text(),
             "metadata": { "type": "object" },
+            "tags": texts(),
             "normalize_ocr": { "type": "boolean", "default": false },
             "documents": {
                 "type": "array",
@@ -270,6 +290,7 @@ fn schemas() -> Value {
                     "title": text(),
                     "text": text(),
                     "metadata": { "type": "object" },
+                    "tags": texts(),
                     "normalize_ocr": { "type": "boolean", "default": false },
                 })),
             },
@@ -278,6 +299,7 @@ fn schemas() -> Value {
             "file": { "type": "string", "format": "binary" },
             "title": text(),
             "metadata": text(),
+            "tags": text(),
             "normalize_ocr": text(),
         })),
         "Search": object(&["query"], json!({
