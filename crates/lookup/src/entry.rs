@@ -89,6 +89,7 @@ pub enum How {
     Folded,
     /// Words of the name.
     Words,
-    /// No letters in common worth the name: the meaning is near.
-    NameEmbedder,
+    /// No letters in common worth the name: the vectors are near.
+    #[serde(rename = "meaning")]
+    Semantic,
 }

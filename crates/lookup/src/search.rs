@@ -65,7 +65,7 @@ impl Index {
             match vectors.nearest(request.text) {
                 Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
                     let score = score * found.depth(entry);
-                    found.add(entry, score, How::NameEmbedder, name);
+                    found.add(entry, score, How::Semantic, name);
                 }),
                 Err(error) => answer.meaning_failed = Some(error.reason),
             }

@@ -142,7 +142,7 @@ fn meaning_helps_where_letters_fail() {
     index.add_meaning(Arc::new(Colours)).unwrap();
     let answer = index.lookup(&request("crimson"));
     assert_eq!(answer.matches.len(), 1);
-    assert_eq!(answer.matches[0].how, How::NameEmbedder);
+    assert_eq!(answer.matches[0].how, How::Semantic);
     assert!(answer.matches[0].score.get() < 0.85, "meaning alone is never sure");
     assert_eq!(index.lookup(&request("rosu")).matches[0].how, How::Folded);
     let failed = index.lookup(&request("broken"));

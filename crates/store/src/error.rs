@@ -153,6 +153,9 @@ pub enum Error {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The store was closed because the process ends; nothing was written.
+    #[error("the store is closed: the server is stopping; try again when it runs again")]
+    Closed,
     /// The change is in the catalogue, but a derived index could not follow yet.
     ///
     /// Nothing is lost: the next write or the next start catches up.

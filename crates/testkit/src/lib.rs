@@ -53,6 +53,7 @@ mod server;
 pub mod turbopuffer;
 
 mod mcp;
+mod patience;
 mod stdio;
 
 pub use browser::{Browser, ColourScheme};
@@ -60,6 +61,7 @@ pub use clock::{ManualClock, START, fixed_clock};
 pub use folder::Folder;
 pub use http::{Http, Request, Response, parse_response};
 pub use mcp::{Mcp, ToolResult};
+pub use patience::wait_until;
 pub use ports::free_port;
 pub use postgres::Postgres;
 pub use server::Server;

@@ -107,13 +107,13 @@ impl Server {
     /// Waits until `/readyz` answers 200.
     #[track_caller]
     pub fn wait_until_ready(&self) {
-        let is_ready = self.wait_until(READY_TIMEOUT, || self.http.get("/readyz").status == 200);
+        let is_ready = crate::wait_until(READY_TIMEOUT, || self.http.get("/readyz").status == 200);
         assert!(is_ready, "the server is not ready; it printed:\n{}", self.stderr());
     }
 
     /// Waits until stderr holds a text, and tells whether it came in time.
     pub fn wait_for_log(&self, text: &str) -> bool {
-        self.wait_until(START_TIMEOUT, || self.stderr().contains(text))
+        crate::wait_until(START_TIMEOUT, || self.stderr().contains(text))
     }
 
     /// Sends a signal, such as `rustix::process::Signal::HUP`.
@@ -141,17 +141,6 @@ impl Server {
     pub fn kill(mut self) {
         self.child.kill().expect("the server still runs");
         self.child.wait().expect("a killed child can be waited for");
-    }
-
-    fn wait_until(&self, limit: Duration, condition: impl Fn() -> bool) -> bool {
-        let started = Instant::now();
-        while started.elapsed() < limit {
-            if condition() {
-                return true;
-            }
-            thread::sleep(POLL);
-        }
-        false
     }
 }
 

@@ -1,16 +1,13 @@
 //! A running binary with a configuration of its own.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{Folder, Http, Mcp, Server};
 
 /// How long a test waits for something that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How often a waiting test looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The binary, and the folder with its configuration.
 pub(crate) struct TestServer {
@@ -66,11 +63,13 @@ impl TestServer {
     /// Waits until something has become true.
     #[track_caller]
     pub(crate) fn wait_until(&self, condition: impl Fn() -> bool) {
-        let begun = Instant::now();
-        while !condition() {
-            assert!(begun.elapsed() < PATIENCE, "it printed:\n{}", self.server.stderr());
-            std::thread::sleep(LOOK_AGAIN);
-        }
+        let is_so = testkit::wait_until(PATIENCE, condition);
+        assert!(
+            is_so,
+            "it printed:
+{}",
+            self.server.stderr()
+        );
     }
 }
 
@@ -94,6 +93,8 @@ pub(crate) fn dowse(subcommand: &str) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("DOWSE_")) {
         command.env_remove(name);
     }
+    // Nor does a test leave anything with the developer's own data.
+    command.env("XDG_DATA_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/data-home"));
     command.arg(subcommand);
     command
 }

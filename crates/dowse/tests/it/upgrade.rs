@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use testkit::{Folder, Mcp, Server};
@@ -38,15 +38,14 @@ fn a_folder_of_an_earlier_version_is_served_as_it_was() {
     assert!(call("search", json!({ "query": "lighthouse keeper storm" })).contains("ighthouse"));
     // The folder lies elsewhere now, so that its files are read again; and the upload that was
     // acknowledged before the kill is taken in.
-    let begun = Instant::now();
     for (tool, query, expected) in [
         ("searchFiles", "castle above the river", "lisbon.md"),
         ("search", "forklift ledger shift", "shift"),
     ] {
-        while !call(tool, json!({ "query": query })).contains(expected) {
-            assert!(begun.elapsed() < PATIENCE, "`{expected}` is not found:\n{}", server.stderr());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let is_found = testkit::wait_until(PATIENCE, || {
+            call(tool, json!({ "query": query })).contains(expected)
+        });
+        assert!(is_found, "`{expected}` is not found:\n{}", server.stderr());
     }
     assert!(server.stop().success());
     let store = folder.join("data/store");

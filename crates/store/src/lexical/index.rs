@@ -6,13 +6,17 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use model::{Attributes, DocumentId, Passage};
 use tantivy::columnar::ColumnValues;
 use tantivy::directory::MmapDirectory;
+use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{
+    Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+};
 use text::Language;
 
 use super::packed::{PACKED, Unpacker};
@@ -27,6 +31,11 @@ const MAX_MERGED_ENTRIES: usize = 4_000_000;
 /// So many segments of like size become one. More of them make searches a little slower and
 /// rewrite every entry less often: once instead of twice on the way to a million.
 const SEGMENTS_PER_MERGE: usize = 16;
+
+/// How long a writer waits for the lock of the one before.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);
+/// The pause between two attempts to take it.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A passage on its way into the index.
 #[derive(Debug, Clone, Copy)]
@@ -242,7 +251,7 @@ impl LexicalIndex {
                     .num_merge_threads(1)
                     .memory_budget_per_thread(self.writer_bytes)
                     .build();
-                let writer = self.index.writer_with_options(options)?;
+                let writer = self.unlocked_writer(options)?;
                 let mut policy = LogMergePolicy::default();
                 policy.set_min_num_segments(SEGMENTS_PER_MERGE);
                 policy.set_max_docs_before_merge(MAX_MERGED_ENTRIES);
@@ -251,6 +260,23 @@ impl LexicalIndex {
             }
         };
         Ok(self.writer.insert(writer))
+    }
+
+    /// Opens a writer, waiting for a lock that is about to go: a process that is being started
+    /// shares our open files until it runs its own program, and with them the lock of a writer
+    /// that we have just let go of. Nobody else opens the folder, which the store has locked.
+    fn unlocked_writer(&self, options: IndexWriterOptions) -> Result<IndexWriter<TantivyDocument>> {
+        let begun = Instant::now();
+        loop {
+            match self.index.writer_with_options(options.clone()) {
+                Err(TantivyError::LockFailure(LockError::LockBusy, _))
+                    if begun.elapsed() < MAX_LOCK_WAIT =>
+                {
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                opened => return Ok(opened?),
+            }
+        }
     }
 }
 
@@ -296,5 +322,33 @@ impl LexicalView {
     /// Counts the passages that can be found.
     pub(crate) fn n_passages(&self) -> usize {
         self.searcher.num_docs() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_waits_for_a_lock_that_is_about_to_go() {
+        let folder = testkit::Folder::new();
+        let mut index = LexicalIndex::open(folder.path(), MIN_WRITER_BYTES).unwrap();
+        index.commit(1).unwrap();
+        index.rest().unwrap();
+        let lock = fs_err::OpenOptions::new()
+            .write(true)
+            .open(folder.join(".tantivy-writer.lock"))
+            .unwrap()
+            .into_parts()
+            .0;
+        lock.lock().unwrap();
+        std::thread::scope(|scope| {
+            let committed = scope.spawn(|| index.commit(2));
+            std::thread::sleep(LOCK_PAUSE * 5);
+            assert!(!committed.is_finished(), "it did not wait");
+            drop(lock);
+            committed.join().unwrap().unwrap();
+        });
+        assert_eq!(index.sequence().unwrap(), 2);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
@@ -20,6 +21,10 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
 /// The write-ahead log is cut down to this after it was folded back.
 const MAX_LOG_BYTES: u64 = 4 << 20;
+/// How long a stop waits for readers that keep the write-ahead log.
+const MAX_CLOSE_WAIT: Duration = Duration::from_secs(5);
+/// The pause between two attempts to empty it.
+const CLOSE_PAUSE: Duration = Duration::from_millis(20);
 /// Free pages given back while other writers wait.
 const PAGES_PER_ROUND: u32 = 4_096;
 
@@ -39,6 +44,7 @@ pub(crate) struct Database {
     /// Whether the last write failed for want of room, and has to be tried before it is said that
     /// writes are possible.
     is_full: AtomicBool,
+    is_closed: AtomicBool,
 }
 
 impl Database {
@@ -96,6 +102,7 @@ impl Database {
             readers: Mutex::default(),
             mark: None,
             is_full: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
         };
         if upgraded == Upgraded::Yes {
             database.give_back_erased()?;
@@ -138,6 +145,9 @@ impl Database {
 
     fn try_write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.writer.lock();
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(Error::Closed);
+        }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         failpoint::reach("catalogue begun")?;
         let result = write(&transaction)?;
@@ -202,13 +212,22 @@ impl Database {
     }
 
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
-    /// be copied as it is. The connections stay usable.
+    /// be copied as it is. Nothing is written from then on: a worker that is still busy when the
+    /// process ends would leave a log behind.
     pub(crate) fn close(&self) -> Result<()> {
-        // A pooled reader holds no snapshot, but would keep the log's index file open.
-        self.readers.lock().clear();
         let connection = self.writer.lock();
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        self.is_closed.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        loop {
+            // A pooled reader holds no snapshot, but would keep the log's index file open.
+            self.readers.lock().clear();
+            let is_busy: bool =
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            if !is_busy || begun.elapsed() > MAX_CLOSE_WAIT {
+                return Ok(());
+            }
+            std::thread::sleep(CLOSE_PAUSE);
+        }
     }
 
     /// Counts the pages of the file that hold nothing.
