@@ -25,10 +25,6 @@ pub(crate) mod attribute {
     pub(crate) const DEPARTMENT: &str = "department";
     /// The clearance as a number.
     pub(crate) const CLEARANCE: &str = "clearance";
-    /// The tags of the document.
-    pub(crate) const TAGS: &str = "tags";
-    /// Begins the names of attributes from the document's metadata.
-    pub(crate) const METADATA: &str = "metadata.";
 }
 
 /// What a caller wants to do with a knowledge base.

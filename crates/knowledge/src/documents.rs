@@ -9,7 +9,7 @@ use crate::access::Right;
 use crate::intake::ReceivedFile;
 use crate::jobs::Purge;
 use crate::objects::{
-    Collection, Document, DocumentState, SourceFile, document_of_chunk, same_content,
+    Collection, Document, DocumentState, SourceFile, TAGS, document_of_chunk, same_content,
 };
 use crate::uploads::Staged;
 use crate::{Error, Result, Service, limits};
@@ -153,8 +153,7 @@ impl Service {
                 tenant: collection.tenant.clone(),
                 title: title_of(new)?,
                 file_name: file_name_of(new),
-                metadata: metadata_of(&new.metadata)?,
-                tags: tags_of(&new.tags)?,
+                metadata: with_tags(metadata_of(&new.metadata)?, tags_of(&new.tags)?),
                 sha256: String::new(),
                 source: new.source.clone(),
                 original: None,
@@ -242,11 +241,12 @@ impl Service {
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             document.title.clone_from(&title);
             document.file_name.clone_from(&file_name);
-            document.metadata.clone_from(&metadata);
-            // What a new content says nothing about stays.
-            if !tags.is_empty() {
-                document.tags.clone_from(&tags);
-            }
+            // Tags stay unless the new content has its own.
+            let tags = match tags.is_empty() && metadata[TAGS].is_null() {
+                true => document.tags().into_iter().map(str::to_owned).collect(),
+                false => tags.clone(),
+            };
+            document.metadata = with_tags(metadata.clone(), tags);
             document.sha256.clone_from(&sha256);
             document.source.clone_from(&source);
             document.state = match document.state.is_indexed() {
@@ -424,6 +424,18 @@ pub(crate) fn joined(passages: &[Passage], max_chars: usize) -> (String, bool) {
         }
     }
     (text, false)
+}
+
+/// Puts tags into metadata, in the place of those that are there; no tags change nothing.
+pub(crate) fn with_tags(mut metadata: Value, tags: Vec<String>) -> Value {
+    if tags.is_empty() {
+        return metadata;
+    }
+    if !metadata.is_object() {
+        metadata = Value::Object(serde_json::Map::new());
+    }
+    metadata[TAGS] = Value::from(tags);
+    metadata
 }
 
 /// Takes tags: trimmed, each once, in the order given.

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::access::Right;
-use crate::documents::{metadata_of, tags_of};
-use crate::index::attributes_of;
-use crate::objects::{Collection, Document};
+use crate::documents::{metadata_of, tags_of, with_tags};
+use crate::index::attributes;
+use crate::objects::{Collection, Document, TAGS};
 use crate::{Error, Result, Service, limits};
 
 /// What changes about a document.
@@ -18,7 +18,7 @@ pub struct DocumentChange {
     pub title: Option<String>,
     /// Other metadata, in the place of all before.
     pub metadata: Option<Value>,
-    /// Other tags, in the place of all before.
+    /// Other tags, in the place of all before: the member `tags` of the metadata.
     pub tags: Option<Vec<String>>,
 }
 
@@ -38,7 +38,7 @@ impl Service {
         let metadata = change.metadata.as_ref().map(metadata_of).transpose()?;
         let tags = change.tags.as_deref().map(tags_of).transpose()?;
         let now = self.0.clock.now();
-        // Not while a batch is written: it would put the attributes before back.
+        // Not while a batch is written: it would put the title before back.
         let _writing = self.1.writing.lock();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             if let Some(title) = title.as_ref().filter(|title| !title.is_empty()) {
@@ -47,23 +47,30 @@ impl Service {
             if let Some(metadata) = &metadata {
                 document.metadata.clone_from(metadata);
             }
-            if let Some(tags) = &tags {
-                document.tags.clone_from(tags);
+            match &tags {
+                None => {}
+                Some(tags) if tags.is_empty() => {
+                    if let Some(metadata) = document.metadata.as_object_mut() {
+                        metadata.remove(TAGS);
+                    }
+                }
+                Some(tags) => {
+                    let metadata = std::mem::take(&mut document.metadata);
+                    document.metadata = with_tags(metadata, tags.clone());
+                }
             }
             document.updated_at = now;
             Ok::<_, Error>(vec![])
         })?;
         let document = changed.ok_or(Error::NotFound { what: "Document" })?;
-        let is_same = before.title == document.title
-            && attributes_of(&collection, &before) == attributes_of(&collection, &document);
-        if document.state.is_indexed() && !is_same {
+        if document.state.is_indexed() && before.title != document.title {
             self.rewrite(&collection, &document)?;
         }
         Ok(document)
     }
 
-    /// Writes an indexed document again with the title and the attributes that it has now; its
-    /// passages and their vectors stay.
+    /// Writes an indexed document again with the title that it has now; its passages and their
+    /// vectors stay.
     fn rewrite(&self, collection: &Collection, document: &Document) -> Result<()> {
         let (namespace, id) = (collection.namespace(), document.store_id());
         let info = match self.0.store.document(&namespace, &id) {
@@ -75,7 +82,7 @@ impl Service {
         let rewritten = store::Document {
             id: info.id,
             title: document.title.clone(),
-            attributes: attributes_of(collection, document),
+            attributes: attributes(collection),
             metadata: info.metadata,
             fingerprint: info.fingerprint,
             passages: self.0.store.passages_of(&namespace, &id)?,

@@ -1,13 +1,13 @@
 //! What jobs do to the store: write uploads, erase what was deleted, move.
 
 use ingest::{JobFailure, Progress, Stage};
-use model::{AttributeValue, Attributes, DocumentId, NamespaceId};
+use model::{Attributes, DocumentId, NamespaceId};
 use serde_json::{Value, json};
 use store::{DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
 use crate::jobs::{Additions, Move, Purge, failure};
-use crate::objects::{Collection, Document, document_of};
+use crate::objects::Collection;
 use crate::{Result, Service};
 
 /// Documents looked at in one go.
@@ -89,15 +89,10 @@ impl Service {
             let mut documents = vec![];
             for id in &page {
                 let Some(info) = self.0.store.document(&from, id)? else { continue };
-                let row = Document::load(&*self.0.catalogue, document_of(id))?;
-                let attributes = match &row {
-                    Some((document, _)) => attributes_of(&collection, document),
-                    None => attributes(&collection),
-                };
                 documents.push(store::Document {
                     id: info.id,
                     title: info.title,
-                    attributes,
+                    attributes: attributes(&collection),
                     metadata: info.metadata,
                     fingerprint: info.fingerprint,
                     passages: self.0.store.passages_of(&from, id)?,
@@ -143,39 +138,6 @@ pub(crate) fn attributes(collection: &Collection) -> Attributes {
         (attribute::DEPARTMENT.to_owned(), department.into()),
         (attribute::CLEARANCE.to_owned(), i64::from(collection.clearance.level()).into()),
     ])
-}
-
-/// What passages of a document are filtered by: those of its collection, its tags, and what its
-/// metadata says in one word or number.
-pub(crate) fn attributes_of(collection: &Collection, document: &Document) -> Attributes {
-    let mut all = attributes(collection);
-    if !document.tags.is_empty() {
-        all.insert(attribute::TAGS.to_owned(), AttributeValue::Keywords(document.tags.clone()));
-    }
-    for (name, value) in document.metadata.as_object().into_iter().flatten() {
-        if let Some(value) = attribute_value(value) {
-            all.insert(format!("{}{name}", attribute::METADATA), value);
-        }
-    }
-    all
-}
-
-/// A word or a whole number stays one, `true` and a broken number become words, a list of words
-/// stays one; anything else cannot be filtered by.
-fn attribute_value(value: &Value) -> Option<AttributeValue> {
-    Some(match value {
-        Value::String(word) => word.as_str().into(),
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => number.into(),
-            None => number.to_string().into(),
-        },
-        Value::Bool(is_true) => is_true.to_string().into(),
-        Value::Array(values) => {
-            let words = values.iter().map(|value| value.as_str().map(str::to_owned));
-            AttributeValue::Keywords(words.collect::<Option<Vec<String>>>()?)
-        }
-        Value::Null | Value::Object(_) => return None,
-    })
 }
 
 fn failure_of_store(error: store::Error) -> JobFailure {

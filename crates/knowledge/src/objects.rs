@@ -208,11 +208,8 @@ pub struct Document {
     pub title: String,
     /// The name of the file it came from; empty for text.
     pub file_name: String,
-    /// Whatever its owner wants back; scalars in it can be filtered by.
+    /// Whatever its owner wants back, and what searches can ask for; `tags` is a list of words.
     pub metadata: Value,
-    /// Words that it can be filtered by.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
     /// SHA-256 of its newest content, in hexadecimal; empty where an earlier version took it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
@@ -239,6 +236,9 @@ pub struct Document {
     pub updated_at: Timestamp,
 }
 
+/// The member of a document's metadata that holds its tags.
+pub(crate) const TAGS: &str = "tags";
+
 /// A file of a folder that feeds a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
@@ -249,6 +249,12 @@ pub struct SourceFile {
 }
 
 impl Document {
+    /// Gives the tags in its metadata.
+    pub fn tags(&self) -> Vec<&str> {
+        let tags = self.metadata[TAGS].as_array();
+        tags.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
     /// Lists the files in the folder of uploads that belong to it.
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         let original = self.original.as_ref().map(|original| original.file.as_str());

@@ -13,7 +13,7 @@ use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOut
 use store::{Change, Manifest, TypedObject, Upserted};
 
 use crate::documents::{OcrRepair, joined};
-use crate::index::attributes_of;
+use crate::index::attributes;
 use crate::jobs::Addition;
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
 use crate::versions::Compared;
@@ -156,8 +156,8 @@ impl Service {
     ) -> Result<Upserted> {
         let namespace = collection.namespace();
         // A document that is large comes alone, and is not copied.
-        if let [(_, prepared, document)] = wanted
-            && prepared.document.attributes == attributes_of(collection, document)
+        if let [(_, prepared, _)] = wanted
+            && prepared.document.attributes == attributes(collection)
             && !prepared.document.passages.is_empty()
         {
             let alone = std::slice::from_ref(&prepared.document);
@@ -166,8 +166,8 @@ impl Service {
         let documents: Vec<store::Document> = wanted
             .iter()
             .filter(|(_, prepared, _)| !prepared.document.passages.is_empty())
-            .map(|(_, prepared, document)| store::Document {
-                attributes: attributes_of(collection, document),
+            .map(|(_, prepared, _)| store::Document {
+                attributes: attributes(collection),
                 ..prepared.document.clone()
             })
             .collect();
@@ -234,7 +234,7 @@ impl UploadSource {
                 continue;
             }
             let mut item = Item::new(document.store_id(), document.title.as_str());
-            item.attributes = attributes_of(&self.collection, &document);
+            item.attributes = attributes(&self.collection);
             self.current = Some((addition, document.file_name.is_empty()));
             return Ok(Some(item));
         }

@@ -402,7 +402,7 @@ fn document_json(document: &Document) -> Value {
         "title": document.title,
         "file_name": document.file_name,
         "metadata": document.metadata,
-        "tags": document.tags,
+        "tags": document.tags(),
         "original_bytes": document.original.as_ref().map(|original| original.n_bytes),
         "status": document.state,
         "chunk_count": document.n_chunks,

@@ -246,6 +246,9 @@ fn schemas() -> Value {
             "properties": properties,
         })
     };
+    let short_strings = || {
+        json!({ "type": "string", "enum": ["auto", "together", "ignore"], "default": "auto" })
+    };
     let shared_with = || object(&[], json!({ "users": texts(), "groups": texts() }));
     json!({
         "NewKnowledgeBase": object(&["name"], json!({
@@ -324,9 +327,15 @@ fn schemas() -> Value {
             "json_path": text(),
             "name": text(),
             "description": text(),
+            "chunk_threshold_chars": { "type": "integer", "minimum": 1 },
+            "short_strings": short_strings(),
         })),
         "ToolChange": object(&[], json!({
-            "name": text(), "description": text(), "json_path": text(),
+            "name": text(),
+            "description": text(),
+            "json_path": text(),
+            "chunk_threshold_chars": { "type": "integer", "minimum": 1 },
+            "short_strings": short_strings(),
         })),
         "ToolSearch": object(&["query"], json!({
             "query": text(),
