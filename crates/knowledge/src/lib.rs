@@ -33,6 +33,7 @@ mod bases;
 mod collections;
 mod documents;
 mod edit;
+mod follow;
 mod originals;
 mod service;
 mod versions;
@@ -66,6 +67,7 @@ pub use documents::{
     Accepted, Chunk, Content, DocumentText, Duplicate, NewDocument, OcrRepair,
 };
 pub use edit::DocumentChange;
+pub use follow::{FolderFile, Followed};
 pub use error::{Error, Result};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};

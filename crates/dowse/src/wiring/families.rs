@@ -20,6 +20,7 @@ use tools::knowledge::{
 use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
+use super::feeds::Feeds;
 use super::{SharedState, models};
 use crate::config::{Config, EmbedderProvider};
 
@@ -77,6 +78,14 @@ impl Families {
             sources.push(Box::new(across::Folders::new(service.clone())));
         }
         let knowledge = knowledge_service(config, shared_state)?;
+        let has_feeds = !config.knowledge.folders.is_empty();
+        shared_state.feeds.store(has_feeds.then(|| {
+            Arc::new(Feeds {
+                knowledge: config.knowledge.clone(),
+                files: config.files.clone(),
+                base: config.base.clone(),
+            })
+        }));
         sources.push(Box::new(across::KnowledgeBases::new(knowledge.clone())));
         if let Some(service) = &tables {
             sources.push(Box::new(across::Tables::new(service.clone())));

@@ -1,5 +1,6 @@
 //! The service over an embedded store, by words alone.
 
+mod following;
 mod isolation;
 mod language_model;
 mod life;
