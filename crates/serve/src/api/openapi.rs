@@ -89,6 +89,8 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/endpoints/{id}", "delete", "Delete an endpoint", 200, None),
     ("/v1/endpoints/{id}/keys", "post", "Make another key, shown once", 201, None),
     ("/v1/endpoints/{id}/keys/{key}", "delete", "Take a key away", 200, None),
+    ("/v1/roots", "get", "Folders with what became of their files", 200, None),
+    ("/v1/roots/files", "get", "Files that came to an `outcome`, with reasons", 200, None),
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
     ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
@@ -184,6 +186,8 @@ const LISTS: &[&str] = &[
     "/v1/projects/{id}/tables",
     "/v1/projects/{id}/tools",
     "/v1/projects/{id}/endpoints",
+    "/v1/roots",
+    "/v1/roots/files",
     "/v1/jobs",
     "/v1/charts",
 ];
