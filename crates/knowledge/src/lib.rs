@@ -79,7 +79,7 @@ pub use originals::OriginalFile;
 pub use ocr::Repaired;
 pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use service::{Service, ServiceConfig};
-pub use summary::{BaseSummary, Statistics, SummaryVersion};
+pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
 pub use uploads::LeftBehind;
 pub use versions::DocumentVersion;
 

@@ -183,12 +183,13 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
                 "version": version.version,
                 "generated_at": iso(version.generated_at),
                 "engine": version.engine,
+                "made_from": version.made_from,
                 "text": version.text,
             });
             (newest_first(version.generated_at, &version.version.to_string()), value)
         });
         let reply = page.reply("versions", versions.collect());
-        Ok(reply.with_source_text(&["/versions/*/text"]))
+        Ok(reply.with_source_text(&["/versions/*/text", "/versions/*/made_from/titles/*"]))
     })
     .await
 }

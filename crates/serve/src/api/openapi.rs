@@ -354,9 +354,13 @@ fn schemas() -> Value {
             "name": text(), "tool_ids": texts(), "project_id": text(),
         })),
         "EndpointChange": object(&[], json!({ "name": text(), "tool_ids": texts() })),
-        "Chat": object(&["query", "knowledge_base_id"], json!({
+        "Chat": object(&["query"], json!({
             "query": text(),
-            "knowledge_base_id": { "type": "string", "format": "uuid" },
+            "knowledge_base_id": {
+                "type": "string",
+                "format": "uuid",
+                "description": "one base; all that you may read when absent",
+            },
             "force_tool": {
                 "type": "string",
                 "enum": knowledge::chat::ToolName::ALL.map(knowledge::chat::ToolName::as_str),
