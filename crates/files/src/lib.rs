@@ -49,6 +49,7 @@ pub use roots::{Root, Roots};
 pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
+pub use walk::{ListedFile, list_files};
 pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.

@@ -83,7 +83,7 @@ mod failpoint;
 pub use config::Config;
 pub use contract::{
     AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
-    DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter, Fingerprint,
+    DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter, Fingerprint,
     Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceInfo, NamespaceState,
     PassageSource, Place, SourceParts, StoredPassage, TermCount, TermStatistics, Upserted,
     VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,

@@ -15,7 +15,7 @@ use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::{backup, block_on, check, variable};
 use crate::config::{Config, EmbedderProvider, load, place_data};
-use crate::wiring::{SharedState, app, keep_in_shape, watch_folders};
+use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
 use crate::{archive, control, open_files, print, reload, signals};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -49,6 +49,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         }
         let lasting_for_commands = shared_state.clone();
         watch_folders(shared_state.clone(), shutdown.clone());
+        follow_folders(shared_state.clone(), shutdown.clone());
         keep_in_shape(shared_state.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();

@@ -4,6 +4,7 @@ mod away;
 mod close;
 mod console;
 mod families;
+mod feeds;
 mod health;
 mod models;
 mod open_store;
@@ -18,6 +19,7 @@ use serve::{App, ContextEndpoints, SlotLimits};
 
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
+pub(crate) use feeds::follow_folders;
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{describe as describe_store, open as open_store};
 pub(crate) use shared_state::{SharedState, store_folder};

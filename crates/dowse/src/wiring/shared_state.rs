@@ -19,6 +19,7 @@ use serve::{SlotLimits, Slots};
 use store::Store;
 
 use super::away::Away;
+use super::feeds::Feeds;
 use super::{close, models, open_store};
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
@@ -66,6 +67,8 @@ pub(crate) struct SharedState {
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
     pub(crate) knowledge: knowledge::ServiceSlot,
+    /// Folders that feed collections.
+    pub(crate) feeds: Arc<ArcSwapOption<Feeds>>,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
     /// The retriever of all families, with the re-ranker that it was made for.
@@ -117,6 +120,7 @@ impl SharedState {
             indexer: Arc::default(),
             files: Arc::default(),
             knowledge: knowledge::ServiceSlot::default(),
+            feeds: Arc::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
             retriever: SharedRetriever::default(),

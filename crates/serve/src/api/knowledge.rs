@@ -7,8 +7,8 @@ use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use knowledge::{
-    Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, KnowledgeBase, NewBase,
-    NewCollection, Service,
+    Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, DocumentChange,
+    KnowledgeBase, NewBase, NewCollection, Service,
 };
 use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use tools::{Code, ToolError};
 use super::jobs::job_json;
 use super::paging::{Page, PageOf, newest_first, oldest_first};
 use super::rest::{Reply, Rest};
-use super::{body, upload};
+use super::{body, originals, upload};
 use crate::call;
 use crate::http::{HttpState, coded};
 
@@ -41,8 +41,13 @@ pub(super) fn routes() -> Router<HttpState> {
         .route("/v1/collections/{id}/documents", get(list_documents).post(add_documents))
         .route(
             "/v1/documents/{id}",
-            get(get_document).put(replace_document).delete(delete_document),
+            get(get_document)
+                .put(replace_document)
+                .patch(update_document)
+                .delete(delete_document),
         )
+        .route("/v1/documents/{id}/original", get(originals::download))
+        .route("/v1/documents/{id}/versions", get(versions))
         .route("/v1/chunks/{id}", get(get_chunk))
 }
 
@@ -178,12 +183,13 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
                 "version": version.version,
                 "generated_at": iso(version.generated_at),
                 "engine": version.engine,
+                "made_from": version.made_from,
                 "text": version.text,
             });
             (newest_first(version.generated_at, &version.version.to_string()), value)
         });
         let reply = page.reply("versions", versions.collect());
-        Ok(reply.with_source_text(&["/versions/*/text"]))
+        Ok(reply.with_source_text(&["/versions/*/text", "/versions/*/made_from/titles/*"]))
     })
     .await
 }
@@ -231,6 +237,46 @@ async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) 
     };
     with(rest, "PUT /v1/documents/{id}", move |service, caller, _| {
         Ok(accepted(&service.replace_document(caller, &id, new)?))
+    })
+    .await
+}
+
+async fn update_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let change: DocumentChange = match json_body(&rest, request).await {
+        Ok(change) => change,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "PATCH /v1/documents/{id}", move |service, caller, _| {
+        Ok(Reply::ok(document_json(&service.update_document(caller, &id, &change)?)))
+    })
+    .await
+}
+
+async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "GET /v1/documents/{id}/versions", move |service, caller, _| {
+        let versions = service.document_versions(caller, &id)?;
+        let versions = versions.iter().map(|one| {
+            let value = json!({
+                "version": one.version,
+                "indexed_at": iso(one.indexed_at),
+                "file_name": one.file_name,
+                "bytes": one.n_bytes,
+                "sha256": one.sha256,
+                "chunk_count": one.n_chunks,
+                "lines_added": one.n_lines_added,
+                "lines_removed": one.n_lines_removed,
+                "difference": one.difference,
+                "truncated": one.is_cut,
+            });
+            let order = format!("{:020}", u64::MAX - one.version);
+            (newest_first(one.indexed_at, &order), value)
+        });
+        let reply = page.reply("versions", versions.collect());
+        Ok(reply.with_source_text(&["/versions/*/difference"]))
     })
     .await
 }
@@ -294,13 +340,28 @@ async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
 fn accepted(accepted: &Accepted) -> Reply {
     let job = job_json(&accepted.job);
     let documents: Vec<Value> = accepted.documents.iter().map(document_json).collect();
-    let value = match accepted.documents.as_slice() {
+    let mut value = match accepted.documents.as_slice() {
         [document] => json!({ "id": document.id, "job": job, "document": documents.first() }),
         many => {
             let ids: Vec<&str> = many.iter().map(|document| document.id.as_str()).collect();
             json!({ "ids": ids, "job": job, "documents": documents })
         }
     };
+    if !accepted.duplicates.is_empty() {
+        let duplicates = accepted.duplicates.iter().map(|duplicate| {
+            json!({
+                "id": duplicate.document,
+                "of": {
+                    "id": duplicate.of.id,
+                    "title": duplicate.of.title,
+                    "collection_id": duplicate.of.collection_id,
+                },
+            })
+        });
+        value["duplicates"] = duplicates.collect();
+        let sentence = "the same content is in another document already: see `duplicates`";
+        value["warnings"] = json!([sentence]);
+    }
     Reply::accepted(value)
 }
 
@@ -310,6 +371,7 @@ fn base_json(base: &KnowledgeBase) -> Value {
         "name": base.name,
         "description": base.description,
         "visibility": base.visibility,
+        "shared_with": base.shared_with,
         "owner": base.owner,
         "tenant_id": base.tenant,
         "created_at": iso(base.created_at),
@@ -325,6 +387,7 @@ fn collection_json(collection: &Collection) -> Value {
         "description": collection.description,
         "department": collection.department,
         "clearance": collection.clearance,
+        "shared_with": collection.shared_with,
         "total_documents": collection.n_documents,
         "total_chunks": collection.n_chunks,
         "created_at": iso(collection.created_at),
@@ -340,6 +403,8 @@ fn document_json(document: &Document) -> Value {
         "title": document.title,
         "file_name": document.file_name,
         "metadata": document.metadata,
+        "tags": document.tags(),
+        "original_bytes": document.original.as_ref().map(|original| original.n_bytes),
         "status": document.state,
         "chunk_count": document.n_chunks,
         "version": document.version,

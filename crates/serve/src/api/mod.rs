@@ -4,6 +4,7 @@
 pub(crate) mod body;
 mod paging;
 mod rest;
+mod roots;
 
 mod call;
 mod charts;
@@ -13,6 +14,7 @@ mod contexts_json;
 mod contexts_upload;
 mod exports;
 mod jobs;
+mod originals;
 mod knowledge;
 mod staging;
 mod upload;
@@ -31,6 +33,7 @@ pub(crate) use rest::FromConsole;
 pub(crate) fn routes() -> Router<HttpState> {
     Router::new()
         .merge(knowledge::routes())
+        .merge(roots::routes())
         .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(call::routes())

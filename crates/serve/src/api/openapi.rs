@@ -58,7 +58,10 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/collections/{id}/documents", "post", "Add documents: files or text", 202, Some("Upload")),
     ("/v1/documents/{id}", "get", "Give a document", 200, None),
     ("/v1/documents/{id}", "put", "Replace a document's content", 202, Some("Upload")),
+    ("/v1/documents/{id}", "patch", "Change title, tags, metadata", 200, Some("DocumentChange")),
     ("/v1/documents/{id}", "delete", "Delete a document", 202, None),
+    ("/v1/documents/{id}/original", "get", "Download the file it was made from", 200, None),
+    ("/v1/documents/{id}/versions", "get", "What changed from content to content", 200, None),
     ("/v1/chunks/{id}", "get", "Give a chunk by the id that a search gave", 200, None),
     ("/v1/projects", "get", "List the projects you may read", 200, None),
     ("/v1/projects", "post", "Make a project", 201, Some("NewProject")),
@@ -86,6 +89,8 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/endpoints/{id}", "delete", "Delete an endpoint", 200, None),
     ("/v1/endpoints/{id}/keys", "post", "Make another key, shown once", 201, None),
     ("/v1/endpoints/{id}/keys/{key}", "delete", "Take a key away", 200, None),
+    ("/v1/roots", "get", "Folders with what became of their files", 200, None),
+    ("/v1/roots/files", "get", "Files that came to an `outcome`, with reasons", 200, None),
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
     ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
@@ -176,10 +181,13 @@ const LISTS: &[&str] = &[
     "/v1/knowledge-bases/{id}/collections",
     "/v1/collections/{id}/summaries",
     "/v1/collections/{id}/documents",
+    "/v1/documents/{id}/versions",
     "/v1/projects",
     "/v1/projects/{id}/tables",
     "/v1/projects/{id}/tools",
     "/v1/projects/{id}/endpoints",
+    "/v1/roots",
+    "/v1/roots/files",
     "/v1/jobs",
     "/v1/charts",
 ];
@@ -242,26 +250,45 @@ fn schemas() -> Value {
             "properties": properties,
         })
     };
+    let short_strings = || {
+        json!({ "type": "string", "enum": ["auto", "together", "ignore"], "default": "auto" })
+    };
+    let shared_with = || object(&[], json!({ "users": texts(), "groups": texts() }));
     json!({
         "NewKnowledgeBase": object(&["name"], json!({
-            "name": text(), "description": text(), "visibility": visibility(),
+            "name": text(),
+            "description": text(),
+            "visibility": visibility(),
+            "shared_with": shared_with(),
         })),
         "KnowledgeBaseChange": object(&[], json!({
-            "name": text(), "description": text(), "visibility": visibility(),
+            "name": text(),
+            "description": text(),
+            "visibility": visibility(),
+            "shared_with": shared_with(),
         })),
         "NewCollection": object(&["name"], json!({
-            "name": text(), "description": text(), "department": text(), "clearance": clearance(),
+            "name": text(),
+            "description": text(),
+            "department": text(),
+            "clearance": clearance(),
+            "shared_with": shared_with(),
         })),
         "CollectionChange": object(&[], json!({
             "name": text(),
             "description": text(),
             "department": { "type": ["string", "null"] },
             "clearance": clearance(),
+            "shared_with": shared_with(),
+        })),
+        "DocumentChange": object(&[], json!({
+            "title": text(), "metadata": { "type": "object" }, "tags": texts(),
         })),
         "Upload": object(&[], json!({
             "title": text(),
             "text": text(),
             "metadata": { "type": "object" },
+            "tags": texts(),
             "normalize_ocr": { "type": "boolean", "default": false },
             "documents": {
                 "type": "array",
@@ -270,6 +297,7 @@ fn schemas() -> Value {
                     "title": text(),
                     "text": text(),
                     "metadata": { "type": "object" },
+                    "tags": texts(),
                     "normalize_ocr": { "type": "boolean", "default": false },
                 })),
             },
@@ -278,6 +306,7 @@ fn schemas() -> Value {
             "file": { "type": "string", "format": "binary" },
             "title": text(),
             "metadata": text(),
+            "tags": text(),
             "normalize_ocr": text(),
         })),
         "Search": object(&["query"], json!({
@@ -302,9 +331,15 @@ fn schemas() -> Value {
             "json_path": text(),
             "name": text(),
             "description": text(),
+            "chunk_threshold_chars": { "type": "integer", "minimum": 1 },
+            "short_strings": short_strings(),
         })),
         "ToolChange": object(&[], json!({
-            "name": text(), "description": text(), "json_path": text(),
+            "name": text(),
+            "description": text(),
+            "json_path": text(),
+            "chunk_threshold_chars": { "type": "integer", "minimum": 1 },
+            "short_strings": short_strings(),
         })),
         "ToolSearch": object(&["query"], json!({
             "query": text(),
@@ -319,9 +354,13 @@ fn schemas() -> Value {
             "name": text(), "tool_ids": texts(), "project_id": text(),
         })),
         "EndpointChange": object(&[], json!({ "name": text(), "tool_ids": texts() })),
-        "Chat": object(&["query", "knowledge_base_id"], json!({
+        "Chat": object(&["query"], json!({
             "query": text(),
-            "knowledge_base_id": { "type": "string", "format": "uuid" },
+            "knowledge_base_id": {
+                "type": "string",
+                "format": "uuid",
+                "description": "one base; all that you may read when absent",
+            },
             "force_tool": {
                 "type": "string",
                 "enum": knowledge::chat::ToolName::ALL.map(knowledge::chat::ToolName::as_str),

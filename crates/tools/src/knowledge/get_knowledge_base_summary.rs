@@ -56,11 +56,12 @@ fn spec() -> Spec {
             "generated_at": { "type": "string" },
             "version": { "type": "integer" },
             "engine": { "type": "string" },
+            "made_from": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["knowledge_base_id", "summary", "statistics", "generated_at"],
     }))
-    .with_source_text(&["/summary"])
+    .with_source_text(&["/summary", "/made_from/*/titles/*"])
 }
 
 impl Tool for GetKnowledgeBaseSummary {
@@ -79,6 +80,19 @@ impl Tool for GetKnowledgeBaseSummary {
             .service
             .summary(call.caller, &knowledge_base_id)
             .map_err(|error| error_of(error, &self.service, call.caller, &knowledge_base_id))?;
+        let made_from: Vec<serde_json::Value> = found
+            .parts
+            .iter()
+            .map(|part| {
+                json!({
+                    "collection_id": part.collection_id,
+                    "collection": part.collection,
+                    "documents": part.made_from.documents,
+                    "of": part.made_from.of,
+                    "titles": part.made_from.titles,
+                })
+            })
+            .collect();
         let value = json!({
             "knowledge_base_id": knowledge_base_id,
             "summary": found.summary,
@@ -86,6 +100,7 @@ impl Tool for GetKnowledgeBaseSummary {
             "generated_at": iso(found.generated_at),
             "version": found.version,
             "engine": found.engine,
+            "made_from": made_from,
         });
         Ok(Answer::new(value).with_warnings(&found.warnings))
     }

@@ -31,7 +31,12 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
     match &args.command {
         KbCommand::Create { name, description, public } => {
             let visibility = if *public { Visibility::Public } else { Visibility::Private };
-            let new = NewBase { name: name.clone(), description: description.clone(), visibility };
+            let new = NewBase {
+                name: name.clone(),
+                description: description.clone(),
+                visibility,
+                ..NewBase::default()
+            };
             print::line(session.service.create_base(&session.caller, &new)?.id);
             Ok(())
         }
@@ -43,7 +48,12 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
                 (false, false) => None,
             };
             let change =
-                BaseChange { name: name.clone(), description: description.clone(), visibility };
+                BaseChange {
+                name: name.clone(),
+                description: description.clone(),
+                visibility,
+                ..BaseChange::default()
+            };
             session.service.update_base(&session.caller, &session.base(kb)?.id, &change)?;
             Ok(())
         }
