@@ -44,8 +44,8 @@ mod marks;
 mod projects;
 mod reader;
 mod seek;
-mod short;
 mod service;
+mod short;
 mod tables;
 mod tools;
 
@@ -72,8 +72,8 @@ pub use jobs::{INDEX_JOB, JOBS, PURGE_JOB, VECTORS_JOB};
 pub use locks::Locks;
 pub use node::{Node, NodeRequest};
 pub use objects::{
-    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, ShortStringsUse,
-    Table, Tool, ToolKind,
+    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, ShortStringsUse, Table,
+    Tool, ToolKind,
 };
 pub use projects::{NewProject, ProjectChange};
 pub use search::{Chunk, ChunkHit, SearchResults, TableHits};

@@ -93,10 +93,10 @@ mod tests {
         assert_eq!(gathering.take("/faq/0/a", " On the hill. "), None);
         assert_eq!(gathering.take("/faq/0/empty", "  "), None);
         let found = gathering.end().unwrap();
-        assert_eq!((found.pointer.as_str(), found.text.as_str()), (
-            "/faq/0",
-            "q: Where is it?\na: On the hill."
-        ));
+        assert_eq!(
+            (found.pointer.as_str(), found.text.as_str()),
+            ("/faq/0", "q: Where is it?\na: On the hill.")
+        );
         assert_eq!(gathering.take("/faq/1", "alone in the list"), None);
         assert_eq!(gathering.end().unwrap().text, "alone in the list");
         assert_eq!(gathering.end(), None);

@@ -7,9 +7,7 @@ use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::json::pointer;
-use crate::objects::{
-    Endpoint, IndexStatus, SearchIndex, ShortStringsUse, Table, Tool, ToolKind,
-};
+use crate::objects::{Endpoint, IndexStatus, SearchIndex, ShortStringsUse, Table, Tool, ToolKind};
 use crate::{Error, Result, Service, limits};
 
 /// A tool that is asked for.

@@ -239,7 +239,8 @@ pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<Vec<ListedFile>
         if metadata.len() > config.max_file_bytes {
             continue;
         }
-        let modified = metadata.modified().map(Timestamp::from).map_err(|error| error.to_string())?;
+        let modified =
+            metadata.modified().map(Timestamp::from).map_err(|error| error.to_string())?;
         files.push(ListedFile {
             relative: relative.to_owned(),
             path: entry.path().to_owned(),

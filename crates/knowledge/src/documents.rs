@@ -168,9 +168,8 @@ impl Service {
         }
         self.1.backlog.enter(&collection.id, documents.len())?;
         let accepted = self.accept(&collection, &mut documents, new);
-        let accepted = accepted.and_then(|duplicates| {
-            Ok((duplicates, self.submit_additions(&collection)?))
-        });
+        let accepted =
+            accepted.and_then(|duplicates| Ok((duplicates, self.submit_additions(&collection)?)));
         match accepted {
             Ok((duplicates, job)) => {
                 let duplicates = self.visible_duplicates(caller, duplicates)?;
@@ -370,10 +369,8 @@ impl Service {
     fn same_as(&self, document: &Document) -> Result<Vec<Document>> {
         let lookup = same_content(&document.tenant, &document.sha256);
         let found = self.0.catalogue.find(Document::KIND, &lookup)?;
-        let mut others = found
-            .into_iter()
-            .map(Document::from_object)
-            .collect::<store::Result<Vec<_>>>()?;
+        let mut others =
+            found.into_iter().map(Document::from_object).collect::<store::Result<Vec<_>>>()?;
         others.retain(|other| other.id != document.id);
         Ok(others)
     }

@@ -63,20 +63,18 @@ mod tests;
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
 pub use config::{FolderConfig, KnowledgeConfig, OriginalsConfig};
-pub use documents::{
-    Accepted, Chunk, Content, DocumentText, Duplicate, NewDocument, OcrRepair,
-};
+pub use documents::{Accepted, Chunk, Content, DocumentText, Duplicate, NewDocument, OcrRepair};
 pub use edit::DocumentChange;
-pub use follow::{FolderFile, Followed};
 pub use error::{Error, Result};
+pub use follow::{FolderFile, Followed};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
 };
-pub use originals::OriginalFile;
 pub use ocr::Repaired;
+pub use originals::OriginalFile;
 pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};

@@ -265,7 +265,11 @@ fn digest_of(path: &Path) -> std::io::Result<(String, u64)> {
 }
 
 /// Lists files below a folder, by their names below it.
-pub(crate) fn list_files(folder: &Path, prefix: &str, files: &mut Vec<String>) -> std::io::Result<()> {
+pub(crate) fn list_files(
+    folder: &Path,
+    prefix: &str,
+    files: &mut Vec<String>,
+) -> std::io::Result<()> {
     let entries = match fs_err::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

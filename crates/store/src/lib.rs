@@ -83,10 +83,10 @@ mod failpoint;
 pub use config::Config;
 pub use contract::{
     AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
-    DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter, Fingerprint,
-    Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceInfo, NamespaceState,
-    PassageSource, Place, SourceParts, StoredPassage, TermCount, TermStatistics, Upserted,
-    VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
+    DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter,
+    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceInfo,
+    NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount, TermStatistics,
+    Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

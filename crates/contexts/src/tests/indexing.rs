@@ -361,7 +361,7 @@ fn a_list_of_short_answers_is_found_out_of_the_box() {
         .map(|n| json!({ "q": format!("What about item{n}?"), "a": "It is blue." }))
         .collect();
     let document = json!({ "faq": answers, "name": "An FAQ", "empty": { "n": 1 } });
-    let table = world.table(&ann, &world.project(&ann), &document);
+    let table = world.table(&ann, &world.project(&ann).id, &document);
     let tool = world.tool(&ann, &table.id, "", "all");
     let index = tool.search_index.unwrap();
     assert!(index.short_strings);
@@ -386,7 +386,7 @@ fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let world = Fixture::new();
     let ann = member("acme", "ann");
     let document = json!({ "a": { "x": "twelve chars", "y": "short" }, "b": long("tram") });
-    let table = world.table(&ann, &world.project(&ann), &document);
+    let table = world.table(&ann, &world.project(&ann).id, &document);
     let index = |new: &crate::NewTool| {
         let (tool, job) = world.service.create_tool(&ann, new).unwrap();
         world.done(&job.unwrap());

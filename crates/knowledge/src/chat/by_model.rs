@@ -91,9 +91,7 @@ fn read(answer: &str) -> Result<Chosen, String> {
 /// Keeps the arguments that the tool takes; the others are not worth another question.
 fn valid(tool: ToolName, mut arguments: Map<String, Value>) -> Map<String, Value> {
     let is_text = |value: &Value, most: usize| {
-        value.as_str().is_some_and(|text| {
-            !text.trim().is_empty() && text.chars().count() <= most
-        })
+        value.as_str().is_some_and(|text| !text.trim().is_empty() && text.chars().count() <= most)
     };
     arguments.retain(|name, value| match (tool, name.as_str()) {
         (ToolName::SearchDocuments, "query") => is_text(value, limits::MAX_QUERY_CHARS),

@@ -21,8 +21,8 @@ use retrieve::Retriever;
 use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 
 use crate::{
-    Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest, SearchResults, Service,
-    ServiceConfig, ServiceSlot, Visibility,
+    Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest,
+    SearchResults, Service, ServiceConfig, ServiceSlot, Visibility,
 };
 
 /// The key of the language model.

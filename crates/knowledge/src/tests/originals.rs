@@ -6,9 +6,7 @@ use std::io::Read;
 use serde_json::json;
 
 use super::{Fixture, admin, member, open_collection};
-use crate::{
-    Content, DocumentChange, DocumentState, Error, NewDocument, Visibility, limits,
-};
+use crate::{Content, DocumentChange, DocumentState, Error, NewDocument, Visibility, limits};
 
 fn file(name: &str, text: &str) -> NewDocument {
     let content = Content::File { bytes: text.as_bytes().to_vec(), name: name.to_owned() };

@@ -41,10 +41,7 @@ pub(super) fn routes() -> Router<HttpState> {
         .route("/v1/collections/{id}/documents", get(list_documents).post(add_documents))
         .route(
             "/v1/documents/{id}",
-            get(get_document)
-                .put(replace_document)
-                .patch(update_document)
-                .delete(delete_document),
+            get(get_document).put(replace_document).patch(update_document).delete(delete_document),
         )
         .route("/v1/documents/{id}/original", get(originals::download))
         .route("/v1/documents/{id}/versions", get(versions))

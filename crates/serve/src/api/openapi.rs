@@ -250,9 +250,8 @@ fn schemas() -> Value {
             "properties": properties,
         })
     };
-    let short_strings = || {
-        json!({ "type": "string", "enum": ["auto", "together", "ignore"], "default": "auto" })
-    };
+    let short_strings =
+        || json!({ "type": "string", "enum": ["auto", "together", "ignore"], "default": "auto" });
     let shared_with = || object(&[], json!({ "users": texts(), "groups": texts() }));
     json!({
         "NewKnowledgeBase": object(&["name"], json!({

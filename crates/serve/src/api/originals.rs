@@ -111,6 +111,9 @@ mod tests {
             "attachment; filename=\"x__ filename__y__Set-Cookie_ z\"; \
              filename*=UTF-8''x%22%3B%20filename%3D%22y%0D%0ASet%2DCookie%3A%20z",
         );
-        check("規則.txt", "attachment; filename=\"__.txt\"; filename*=UTF-8''%E8%A6%8F%E5%89%87%2Etxt");
+        check(
+            "規則.txt",
+            "attachment; filename=\"__.txt\"; filename*=UTF-8''%E8%A6%8F%E5%89%87%2Etxt",
+        );
     }
 }

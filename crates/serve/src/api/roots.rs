@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tools::ToolError;
 
 use super::paging::{Page, PageOf};
-use super::rest::{Reply, Rest};
+use super::rest::Rest;
 use crate::http::{HttpState, coded};
 
 pub(super) fn routes() -> Router<HttpState> {

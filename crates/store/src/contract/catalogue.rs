@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{AttributeValue, Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp};
+use model::{
+    AttributeValue, Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp,
+};
 use text::{Language, LanguageSet};
 
 use crate::{
@@ -129,8 +131,7 @@ pub trait Catalogue: Objects {
         attributes: &[&str],
     ) -> Result<Vec<DocumentCount>> {
         let mut counted: BTreeMap<(Vec<Option<String>>, bool), usize> = BTreeMap::new();
-        let mut page =
-            DocumentPage { prefix: String::new(), after: None, limit: limits::MAX_PAGE };
+        let mut page = DocumentPage { prefix: String::new(), after: None, limit: limits::MAX_PAGE };
         loop {
             let documents = self.documents(namespace, &page)?;
             let Some(last) = documents.last() else { break };

@@ -11,9 +11,9 @@ use super::commit::{Released, check_documents};
 use super::database::Database;
 use super::rows;
 use crate::{
-    Catalogue, Config, Document, DocumentCount, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease,
-    LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts, StoredPassage,
-    VectorDebt, VectorSpace, Written,
+    Catalogue, Config, Document, DocumentCount, DocumentInfo, DocumentPage, DroppedNamespace,
+    Fingerprint, Lease, LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts,
+    StoredPassage, VectorDebt, VectorSpace, Written,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.

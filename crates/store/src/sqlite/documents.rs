@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::database::Database;
 use super::rows;
 use super::texts::Reader;
-use crate::{DocumentCount, DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits};
+use crate::{
+    DocumentCount, DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits,
+};
 
 impl Database {
     /// Reads inside one namespace.

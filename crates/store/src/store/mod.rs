@@ -18,10 +18,10 @@ use text::LanguageSet;
 use crate::sqlite::{FolderLock, SqliteCatalogue};
 use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 use crate::{
-    Both, Candidates, Catalogue, Config, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
-    EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo,
-    NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt,
-    VectorSpace, WordsQuery,
+    Both, Candidates, Catalogue, Config, Counts, Document, DocumentCount, DocumentInfo,
+    DocumentPage, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest,
+    NamespaceInfo, NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted,
+    VectorDebt, VectorSpace, WordsQuery,
 };
 
 pub use maintenance::{Finding, Repair};

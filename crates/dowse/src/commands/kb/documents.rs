@@ -4,7 +4,6 @@ use std::path::Path;
 
 use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits};
 use model::iso;
-use serde_json::Value;
 
 use super::session::Session;
 use crate::kb_cli::AddArgs;

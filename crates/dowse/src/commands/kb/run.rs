@@ -47,8 +47,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
                 (false, true) => Some(Visibility::Private),
                 (false, false) => None,
             };
-            let change =
-                BaseChange {
+            let change = BaseChange {
                 name: name.clone(),
                 description: description.clone(),
                 visibility,
