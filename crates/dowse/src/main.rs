@@ -7,6 +7,7 @@ mod bench_cli;
 mod cli;
 mod config;
 mod kb_cli;
+mod log_cli;
 
 mod commands;
 mod wiring;
@@ -16,10 +17,9 @@ mod clock;
 mod control;
 mod issuer;
 mod logs;
-mod open_files;
+mod platform;
 mod print;
 mod reload;
-mod signals;
 
 use std::process::ExitCode;
 
@@ -31,11 +31,14 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cli = cli::Cli::parse();
-    logs::start(&cli.log);
+    if cli.log.quiet {
+        print::be_quiet();
+    }
+    logs::start(&cli.log, cli.command.is_server());
     let ended = commands::run(cli.command);
     wiring::close_stores();
     match ended {
-        Ok(code) => code,
+        Ok(outcome) => ExitCode::from(outcome.code()),
         Err(error) => {
             print::error(&error);
             ExitCode::from(2)

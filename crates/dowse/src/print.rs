@@ -1,22 +1,220 @@
 //! What a person reads: results on stdout, everything else on stderr.
+//!
+//! A command may be done for somebody at another terminal (see `control`); what it prints on its
+//! thread then goes there.
 
-use std::io::{Write, stderr, stdout};
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ingest::{JobProgress, TerminalBar};
+use serde_json::{Map, Value};
+
+/// Where a command's output goes instead of this process's own terminal.
+pub(crate) trait Sink {
+    /// A line of the result.
+    fn line(&self, text: &str);
+    /// A line for the person at the terminal.
+    fn note(&self, text: &str);
+    /// How far a job is; `None` at its end.
+    fn progress(&self, progress: Option<&JobProgress>);
+    /// Whether nobody reads it any more.
+    fn is_gone(&self) -> bool;
+}
+
+thread_local! {
+    static ELSEWHERE: RefCell<Option<Rc<dyn Sink>>> = const { RefCell::new(None) };
+}
+
+/// Whether only results and errors are printed.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on prints results and errors alone.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Runs `work` with everything that it prints on this thread going to `sink`.
+pub(crate) fn elsewhere<T>(sink: impl Sink + 'static, work: impl FnOnce() -> T) -> T {
+    /// Puts the terminal back, also after a panic.
+    struct Back;
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ELSEWHERE.set(None);
+        }
+    }
+    ELSEWHERE.set(Some(Rc::new(sink)));
+    let _back = Back;
+    work()
+}
+
+fn sink() -> Option<Rc<dyn Sink>> {
+    ELSEWHERE.with_borrow(Clone::clone)
+}
+
+/// Fails when nobody is left to read what a command prints, so that it does not wait for nobody.
+pub(crate) fn ensure_reader() -> anyhow::Result<()> {
+    anyhow::ensure!(!sink().is_some_and(|sink| sink.is_gone()), "the command was ended");
+    Ok(())
+}
 
 /// Prints a line of a result to stdout. A reader that went away is no error: `dowse audit | head`.
 pub(crate) fn line(text: impl AsRef<str>) {
-    let _ = writeln!(stdout(), "{}", text.as_ref());
+    match sink() {
+        Some(sink) => sink.line(text.as_ref()),
+        None => {
+            let _ = writeln!(stdout(), "{}", text.as_ref());
+        }
+    }
 }
 
-/// Prints a line for the person at the terminal to stderr.
+/// Prints a line for the person at the terminal to stderr, unless they asked for quiet.
 pub(crate) fn note(text: impl AsRef<str>) {
-    let _ = writeln!(stderr(), "{}", text.as_ref());
+    match sink() {
+        Some(sink) => sink.note(text.as_ref()),
+        None if IS_QUIET.load(Ordering::Relaxed) => {}
+        None => to_stderr(text.as_ref()),
+    }
+}
+
+/// Prints a value as JSON.
+pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
+    line(serde_json::to_string_pretty(value)?);
+    Ok(())
 }
 
 /// Prints an error with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
-    note(format!("error: {error}"));
+    to_stderr(&format!("{}: {error}", paint("error", "31;1")));
     for cause in error.chain().skip(1) {
-        note(format!("  cause: {cause}"));
+        to_stderr(&format!("  cause: {cause}"));
+    }
+}
+
+fn to_stderr(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+/// Colours a word where stderr is a terminal that shows colours.
+fn paint(word: &str, colour: &str) -> String {
+    if has_colours(stderr().is_terminal()) {
+        format!("\u{1b}[{colour}m{word}\u{1b}[0m")
+    } else {
+        word.to_owned()
+    }
+}
+
+/// Tells whether colours may be used: on a terminal that knows them, unless `NO_COLOR` is set.
+pub(crate) fn has_colours(is_terminal: bool) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    is_terminal && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|it| it != "dumb")
+}
+
+/// A bar that shows how far a job is, while it is there.
+pub(crate) struct Bar(Shown);
+
+enum Shown {
+    Here(TerminalBar),
+    Elsewhere(Rc<dyn Sink>),
+    Nowhere,
+}
+
+impl Bar {
+    pub(crate) fn new() -> Self {
+        Bar(match sink() {
+            Some(sink) => Shown::Elsewhere(sink),
+            None if IS_QUIET.load(Ordering::Relaxed) => Shown::Nowhere,
+            None => Shown::Here(TerminalBar::new()),
+        })
+    }
+
+    pub(crate) fn show(&self, progress: &JobProgress) {
+        match &self.0 {
+            Shown::Here(bar) => bar.show(progress),
+            Shown::Elsewhere(sink) => sink.progress(Some(progress)),
+            Shown::Nowhere => {}
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        match &self.0 {
+            Shown::Here(bar) => bar.clear(),
+            Shown::Elsewhere(sink) => sink.progress(None),
+            Shown::Nowhere => {}
+        }
+    }
+}
+
+/// A bar that shows how many bytes are done, while it is there.
+pub(crate) struct ByteBar(Option<ingest::ByteBar>);
+
+impl ByteBar {
+    pub(crate) fn new() -> Self {
+        ByteBar((!IS_QUIET.load(Ordering::Relaxed)).then(ingest::ByteBar::new))
+    }
+
+    /// Shows how far it is; a total of 0 is unknown.
+    pub(crate) fn show(&self, what: &'static str, n_done: u64, n_total: u64) {
+        if let Some(bar) = &self.0 {
+            bar.show(what, n_done, n_total);
+        }
+    }
+}
+
+impl Drop for ByteBar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.clear();
+        }
+    }
+}
+
+/// Rows under names, for people or for programs.
+pub(crate) struct Table {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    pub(crate) fn new<const N: usize>(head: [&'static str; N]) -> Self {
+        Table { head: head.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row; it has a cell for every name.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [Value; N]) {
+        debug_assert_eq!(N, self.head.len(), "a cell for every name");
+        self.rows.push(cells.into());
+    }
+
+    /// Prints the rows as a list of objects, or lined up.
+    pub(crate) fn print(&self, is_json: bool) -> anyhow::Result<()> {
+        if is_json {
+            return json(&self.to_json());
+        }
+        let mut rows = vec![self.head.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+        rows.extend(self.rows.iter().map(|row| row.iter().map(cell).collect()));
+        line(table(&rows));
+        Ok(())
+    }
+
+    fn to_json(&self) -> Value {
+        let object = |row: &Vec<Value>| {
+            let names = self.head.iter().map(|name| name.replace(' ', "_"));
+            Value::Object(names.zip(row.iter().cloned()).collect::<Map<_, _>>())
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
 }
 
@@ -41,4 +239,52 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
         })
         .collect();
     lines.join("\n")
+}
+
+/// Says how long something took, as people say it.
+pub(crate) fn duration(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", millis as f64 / 1e3),
+        60_000..3_600_000 => format!("{} min {} s", millis / 60_000, millis % 60_000 / 1_000),
+        _ => format!("{} h {} min", millis / 3_600_000, millis % 3_600_000 / 60_000),
+    }
+}
+
+/// Says how much something is, as people say it.
+pub(crate) fn bytes(n_bytes: u64) -> String {
+    match n_bytes {
+        0..1_000 => format!("{n_bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", n_bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n_bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", n_bytes as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_is_lined_up_or_a_list_of_objects() {
+        let mut rows = Table::new(["name", "n chunks"]);
+        rows.row([json!("a"), json!(3)]);
+        rows.row([json!("long"), Value::Null]);
+        assert_eq!(
+            rows.to_json(),
+            json!([{ "name": "a", "n_chunks": 3 }, { "name": "long", "n_chunks": null }])
+        );
+    }
+
+    #[test]
+    fn times_and_sizes_are_said_as_people_say_them() {
+        assert_eq!(duration(999), "999 ms");
+        assert_eq!(duration(1_500), "1.5 s");
+        assert_eq!(duration(61_000), "1 min 1 s");
+        assert_eq!(duration(7_260_000), "2 h 1 min");
+        assert_eq!(bytes(12), "12 bytes");
+        assert_eq!(bytes(95_300_000), "95.3 MB");
+    }
 }

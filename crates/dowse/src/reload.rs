@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serve::{App, Shared};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::platform::Signals;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -29,12 +30,12 @@ pub(crate) fn watch(
     is_due: impl Fn() -> bool + Send + Sync + 'static,
     build: impl Fn() -> anyhow::Result<App> + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut hangup = Signals::of_reloading()?;
     let build = std::sync::Arc::new(build);
     tokio::spawn(async move {
         loop {
             tokio::select! {
-                _ = hangup.recv() => seen = settled(&path).await,
+                () = hangup.next() => seen = settled(&path).await,
                 () = tokio::time::sleep(LOOK_EVERY) => {
                     // A file that is gone for a moment is being replaced by an editor.
                     if stamp(&path).is_none_or(|now| Some(now) == seen) && !is_due() {

@@ -25,7 +25,9 @@ pub enum Denied {
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The variable named for a key is not set or empty.
-    #[error("the environment variable `{variable}` named by `{setting}` is not set")]
+    #[error(
+        "the environment variable `{variable}` named by {setting} is not set: put the secret into it before the start"
+    )]
     MissingVariable {
         /// The setting.
         setting: String,
@@ -33,7 +35,7 @@ pub enum SetupError {
         variable: String,
     },
     /// A key is too short to be safe.
-    #[error("the key in `{variable}` has {length} characters: use at least {minimum}")]
+    #[error("the key in the variable `{variable}` has {length} characters: use at least {minimum}")]
     ShortKey {
         /// The variable.
         variable: String,

@@ -31,7 +31,7 @@ impl Authenticator {
             None => None,
         };
         let metrics_key = match &config.metrics_key_env {
-            Some(name) => Some(read_key("auth.metrics_key_env", name, variable)?),
+            Some(name) => Some(read_key("`auth.metrics_key_env`", name, variable)?),
             None => None,
         };
         Ok(Authenticator { keys: Keys::load(&config.keys, variable)?, tokens, metrics_key })

@@ -21,7 +21,7 @@ impl Keys {
             if config.tenant.as_str().trim().is_empty() {
                 return Err(SetupError::EmptyTenant { name: config.name.clone() });
             }
-            let setting = format!("auth.keys` entry `{}", config.name);
+            let setting = format!("`auth.keys` entry `{}`", config.name);
             Ok((read_key(&setting, &config.key_env, variable)?, caller(config)))
         });
         keys.collect::<Result<_, _>>().map(Keys)

@@ -154,7 +154,7 @@ fn shared_secret(
 ) -> Result<DecodingKey, SetupError> {
     let secret = variable(name).filter(|secret| !secret.is_empty()).ok_or_else(|| {
         SetupError::MissingVariable {
-            setting: "auth.jwt.hs256_secret_env".to_owned(),
+            setting: "`auth.jwt.hs256_secret_env`".to_owned(),
             variable: name.to_owned(),
         }
     })?;

@@ -69,6 +69,6 @@ pub use pipeline::{
 };
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
-pub use terminal::TerminalBar;
+pub use terminal::{ByteBar, TerminalBar};
 pub use vectors::{VectorDebt, VectorWorker, Vectors};
 pub use watch::{FolderWatch, Noticed};

@@ -1,5 +1,6 @@
 //! How far a job is, for the person at the terminal.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,9 +10,25 @@ use crate::JobProgress;
 /// How often the bar is drawn while nothing happens.
 const TICK: Duration = Duration::from_millis(200);
 
+/// While the end is not known: a full bar would jump back when it is.
+const COUNTED: &str = "{msg:>10} {spinner} {human_pos} so far";
+
+/// Once the end is known.
+const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {eta}";
+
+/// For bytes.
+const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {eta}";
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
 /// A bar on stderr; draws nothing where stderr is not a terminal.
 #[derive(Debug)]
-pub struct TerminalBar(ProgressBar);
+pub struct TerminalBar {
+    bar: ProgressBar,
+    has_total: Cell<bool>,
+}
 
 impl Default for TerminalBar {
     fn default() -> Self {
@@ -22,25 +39,83 @@ impl Default for TerminalBar {
 impl TerminalBar {
     /// Begins to draw.
     pub fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let style =
-            ProgressStyle::with_template("{msg:>10} [{bar:30}] {human_pos}/{human_len} {eta}");
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(style(COUNTED));
         bar.enable_steady_tick(TICK);
-        TerminalBar(bar)
+        TerminalBar { bar, has_total: Cell::new(false) }
     }
 
-    /// Shows how far a job is.
+    /// Shows how far a job is: a bar once its end is known, and a count before.
     pub fn show(&self, progress: &JobProgress) {
-        self.0.set_message(progress.stage.clone());
-        self.0.set_length(progress.n_total.unwrap_or(0).max(progress.n_done) as u64);
-        self.0.set_position(progress.n_done as u64);
+        self.bar.set_message(progress.stage.clone());
+        let n_total = progress.n_total.filter(|n_total| *n_total >= progress.n_done);
+        if n_total.is_some() != self.has_total.get() {
+            self.has_total.set(n_total.is_some());
+            self.bar.set_style(style(if n_total.is_some() { MEASURED } else { COUNTED }));
+        }
+        if let Some(n_total) = n_total {
+            self.bar.set_length(n_total as u64);
+        }
+        self.bar.set_position(progress.n_done as u64);
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar on stderr that counts bytes; draws nothing where stderr is not a terminal.
+#[derive(Debug)]
+pub struct ByteBar(ProgressBar);
+
+impl Default for ByteBar {
+    fn default() -> Self {
+        ByteBar::new()
+    }
+}
+
+impl ByteBar {
+    /// Begins to draw.
+    pub fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        bar.set_style(style(BYTES));
+        ByteBar(bar)
+    }
+
+    /// Shows how far it is; a total of 0 is unknown.
+    pub fn show(&self, what: &'static str, n_done: u64, n_total: u64) {
+        self.0.set_message(what);
+        self.0.set_length(n_total.max(n_done));
+        self.0.set_position(n_done);
     }
 
     /// Takes the bar away.
     pub fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indicatif::ProgressDrawTarget;
+
+    use super::*;
+
+    fn progress(n_done: usize, n_total: Option<usize>) -> JobProgress {
+        JobProgress { n_done, n_total, ..JobProgress::default() }
+    }
+
+    /// The bar was full at 2 of 2 while files were still being counted, and then jumped back.
+    #[test]
+    fn a_bar_is_never_fuller_than_the_work() {
+        let bar = TerminalBar::new();
+        bar.bar.set_draw_target(ProgressDrawTarget::hidden());
+        bar.show(&progress(2, None));
+        assert_eq!((bar.bar.length(), bar.has_total.get()), (None, false));
+        bar.show(&progress(3, Some(10)));
+        assert_eq!((bar.bar.length(), bar.bar.position()), (Some(10), 3));
+        bar.show(&progress(4, Some(0)));
+        assert!(!bar.has_total.get(), "a total below what is done is not known yet");
     }
 }

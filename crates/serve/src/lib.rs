@@ -22,6 +22,7 @@ mod slots;
 
 mod api;
 mod console;
+pub mod front;
 mod http;
 mod mcp;
 mod pages;
@@ -36,6 +37,6 @@ pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};
-pub use mcp::{StdioError, list_cost, stdio};
+pub use mcp::{StdioError, list_cost, session, stdio};
 pub use mount::{MountConfig, table_router};
 pub use slots::{SlotLimits, Slots};

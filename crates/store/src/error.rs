@@ -211,7 +211,9 @@ pub enum Error {
         reason: String,
     },
     /// An engine elsewhere did not answer in time.
-    #[error("{engine} did not answer a {what} in time")]
+    #[error(
+        "{engine} did not answer a {what} request in time; check the network and the address that `[store]` names"
+    )]
     EngineTimeout {
         /// The engine.
         engine: &'static str,
@@ -219,7 +221,9 @@ pub enum Error {
         what: &'static str,
     },
     /// An engine elsewhere cannot be reached, or is too busy.
-    #[error("{engine} could not do a {what}: {reason}")]
+    #[error(
+        "{engine} cannot be reached for a {what} request: {reason}; check the network and the address that `[store]` names"
+    )]
     EngineUnavailable {
         /// The engine.
         engine: &'static str,

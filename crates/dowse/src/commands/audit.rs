@@ -1,6 +1,8 @@
 //! `dowse audit`: who called what, and how it ended.
 
 use guard::Audit;
+use model::iso;
+use serde_json::json;
 
 use crate::cli::AuditArgs;
 use crate::commands::variable;
@@ -19,23 +21,20 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let head = ["time (ms)", "tool", "tenant/caller", "outcome", "results", "ms", "query"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows =
+        print::Table::new(["time", "tool", "tenant/caller", "outcome", "results", "ms", "query"]);
     for entry in &entries {
-        let outcome = match &entry.code {
-            Some(code) => code.clone(),
-            None => "ok".to_owned(),
-        };
-        rows.push(vec![
-            entry.at.millis().to_string(),
-            entry.tool.clone(),
-            format!("{}/{}", entry.tenant, entry.caller),
-            outcome,
-            entry.results.to_string(),
-            format!("{:.1}", entry.latency_ms),
-            entry.query.as_deref().unwrap_or("-").chars().take(60).collect(),
+        let query: Option<String> =
+            entry.query.as_deref().map(|query| query.chars().take(60).collect());
+        rows.row([
+            json!(iso(entry.at)),
+            json!(entry.tool),
+            json!(format!("{}/{}", entry.tenant, entry.caller)),
+            json!(entry.code.as_deref().unwrap_or("ok")),
+            json!(entry.results),
+            json!(format!("{:.1}", entry.latency_ms)),
+            json!(query.as_deref().unwrap_or("-")),
         ]);
     }
-    print::line(print::table(&rows));
-    Ok(())
+    rows.print(false)
 }

@@ -7,14 +7,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use serde_json::json;
 use store::Store;
 
 use crate::cli::BackupArgs;
+use crate::commands::reach::{Reach, reach};
 use crate::commands::variable;
 use crate::config::load;
-use crate::control::{self, Command};
-use crate::wiring::{open_store, store_folder};
-use crate::{archive, clock, print};
+use crate::wiring::store_folder;
+use crate::{archive, print};
 
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
@@ -23,25 +24,27 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
     let unfinished = Unfinished(with_ending(file, ".unfinished"));
     let _ = fs_err::remove_file(&unfinished.0);
-    let by = match control::ask(&config.data_dir, Command::Backup)? {
-        Some(mut sent) => {
-            receive(&mut sent, &unfinished.0)?;
+    ensure!(
+        store_folder(&config.data_dir).is_dir(),
+        "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
+        config.data_dir.display()
+    );
+    let by = match reach(&config)? {
+        Reach::Running(connection) => {
+            receive(&mut connection.backup()?, &unfinished.0)?;
             "the running server"
         }
-        None => {
-            let folder = store_folder(&config.data_dir);
-            ensure!(
-                folder.is_dir(),
-                "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
-                config.data_dir.display()
-            );
-            let store = open_store(&config.store, &folder, clock::system())?;
-            make(&store, &config.data_dir, &unfinished.0)?;
+        Reach::Here(shared_state) => {
+            make(&shared_state.kept()?.store, &config.data_dir, &unfinished.0)?;
             "this command"
         }
     };
     archive::verify(&unfinished.0)?;
     fs_err::rename(&unfinished.0, file)?;
+    if args.json {
+        let n_bytes = fs_err::metadata(file)?.len();
+        print::json(&json!({ "file": file, "data_dir": config.data_dir, "bytes": n_bytes }))?;
+    }
     print::note(format!(
         "everything in {} is in {}, copied by {by} and read back",
         config.data_dir.display(),
@@ -67,6 +70,9 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
             restore_catalogue(&catalogue.0, &folder)?;
             archive::extract_folders(&args.file, &config.data_dir)?;
         }
+    }
+    if args.json {
+        print::json(&json!({ "file": args.file, "data_dir": config.data_dir }))?;
     }
     print::note(format!("{} is restored from {}", config.data_dir.display(), args.file.display()));
     Ok(())

@@ -1,81 +1,222 @@
-//! `dowse check`: is the configuration right, and what would it serve?
+//! `dowse check`: is the configuration right, what would it serve, and what is wrong with it?
+//!
+//! The exit code is 1 when something is wrong: a source that cannot be read, rows that do not fit,
+//! an engine that does not answer.
 
-use std::io::Read as _;
 use std::time::Duration;
 
+use anyhow::Context;
 use model::{Caller, Deadline};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serve::App;
 use store::Repair;
 
 use crate::cli::CheckArgs;
-use crate::commands::variable;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::{Outcome, variable};
 use crate::config::{Config, load};
-use crate::wiring::{Families, SharedState, app, describe_store};
-use crate::{control, print};
+use crate::print;
+use crate::wiring::{SharedState, app, describe_store};
 
 /// How long databases have to say what they hold.
 const SOURCES_LIMIT: Duration = Duration::from_secs(30);
 
-pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
+/// What is served, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Report {
+    store: String,
+    health: String,
+    tools: Vec<String>,
+    pub(super) tables: Vec<SourceReport>,
+    pub(super) dimensions: Vec<SourceReport>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// What a table or a dimension holds, and what of it does not fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SourceReport {
+    pub(super) name: String,
+    /// Rows or entries; nothing where the source cannot be read.
+    n_rows: Option<u64>,
+    pub(super) problems: Vec<String>,
+}
+
+/// Something that does not work as it should.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Problem {
+    pub(super) what: String,
+    pub(super) problem: String,
+    pub(super) hint: String,
+}
+
+pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let config = &loaded.config;
     config.check()?;
-    let running = control::ask(&config.data_dir, control::Command::Check)?;
-    if running.is_some() && args.repair {
+    let reached = reach(config)?;
+    if matches!(reached, Reach::Running(_)) && args.repair {
         anyhow::bail!(
             "a server has `{}` open\nhint: stop it before `dowse check --repair`",
             config.data_dir.display()
         );
     }
-    match &loaded.file {
-        Some(file) => print::line(format!("{}: valid", file.display())),
-        None => print::line("no configuration: the defaults are used"),
+    if !args.json {
+        match &loaded.file {
+            Some(file) => print::line(format!("{}: valid", file.display())),
+            None => print::line("no configuration: the defaults are used"),
+        }
+        print::line(print::table(&[
+            vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
+            vec!["data".to_owned(), config.data_dir.display().to_string()],
+            vec!["callers".to_owned(), callers(config)],
+        ]));
     }
-    print::line(print::table(&[
-        vec!["listen".to_owned(), format!("http://{}", config.server.listen)],
-        vec!["data".to_owned(), config.data_dir.display().to_string()],
-        vec!["callers".to_owned(), callers(config)],
-    ]));
-    if let Some(mut running) = running {
-        let mut lines = String::new();
-        running.read_to_string(&mut lines)?;
-        print::line("a server is running with this data:");
-        lines.lines().for_each(|line| print::line(format!("  {line}")));
-        return Ok(());
+    let (report, is_running) = match reached {
+        Reach::Running(connection) => {
+            let lines = connection.captured(typed(Form::Json)?)?;
+            let report = serde_json::from_str(&lines).context(
+                "the running server answered something else\n\
+                 hint: it is of another version; restart it",
+            )?;
+            (report, true)
+        }
+        Reach::Here(shared_state) => {
+            let (app, _) = app(config, &shared_state)?;
+            let mut report = look(&shared_state, &app)?;
+            if args.repair {
+                repair(&shared_state, &mut report)?;
+            }
+            (report, false)
+        }
+    };
+    if args.json {
+        let mut whole = serde_json::to_value(&report)?;
+        whole["configuration"] = json!(loaded.file);
+        whole["data_dir"] = json!(config.data_dir);
+        whole["listen"] = json!(config.server.listen.to_string());
+        whole["is_running"] = json!(is_running);
+        print::json(&whole)?;
+    } else {
+        if is_running {
+            print::line("a server is running with this data:");
+        }
+        show(&report);
     }
-    let shared_state = SharedState::open(config)?;
-    let (app, families) = app(config, &shared_state)?;
-    for line in of_running(&shared_state, &app)? {
-        print::line(line);
-    }
-    sources(&families);
-    if args.repair {
-        repair(&shared_state)?;
-    }
-    Ok(())
+    Ok(if report.is_well() { Outcome::Done } else { Outcome::Problems })
 }
 
-/// Says what a server serves and how it is, in lines.
-pub(super) fn of_running(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<String>> {
-    let names: Vec<String> = app
-        .tools
-        .list(&Caller::local_admin())
-        .iter()
-        .map(|listed| listed.spec.name.clone())
-        .collect();
+/// Looks at what a running server serves; the result is JSON for the command to print.
+pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> {
+    let report = look(&host.shared_state, &host.app())?;
+    print::line(serde_json::to_string(&report)?);
+    Ok(if report.is_well() { Outcome::Done } else { Outcome::Problems })
+}
+
+impl Report {
+    fn is_well(&self) -> bool {
+        let is_well = |source: &SourceReport| source.problems.is_empty();
+        self.problems.is_empty()
+            && self.tables.iter().all(is_well)
+            && self.dimensions.iter().all(is_well)
+    }
+}
+
+/// Says what is served and how it is. The operator sees the cells themselves, which no agent does.
+pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
+    let caller = Caller::local_admin();
     let health = (app.readiness)();
-    let mut lines: Vec<String> = print::table(&[
-        vec!["store".to_owned(), describe_store(&shared_state.kept()?.store)],
-        vec!["health".to_owned(), health.status().to_owned()],
-        vec!["tools".to_owned(), names.join(", ")],
-    ])
-    .lines()
-    .map(str::to_owned)
-    .collect();
-    lines.extend(health.degraded.iter().map(|degraded| {
-        format!("{}: {} (hint: {})", degraded.what, degraded.problem, degraded.hint)
+    let mut problems: Vec<Problem> = health
+        .degraded
+        .iter()
+        .map(|degraded| Problem {
+            what: degraded.what.to_owned(),
+            problem: degraded.problem.clone(),
+            hint: degraded.hint.clone(),
+        })
+        .collect();
+    let store = &shared_state.kept()?.store;
+    let engine = store.engine();
+    if engine.is_far()
+        && let Err(error) = engine.reach()
+        && !problems.iter().any(|problem| problem.what == "engine")
+    {
+        problems.push(Problem {
+            what: "engine".to_owned(),
+            problem: format!("{} does not answer: {}", engine.name(), model::with_causes(&error)),
+            hint: "check `[store]`, its key and the network; `dowse doctor` says more".to_owned(),
+        });
+    }
+    let deadline = Deadline::after(SOURCES_LIMIT);
+    let tables = app.tables.iter().flat_map(|tables| tables.load_reports(&caller, &deadline));
+    let tables = tables.map(|(name, report)| table_report(name, report)).collect();
+    let filters = shared_state.filters.load_full();
+    let dimensions = filters.iter().flat_map(|filters| filters.dimensions(&caller));
+    let dimensions = dimensions.map(|info| {
+        // Vectors come while the server runs; here nothing waits for them.
+        let is_lasting = |warning: &&model::Warning| warning.code != "meaning_unavailable";
+        let problems = info.warnings.iter().filter(is_lasting);
+        SourceReport {
+            name: info.category.clone(),
+            n_rows: Some(info.n_entries as u64),
+            problems: problems.map(|warning| warning.message.clone()).collect(),
+        }
+    });
+    Ok(Report {
+        store: describe_store(store),
+        health: health.status().to_owned(),
+        tools: app.tools.list(&caller).iter().map(|listed| listed.spec.name.clone()).collect(),
+        tables,
+        dimensions: dimensions.collect(),
+        problems,
+    })
+}
+
+fn table_report(name: &str, report: columns::Result<columns::LoadReport>) -> SourceReport {
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            let problem = format!("{:#}", anyhow::Error::from(error));
+            return SourceReport { name: name.to_owned(), n_rows: None, problems: vec![problem] };
+        }
+    };
+    let mut problems = Vec::new();
+    if report.n_misfits > 0 {
+        problems.push(format!("{} rows do not fit the schema", report.n_misfit_rows));
+    }
+    problems.extend(report.misfits.iter().map(|misfit| {
+        let place = match &misfit.key {
+            Some(key) => format!("row {key}"),
+            None => format!("line {}", misfit.line),
+        };
+        let column = misfit.column.as_deref().unwrap_or("the whole row");
+        let found = misfit.found.as_ref().map(|found| format!(": `{found}`"));
+        format!("{place}, {column}: {}{}", misfit.problem, found.unwrap_or_default())
     }));
-    Ok(lines)
+    SourceReport { name: name.to_owned(), n_rows: Some(report.n_rows as u64), problems }
+}
+
+fn show(report: &Report) {
+    print::line(print::table(&[
+        vec!["store".to_owned(), report.store.clone()],
+        vec!["health".to_owned(), report.health.clone()],
+        vec!["tools".to_owned(), report.tools.join(", ")],
+    ]));
+    for Problem { what, problem, hint } in &report.problems {
+        print::line(format!("{what}: {problem} (hint: {hint})"));
+    }
+    for (kind, unit, sources) in
+        [("table", "rows", &report.tables), ("dimension", "entries", &report.dimensions)]
+    {
+        for source in sources {
+            match source.n_rows {
+                Some(n_rows) => print::line(format!("{kind} `{}`: {n_rows} {unit}", source.name)),
+                None => print::line(format!("{kind} `{}` cannot be read", source.name)),
+            }
+            source.problems.iter().for_each(|problem| print::line(format!("  {problem}")));
+        }
+    }
 }
 
 fn callers(config: &Config) -> String {
@@ -91,55 +232,23 @@ fn callers(config: &Config) -> String {
     }
 }
 
-/// Says what tables and dimensions hold, and what of their sources does not fit. The operator
-/// sees the cells themselves, which no agent does.
-fn sources(families: &Families) {
-    let caller = Caller::local_admin();
-    let deadline = Deadline::after(SOURCES_LIMIT);
-    for (name, report) in families.tables.iter().flat_map(|it| it.load_reports(&caller, &deadline))
-    {
-        match report {
-            Ok(report) => {
-                print::line(format!("table `{name}`: {} rows", report.n_rows));
-                if report.n_misfits > 0 {
-                    print::line(format!("  {} rows do not fit the schema", report.n_misfit_rows));
-                }
-                for misfit in &report.misfits {
-                    let place = match &misfit.key {
-                        Some(key) => format!("row {key}"),
-                        None => format!("line {}", misfit.line),
-                    };
-                    let column = misfit.column.as_deref().unwrap_or("the whole row");
-                    let found = misfit.found.as_ref().map(|found| format!(": `{found}`"));
-                    let found = found.unwrap_or_default();
-                    print::line(format!("  {place}, {column}: {}{found}", misfit.problem));
-                }
-            }
-            Err(error) => print::line(format!("table `{name}`: {:#}", anyhow::Error::from(error))),
-        }
-    }
-    for info in families.filters.iter().flat_map(|filters| filters.dimensions(&caller)) {
-        print::line(format!("dimension `{}`: {} entries", info.category, info.n_entries));
-        // Vectors come while the server runs; here nothing waits for them.
-        let is_lasting = |warning: &&model::Warning| warning.code != "meaning_unavailable";
-        for warning in info.warnings.iter().filter(is_lasting) {
-            print::line(format!("  {}", warning.message));
-        }
-    }
-}
-
 /// Checks what is kept, and rebuilds what is damaged.
-fn repair(shared_state: &SharedState) -> anyhow::Result<()> {
+fn repair(shared_state: &SharedState, report: &mut Report) -> anyhow::Result<()> {
     let findings = shared_state.kept()?.store.check(Repair::Yes)?;
     if findings.is_empty() {
-        print::line("everything that is kept is right");
+        print::note("everything that is kept is right");
     }
-    for finding in &findings {
+    for finding in findings {
         let place = finding.namespace.as_ref().map_or("catalogue", |name| name.as_str());
-        let state = if finding.is_repaired { "repaired" } else { "NOT repaired" };
-        print::line(format!("{place}: {} ({state})", finding.problem));
+        if finding.is_repaired {
+            print::note(format!("{place}: {} (repaired)", finding.problem));
+            continue;
+        }
+        report.problems.push(Problem {
+            what: place.to_owned(),
+            problem: format!("{} (NOT repaired)", finding.problem),
+            hint: "restore a backup with `dowse restore FILE`".to_owned(),
+        });
     }
-    let n_left = findings.iter().filter(|finding| !finding.is_repaired).count();
-    anyhow::ensure!(n_left == 0, "{n_left} findings could not be repaired: restore a backup");
     Ok(())
 }

@@ -9,8 +9,12 @@ use crate::print;
 
 pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     let pool = Pool::new(PoolConfig::this_executable()?);
-    let metadata = fs_err::metadata(&args.file)?;
-    anyhow::ensure!(metadata.is_file(), "`{}` is not a file", args.file.display());
+    let shown = args.file.display();
+    anyhow::ensure!(args.file.exists(), "there is no file `{shown}`\nhint: check the path");
+    anyhow::ensure!(
+        args.file.is_file(),
+        "`{shown}` is not a file\nhint: name a file; `dowse index FOLDER` takes in a folder"
+    );
     let (document, warnings) =
         pool.extract_file(&args.file, &args.file.to_string_lossy(), &Caps::standard());
     if args.json {

@@ -4,11 +4,13 @@ use ::serve::Shared;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
+use crate::commands::host::serve_commands;
+use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, choose_model, strangers};
 use crate::commands::{block_on, variable};
 use crate::config::{load, place_data};
-use crate::signals;
-use crate::wiring::{SharedState, app, watch_folders};
+use crate::platform;
+use crate::wiring::{app, watch_folders};
 
 pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -18,14 +20,19 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
-    let shared_state = SharedState::open(&config)?;
+    // Two clients may start this command for the same folders: the second speaks through the first.
+    let shared_state = match reach(&config)? {
+        Reach::Running(connection) => return connection.mcp(),
+        Reach::Here(shared_state) => *shared_state,
+    };
     block_on(async move {
         let shutdown = CancellationToken::new();
-        signals::shutdown_on_signal(shutdown.clone())?;
+        platform::shutdown_on_signal(shutdown.clone())?;
         let (app, families) = app(&config, &shared_state)?;
         families.start_indexing(&shared_state, strangers)?;
         watch_folders(shared_state.clone(), shutdown.clone());
         let shared = Shared::new(app);
+        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())
     })

@@ -7,52 +7,80 @@ mod check;
 mod connect;
 mod context;
 mod demo;
+mod doctor;
 mod eval;
 mod extract;
 mod files;
+mod host;
 mod init;
 mod kb;
 mod mcp;
 mod models;
+mod reach;
 mod serve;
+mod sets;
 mod shell;
+mod status;
 mod tables;
 mod tools;
-
-use std::process::ExitCode;
 
 pub(crate) use self::context::ContextArgs;
 
 use crate::cli::Command;
 
+/// How a command ended that did not fail; scripts can tell by the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It did what was asked, or found something.
+    Done,
+    /// It found nothing, or it found problems.
+    Problems,
+}
+
+impl Outcome {
+    /// Gives the exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Problems => 1,
+        }
+    }
+
+    /// Reads an exit code.
+    pub(crate) fn of(code: u8) -> Self {
+        if code == 0 { Outcome::Done } else { Outcome::Problems }
+    }
+}
+
 /// Does what was typed.
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Connect(args) => connect::run(&args),
-        Command::Check(args) => check::run(&args),
         Command::Backup(args) => backup::backup(&args),
         Command::Restore(args) => backup::restore(&args),
         Command::Tables(command) => tables::run(&command),
-        Command::Tools(args) => tools::run(&args),
-        Command::Index(args) => files::index(&args),
-        Command::Open(args) => files::open_file(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),
-        Command::Kb(args) => kb::run(&args),
-        Command::Context(args) => context::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Bench(command) => bench::run(&command),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
-        // A search that finds nothing is no error, and scripts can tell by the exit code.
+        Command::Check(args) => return check::run(&args),
+        Command::Context(args) => return context::run(&args),
+        Command::Doctor(args) => return doctor::run(&args),
+        Command::Index(args) => return files::index(&args),
+        Command::Kb(args) => return kb::run(&args),
+        Command::Open(args) => return files::open(&args),
         Command::Search(args) => return files::search(&args),
+        Command::Status(args) => return status::run(&args),
+        Command::Tools(args) => return tools::run(&args),
     }
-    .map(|()| ExitCode::SUCCESS)
+    .map(|()| Outcome::Done)
 }
 
 /// Reads the environment.

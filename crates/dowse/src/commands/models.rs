@@ -1,12 +1,15 @@
 //! `dowse models`: which models are here, get one, check one.
 
+use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use infer::ModelState;
 use infer::models::{self, Progress, PullConfig};
 use model::Deadline;
+use serde_json::json;
 
-use crate::cli::ModelsCommand;
+use crate::cli::{ModelArgs, ModelListArgs, ModelsCommand};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -20,26 +23,39 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
     match command {
-        ModelsCommand::List(args) => {
-            let config = load(args.config.as_deref(), &variable)?.config;
-            list(&models_dir(&config))
-        }
+        ModelsCommand::List(args) => list(args),
         ModelsCommand::Pull(args) => {
             let config = load(args.config.config.as_deref(), &variable)?.config;
-            pull(&models_dir(&config), &args.model)
+            let manifest = pull(&models_dir(&config), &args.model)?;
+            told(args, &manifest)
         }
         ModelsCommand::Verify(args) => {
             let config = load(args.config.config.as_deref(), &variable)?.config;
             let manifest = models::verify(&models_dir(&config), &args.model, &mut teller())?;
-            print::line(format!("{} {}: every file is right", manifest.name, manifest.version));
-            Ok(())
+            if !args.json {
+                print::line(format!("{} {}: every file is right", manifest.name, manifest.version));
+            }
+            told(args, &manifest)
         }
     }
 }
 
-fn list(folder: &std::path::Path) -> anyhow::Result<()> {
-    let mut rows = vec![["model", "state", "download", "what"].map(str::to_owned).to_vec()];
-    for model in models::list(folder)? {
+fn told(args: &ModelArgs, manifest: &models::Manifest) -> anyhow::Result<()> {
+    if !args.json {
+        return Ok(());
+    }
+    print::json(&json!({
+        "model": manifest.name,
+        "version": manifest.version,
+        "source": manifest.source,
+    }))
+}
+
+fn list(args: &ModelListArgs) -> anyhow::Result<()> {
+    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let folder = models_dir(&config);
+    let mut rows = print::Table::new(["model", "state", "download", "what"]);
+    for model in models::list(&folder)? {
         let state = match &model.state {
             ModelState::Ready { .. } => "ready".to_owned(),
             ModelState::Pulling { .. } => "being pulled".to_owned(),
@@ -49,36 +65,59 @@ fn list(folder: &std::path::Path) -> anyhow::Result<()> {
                 "not here".to_owned()
             }
         };
-        let size = format!("{} MB", model.n_download_bytes / 1_000_000);
-        rows.push(vec![model.name, state, size, model.description]);
+        let size = print::bytes(model.n_download_bytes);
+        rows.row([json!(model.name), json!(state), json!(size), json!(model.description)]);
     }
-    print::line(print::table(&rows));
+    rows.print(args.json)?;
     print::note(format!("models are kept in {}", folder.display()));
     Ok(())
 }
 
-/// Gets a model, telling how far it is.
-pub(super) fn pull(folder: &std::path::Path, model: &str) -> anyhow::Result<()> {
+/// Gets a model, telling how far it is; says so when it is here already.
+pub(super) fn pull(folder: &Path, model: &str) -> anyhow::Result<models::Manifest> {
+    if let ModelState::Ready { .. } = models::state(folder, model) {
+        let manifest = models::pull(
+            &PullConfig::new(folder),
+            model,
+            &Deadline::after(PULL_WAIT),
+            &mut |_| {},
+        )?;
+        print::note(format!("{} {} is here already", manifest.name, manifest.version));
+        return Ok(manifest);
+    }
     let config = PullConfig::new(folder);
     let manifest = models::pull(&config, model, &Deadline::after(PULL_WAIT), &mut teller())?;
     print::note(format!("{} {} is ready ({})", manifest.name, manifest.version, manifest.source));
-    Ok(())
+    Ok(manifest)
 }
 
+/// Tells how far a download or a check is: a bar on a terminal, a line now and then elsewhere.
 fn teller() -> impl FnMut(&Progress) {
-    let mut told: Option<Instant> = None;
+    let bar = std::io::stderr().is_terminal().then(print::ByteBar::new);
+    let mut said: Option<Instant> = None;
     move |progress| {
-        if told.is_some_and(|at| at.elapsed() < TELL_EVERY) {
+        if let Some(bar) = &bar {
+            bar.show(step(progress.step), progress.n_bytes_done, progress.n_bytes_total);
             return;
         }
-        told = Some(Instant::now());
-        let megabytes = |n_bytes: u64| n_bytes as f64 / 1e6;
-        print::note(format!(
-            "{:?} {}: {:.0} of {:.0} MB",
-            progress.step,
-            progress.model,
-            megabytes(progress.n_bytes_done),
-            megabytes(progress.n_bytes_total)
-        ));
+        if said.is_some_and(|at| at.elapsed() < TELL_EVERY) || progress.n_bytes_done == 0 {
+            return;
+        }
+        said = Some(Instant::now());
+        let done = print::bytes(progress.n_bytes_done);
+        let of = match progress.n_bytes_total {
+            0 => String::new(),
+            n_bytes => format!(" of {}", print::bytes(n_bytes.max(progress.n_bytes_done))),
+        };
+        print::note(format!("{} {}: {done}{of}", step(progress.step), progress.model));
+    }
+}
+
+fn step(step: models::Step) -> &'static str {
+    match step {
+        models::Step::Downloading => "downloading",
+        models::Step::Unpacking => "unpacking",
+        models::Step::Checking => "checking",
+        models::Step::Done => "done",
     }
 }

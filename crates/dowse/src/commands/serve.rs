@@ -1,8 +1,6 @@
 //! `dowse serve`: HTTP, until told to stop.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ::serve::Shared;
 
@@ -11,12 +9,13 @@ use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{ModelChoiceArgs, ServeArgs};
+use crate::cli::{FilesArgs, ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
-use crate::commands::{backup, block_on, check, variable};
-use crate::config::{Config, EmbedderProvider, load, place_data};
+use crate::commands::host::serve_commands;
+use crate::commands::{block_on, variable};
+use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
 use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
-use crate::{archive, control, open_files, print, reload, signals};
+use crate::{control, platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -35,10 +34,16 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
+    anyhow::ensure!(
+        control::connect(&config.data_dir).is_none(),
+        "a process serves the data of `{}` already\n\
+         hint: use it (`dowse status` says where it listens), stop it, or set another `data_dir`",
+        config.data_dir.display()
+    );
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
-        signals::shutdown_on_signal(shutdown.clone())?;
+        platform::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
         let address = config.server.listen;
         let (app_now, families) = app(&config, &shared_state)?;
@@ -47,7 +52,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
-        let lasting_for_commands = shared_state.clone();
+        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
         watch_folders(shared_state.clone(), shutdown.clone());
         follow_folders(shared_state.clone(), shutdown.clone());
         keep_in_shape(shared_state.clone(), shutdown.clone());
@@ -64,40 +69,30 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
-        commands_of_others(&lasting_for_commands, shared.clone())?;
         print::note(format!("console on {}/", config.server.link_base()));
         print::note(format!("listening on http://{address}"));
+        #[cfg(feature = "conformance")]
+        ::serve::front::run_with(
+            listener,
+            shared,
+            shutdown,
+            Arc::new(conformance::Session::default()),
+        )
+        .await?;
+        #[cfg(not(feature = "conformance"))]
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
 }
 
-/// Serves `dowse backup` and `dowse check` while this process has the data folder open.
-fn commands_of_others(shared_state: &SharedState, shared: Shared) -> anyhow::Result<()> {
-    let data_dir = shared_state.data_dir().to_owned();
-    let shared_state = shared_state.clone();
-    let serve: Arc<control::Serve> = Arc::new(move |command, begin| match command {
-        control::Command::Backup => {
-            let archive = tempfile_in(shared_state.data_dir());
-            let _ = fs_err::remove_file(&archive);
-            let made = backup::make(&shared_state.kept()?.store, shared_state.data_dir(), &archive);
-            let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
-            let _ = fs_err::remove_file(&archive);
-            sent
-        }
-        control::Command::Check => {
-            let lines = check::of_running(&shared_state, &shared.load())?;
-            let mut answer = begin()?;
-            lines.iter().try_for_each(|line| writeln!(answer, "{line}"))?;
-            Ok(())
-        }
-    });
-    control::listen(&data_dir, serve)
-}
-
-/// Gives a place for an archive that is on its way to a command.
-fn tempfile_in(data_dir: &Path) -> PathBuf {
-    data_dir.join(format!("backup-{}.unfinished", uuid::Uuid::new_v4().simple()))
+/// Reads the configuration of a command that takes folders, and places its data.
+pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
+    let mut loaded = load(args.config.config.as_deref(), &variable)?;
+    add_folders(&mut loaded.config, &args.root)?;
+    choose_model(&mut loaded.config, args.model);
+    let data_dir = args.data.data_dir.as_deref();
+    place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, &variable)?;
+    Ok(loaded)
 }
 
 /// Taking a folder out of a configuration file asks for the end of its index; naming other folders
@@ -127,7 +122,7 @@ pub(super) fn choose_model(config: &mut Config, model: ModelChoiceArgs) {
 /// Binds the address, and puts the one that was given into the configuration.
 pub(super) async fn bind(mut config: Config) -> anyhow::Result<(TcpListener, Config)> {
     config.check()?;
-    open_files::raise_limit(config.limits.connections);
+    platform::raise_limit(config.limits.connections);
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.with_context(|| {
         format!("cannot listen on `{wanted}`\nhint: choose another address with `--listen`")

@@ -1,33 +1,65 @@
 //! `dowse tools`: the registry, and what it costs an agent to read it.
 
-use std::io::IsTerminal;
-
+use anyhow::Context;
 use model::Caller;
+use serde_json::{Value, json};
 
-use crate::cli::ConfigArgs;
-use crate::commands::variable;
-use crate::config::load;
+use crate::cli::ToolsArgs;
+use crate::commands::Outcome;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::serve::configured;
+use crate::control::Typed;
 use crate::print;
-use crate::wiring::{SharedState, app};
+use crate::wiring::app;
 
-/// Characters of a description on a terminal.
+/// Characters of a description on a terminal, which has only so much room.
 const TERMINAL_CHARS: usize = 80;
 
-pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<()> {
-    let config = load(args.config.as_deref(), &variable)?.config;
-    let (app, _) = app(&config, &SharedState::open(&config)?)?;
-    let caller = Caller::local_admin();
-    let costs = ::serve::list_cost(&app.tools, &caller);
-    let mut rows = vec![vec!["tool".to_owned(), "tokens".to_owned(), "what for".to_owned()]];
-    for (listed, (name, n_tokens)) in app.tools.list(&caller).iter().zip(&costs) {
-        // A terminal has only so much room; whoever reads the output gets all of it.
-        let is_cut = std::io::stdout().is_terminal();
-        let n_chars = if is_cut { TERMINAL_CHARS } else { usize::MAX };
-        let what: String = listed.spec.description.chars().take(n_chars).collect();
-        rows.push(vec![name.clone(), n_tokens.to_string(), what]);
+pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Outcome> {
+    let config = configured(&args.files)?.config;
+    let typed = typed(Form::Typed)?;
+    match reach(&config)? {
+        Reach::Running(connection) => Ok(Outcome::of(connection.run(typed)?)),
+        Reach::Here(shared_state) => {
+            let (app, _) = app(&config, &shared_state)?;
+            list(&app.tools, &typed, args.json)
+        }
     }
+}
+
+/// Lists what a running server serves.
+pub(super) fn hosted(host: &Host, typed: &Typed, args: &ToolsArgs) -> anyhow::Result<Outcome> {
+    list(&host.app().tools, typed, args.json || typed.is_json)
+}
+
+fn list(tools: &tools::Registry, typed: &Typed, is_json: bool) -> anyhow::Result<Outcome> {
+    let caller = Caller::local_admin();
+    let costs = ::serve::list_cost(tools, &caller);
     let total: usize = costs.iter().map(|(_, n_tokens)| n_tokens).sum();
-    rows.push(vec!["tools/list".to_owned(), total.to_string(), String::new()]);
-    print::line(print::table(&rows));
-    Ok(())
+    let listed = tools.list(&caller);
+    if is_json {
+        let tools: Vec<Value> = listed
+            .iter()
+            .zip(&costs)
+            .map(|(listed, (name, n_tokens))| {
+                json!({
+                    "name": name,
+                    "tokens": n_tokens,
+                    "description": listed.spec.description,
+                })
+            })
+            .collect();
+        print::json(&json!({ "tools": tools, "tokens": total }))?;
+        return Ok(Outcome::Done);
+    }
+    let n_chars = if typed.is_terminal { TERMINAL_CHARS } else { usize::MAX };
+    let mut rows = print::Table::new(["tool", "tokens", "what for"]);
+    for (listed, (name, n_tokens)) in listed.iter().zip(&costs) {
+        let what: String = listed.spec.description.chars().take(n_chars).collect();
+        rows.row([json!(name), json!(n_tokens), json!(what)]);
+    }
+    rows.row([json!("tools/list"), json!(total), Value::Null]);
+    rows.print(false).context("a table is lines")?;
+    Ok(Outcome::Done)
 }

@@ -6,7 +6,7 @@ mod overrides;
 mod sections;
 
 pub(crate) use data_place::{Remembered, UserData, place_data};
-pub(crate) use load::load;
+pub(crate) use load::{Loaded, load};
 pub(crate) use sections::{
     Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider, StoreConfig,
     StoreProvider,

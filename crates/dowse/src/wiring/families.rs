@@ -73,6 +73,7 @@ impl Families {
         }
         let files = files_service(config, shared_state)?;
         shared_state.files.store(files.clone().map(Arc::new));
+        shared_state.filters.store(filters.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
             sources.push(Box::new(across::Folders::new(service.clone())));

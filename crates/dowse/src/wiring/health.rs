@@ -9,7 +9,7 @@ use serve::{Health, Readiness};
 use super::SharedState;
 
 /// With less space than this nothing is taken that would have to be written.
-const MIN_FREE_BYTES: u64 = 32 << 20;
+pub(crate) const MIN_FREE_BYTES: u64 = 32 << 20;
 
 /// Jobs that may wait before they are called a lag.
 const MAX_UNREMARKED_JOBS: usize = 1_000;
@@ -69,9 +69,8 @@ fn look(shared_state: &SharedState) -> Health {
 }
 
 /// Gives the space that is free for the folder, or for the nearest one above it that exists.
-fn free_bytes(folder: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let folder: PathBuf = std::path::absolute(folder).ok()?;
     let existing = folder.ancestors().find(|folder| folder.exists())?;
-    let volume = rustix::fs::statvfs(existing).ok()?;
-    Some(volume.f_bavail.saturating_mul(volume.f_frsize))
+    crate::platform::free_bytes(existing)
 }

@@ -20,6 +20,7 @@ use serve::{App, ContextEndpoints, SlotLimits};
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use feeds::follow_folders;
+pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{describe as describe_store, open as open_store};
 pub(crate) use shared_state::{SharedState, store_folder};

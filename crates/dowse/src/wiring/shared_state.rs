@@ -66,6 +66,7 @@ pub(crate) struct SharedState {
     kept: Arc<OnceLock<OpenStore>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) filters: Arc<ArcSwapOption<filters::Service>>,
     pub(crate) knowledge: knowledge::ServiceSlot,
     /// Folders that feed collections.
     pub(crate) feeds: Arc<ArcSwapOption<Feeds>>,
@@ -119,6 +120,7 @@ impl SharedState {
             kept: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
+            filters: Arc::default(),
             knowledge: knowledge::ServiceSlot::default(),
             feeds: Arc::default(),
             contexts: contexts::ServiceSlot::default(),

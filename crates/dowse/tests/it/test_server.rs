@@ -25,7 +25,17 @@ impl TestServer {
     /// Starts the binary with this configuration and these variables.
     #[track_caller]
     pub(crate) fn start_with(config: &str, variables: &[(&str, &str)]) -> TestServer {
-        let folder = Folder::new();
+        TestServer::start_in_with(Folder::new(), config, variables)
+    }
+
+    /// Starts the binary with this configuration beside what is in a folder.
+    #[track_caller]
+    pub(crate) fn start_in(folder: Folder, config: &str) -> TestServer {
+        TestServer::start_in_with(folder, config, &[])
+    }
+
+    #[track_caller]
+    fn start_in_with(folder: Folder, config: &str, variables: &[(&str, &str)]) -> TestServer {
         folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
         let mut command = serve(&folder);
         command.envs(variables.iter().copied());

@@ -32,6 +32,7 @@ use super::errors::coded;
 use super::forwarded::client_address;
 use super::peers::{ConnectionLimits, Counted, Forwarded, InProgress, OverLimit, Peers};
 use super::routes;
+use crate::front::Front;
 use crate::{App, Shared};
 
 /// A connection that has not sent the head of a request by then is closed.
@@ -70,9 +71,32 @@ pub async fn run(
     shared: Shared,
     shutdown: CancellationToken,
 ) -> Result<(), RunError> {
+    serve(listener, shared, shutdown, None).await
+}
+
+/// Serves like [`run`], with another handler in front of the tools at `/mcp`.
+///
+/// # Errors
+///
+/// As [`run`].
+pub async fn run_with(
+    listener: TcpListener,
+    shared: Shared,
+    shutdown: CancellationToken,
+    front: Arc<dyn Front>,
+) -> Result<(), RunError> {
+    serve(listener, shared, shutdown, Some(front)).await
+}
+
+async fn serve(
+    listener: TcpListener,
+    shared: Shared,
+    shutdown: CancellationToken,
+    front: Option<Arc<dyn Front>>,
+) -> Result<(), RunError> {
     // Streams are told to end only after the grace, so that calls in progress can answer.
     let streams_end = CancellationToken::new();
-    let router = routes::router(shared.clone(), streams_end.clone());
+    let router = routes::router(shared.clone(), streams_end.clone(), front);
     let graceful = GracefulShutdown::new();
     let peers = Arc::new(Peers::default());
     let lane = Arc::new(OverLimitLane::default());

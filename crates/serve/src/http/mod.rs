@@ -11,7 +11,7 @@ mod middleware;
 mod routes;
 mod wellknown;
 
-pub use connections::{RunError, run};
+pub use connections::{RunError, run, run_with};
 
 pub(crate) use errors::coded;
 pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};

@@ -18,6 +18,7 @@ use super::errors::coded;
 use super::middleware::{RequestId, enter, identify, refuse_login};
 use super::wellknown;
 use crate::Shared;
+use crate::front::Front;
 use crate::mcp::{Visit, serve_post};
 
 /// What the handlers share.
@@ -25,18 +26,16 @@ use crate::mcp::{Visit, serve_post};
 pub(crate) struct HttpState {
     pub(crate) shared: Shared,
     streams_end: CancellationToken,
-    #[cfg(feature = "conformance")]
-    fixtures: crate::mcp::conformance::Session,
+    front: Option<Arc<dyn Front>>,
 }
 
 /// Puts the addresses together.
-pub(crate) fn router(shared: Shared, streams_end: CancellationToken) -> Router {
-    let http_state = HttpState {
-        shared: shared.clone(),
-        streams_end,
-        #[cfg(feature = "conformance")]
-        fixtures: crate::mcp::conformance::Session::default(),
-    };
+pub(crate) fn router(
+    shared: Shared,
+    streams_end: CancellationToken,
+    front: Option<Arc<dyn Front>>,
+) -> Router {
+    let http_state = HttpState { shared: shared.clone(), streams_end, front };
     let api = crate::api::routes().with_state(http_state.clone());
     let router = Router::new()
         .route("/mcp", any(main_tools))
@@ -88,10 +87,10 @@ async fn main_tools(State(http_state): State<HttpState>, request: Request) -> Re
     };
     let registry = app.tools.clone();
     let visit = Visit { registry, caller, request_id: id_of(&request), app };
-    #[cfg(feature = "conformance")]
-    return http_state.fixtures.serve(visit, request, http_state.streams_end).await;
-    #[cfg(not(feature = "conformance"))]
-    serve_post(visit, request, http_state.streams_end).await
+    match &http_state.front {
+        Some(front) => front.serve(visit, request, http_state.streams_end).await,
+        None => serve_post(visit, request, http_state.streams_end).await,
+    }
 }
 
 async fn first_table(State(http_state): State<HttpState>, request: Request) -> Response {

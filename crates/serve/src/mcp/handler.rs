@@ -40,11 +40,18 @@ const METHODS: [&str; 9] = [
 
 /// A client with its caller and the tools at the address it came to.
 #[derive(Clone)]
-pub(crate) struct Visit {
+pub struct Visit {
     pub(crate) app: Arc<App>,
     pub(crate) registry: Registry,
     pub(crate) caller: Arc<Caller>,
     pub(crate) request_id: String,
+}
+
+impl Visit {
+    /// The most bytes that the body of a request may have.
+    pub fn body_limit(&self) -> usize {
+        self.app.limits.body_bytes
+    }
 }
 
 impl ServerHandler for Visit {

@@ -49,9 +49,9 @@ pub(crate) async fn serve_handler(
     service.handle(request).await.map(Body::new)
 }
 
-/// Sets the protocol library up. Host and Origin were checked at the door, for every address
-/// alike, so that it need not.
-pub(crate) fn transport(limit: usize, shutdown: CancellationToken) -> StreamableHttpServerConfig {
+/// Sets the protocol library up. Host and Origin were checked by the middleware, for every
+/// address alike, so that it need not.
+pub fn transport(limit: usize, shutdown: CancellationToken) -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -62,8 +62,12 @@ pub(crate) fn transport(limit: usize, shutdown: CancellationToken) -> Streamable
 }
 
 /// Reads the body within its limit, checks the message's outer form, and completes headers that
-/// short scripts leave out. What cannot be taken becomes its answer.
-pub(crate) async fn prepare(
+/// short scripts leave out.
+///
+/// # Errors
+///
+/// What cannot be taken becomes its answer.
+pub async fn prepare(
     request: Request<Body>,
     limit: usize,
 ) -> Result<Request<Full<Bytes>>, Response> {

@@ -10,11 +10,9 @@ mod cost;
 mod http;
 mod pipes;
 
-#[cfg(feature = "conformance")]
-pub(crate) mod conformance;
-
 pub use cost::list_cost;
-pub use pipes::{StdioError, stdio};
+pub use pipes::{StdioError, session, stdio};
 
-pub(crate) use handler::Visit;
-pub(crate) use http::{serve_handler, serve_post, transport};
+pub use handler::Visit;
+pub use http::{prepare, transport};
+pub(crate) use http::{serve_handler, serve_post};

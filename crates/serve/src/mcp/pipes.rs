@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::Caller;
 use rmcp::service::ServiceExt;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Visit;
@@ -21,8 +22,20 @@ pub enum StdioError {
     Session(#[source] tokio::task::JoinError),
 }
 
-/// Serves one client until it closes the pipe or `shutdown` is cancelled.
+/// Serves one client over this process's pipes until it closes them or `shutdown` is cancelled.
 pub async fn stdio(shared: &Shared, shutdown: CancellationToken) -> Result<(), StdioError> {
+    let (reader, writer) = rmcp::transport::io::stdio_pipes();
+    session(shared, reader, writer, shutdown).await
+}
+
+/// Serves one client over a pair of streams until it leaves or `shutdown` is cancelled. Whoever
+/// holds the other end is the local administrator.
+pub async fn session(
+    shared: &Shared,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+    shutdown: CancellationToken,
+) -> Result<(), StdioError> {
     let app = shared.load();
     let visit = Visit {
         registry: app.tools.clone(),
@@ -30,8 +43,7 @@ pub async fn stdio(shared: &Shared, shutdown: CancellationToken) -> Result<(), S
         request_id: "stdio".to_owned(),
         app,
     };
-    let started = visit.serve_with_ct(rmcp::transport::io::stdio_pipes(), shutdown).await;
-    let running = match started {
+    let running = match visit.serve_with_ct((reader, writer), shutdown).await {
         Ok(running) => running,
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Handshake(Box::new(error))),

@@ -251,7 +251,7 @@ impl LexicalIndex {
                     .num_merge_threads(1)
                     .memory_budget_per_thread(self.writer_bytes)
                     .build();
-                let writer = self.unlocked_writer(options)?;
+                let writer = self.unlocked_writer(&options)?;
                 let mut policy = LogMergePolicy::default();
                 policy.set_min_num_segments(SEGMENTS_PER_MERGE);
                 policy.set_max_docs_before_merge(MAX_MERGED_ENTRIES);
@@ -265,7 +265,10 @@ impl LexicalIndex {
     /// Opens a writer, waiting for a lock that is about to go: a process that is being started
     /// shares our open files until it runs its own program, and with them the lock of a writer
     /// that we have just let go of. Nobody else opens the folder, which the store has locked.
-    fn unlocked_writer(&self, options: IndexWriterOptions) -> Result<IndexWriter<TantivyDocument>> {
+    fn unlocked_writer(
+        &self,
+        options: &IndexWriterOptions,
+    ) -> Result<IndexWriter<TantivyDocument>> {
         let begun = Instant::now();
         loop {
             match self.index.writer_with_options(options.clone()) {

@@ -12,7 +12,7 @@ use super::process::Process;
 use super::show;
 use crate::bench_cli::OverheadArgs;
 use crate::commands::block_on;
-use crate::{print, signals};
+use crate::{platform, print};
 
 /// What a call through the whole guard may cost, in microseconds of CPU.
 const TARGET_MICROSECONDS: f64 = 150.0;
@@ -96,7 +96,7 @@ fn call(server: &Process, n_calls: u32) -> anyhow::Result<f64> {
 fn serve_bare() -> anyhow::Result<()> {
     block_on(async {
         let shutdown = CancellationToken::new();
-        signals::shutdown_on_signal(shutdown.clone())?;
+        platform::shutdown_on_signal(shutdown.clone())?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         print::note(format!("listening on http://{}", listener.local_addr()?));
         ::serve::bench::bare_server(listener, shutdown).await.context("the bare server stopped")

@@ -10,10 +10,11 @@ mod write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use self::clients::{Client, Place, Shape};
-use crate::cli::ConnectArgs;
+use crate::cli::{ClientName, ConnectArgs};
 use crate::print;
 
 /// How a client reaches the server.
@@ -58,6 +59,16 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Gives every client that is known with its file and the key under which it lists servers.
+pub(super) fn client_files() -> Vec<(String, PathBuf, &'static str)> {
+    let of = |name: &ClientName| {
+        let client = Client::of(*name);
+        let name = name.to_possible_value()?.get_name().to_owned();
+        Some((name, file_of(&client)?, client.shape.key()))
+    };
+    ClientName::value_variants().iter().filter_map(of).collect()
 }
 
 /// Gives what the client has to start, or where it has to call.
@@ -113,14 +124,13 @@ fn file_of(client: &Client) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::ClientName;
 
     #[test]
     fn every_client_gets_the_shape_it_reads() {
         let pipes =
             Server::Pipes { command: "/bin/dowse".to_owned(), args: vec!["mcp".to_owned()] };
         let http = Server::Http { url: "http://127.0.0.1:7700/mcp".to_owned() };
-        let shown: Vec<Value> = ClientName::ALL
+        let shown: Vec<Value> = ClientName::value_variants()
             .iter()
             .map(|name| {
                 let client = Client::of(*name);

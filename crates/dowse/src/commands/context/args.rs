@@ -14,6 +14,9 @@ pub(crate) struct ContextArgs {
     /// The tenant that owns the projects
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: ContextCommand,
 }

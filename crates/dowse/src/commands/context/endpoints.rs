@@ -1,6 +1,7 @@
 //! `dowse context endpoint`.
 
 use contexts::{EndpointChange, NewEndpoint};
+use serde_json::json;
 
 use super::args::EndpointCommand;
 use super::session::Session;
@@ -13,23 +14,31 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
             let new =
                 NewEndpoint { name: name.clone(), tool_ids: ids(session, tool)?, project_id: None };
             let made = service.create_endpoint(caller, &new)?;
-            print::line(address(session, &made.endpoint.id));
-            print::line(made.api_key);
+            let address = address(session, &made.endpoint.id);
+            if session.is_json {
+                print::json(&json!({
+                    "id": made.endpoint.id,
+                    "address": address,
+                    "api_key": made.api_key,
+                }))?;
+            } else {
+                print::line(address);
+                print::line(made.api_key);
+            }
         }
         EndpointCommand::List { project } => {
             let project = session.project(project)?;
-            let head = ["id", "name", "tools", "keys"].map(str::to_owned).to_vec();
-            let mut rows = vec![head];
+            let mut rows = print::Table::new(["id", "name", "tools", "keys"]);
             for endpoint in service.list_endpoints(caller, &project.id)? {
                 let keys: Vec<String> = endpoint
                     .keys
                     .iter()
                     .map(|key| format!("{} ({}…)", key.id, key.begins))
                     .collect();
-                let n_tools = endpoint.tool_ids.len().to_string();
-                rows.push(vec![endpoint.id, endpoint.name, n_tools, keys.join(", ")]);
+                let n_tools = endpoint.tool_ids.len();
+                rows.row([json!(endpoint.id), json!(endpoint.name), json!(n_tools), json!(keys)]);
             }
-            print::line(print::table(&rows));
+            rows.print(session.is_json)?;
         }
         EndpointCommand::Bind { endpoint, tool } => {
             let endpoint = session.endpoint(endpoint)?;
@@ -39,7 +48,12 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         }
         EndpointCommand::AddKey { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
-            print::line(service.add_key(caller, &endpoint.id)?.api_key);
+            let made = service.add_key(caller, &endpoint.id)?;
+            if session.is_json {
+                print::json(&json!({ "api_key": made.api_key }))?;
+            } else {
+                print::line(made.api_key);
+            }
         }
         EndpointCommand::RevokeKey { endpoint, key } => {
             let endpoint = session.endpoint(endpoint)?;

@@ -1,4 +1,4 @@
-//! `dowse context`: projects of this machine, without a server.
+//! `dowse context`: projects of this machine, with and without a server.
 
 mod args;
 mod endpoints;
@@ -6,40 +6,82 @@ mod session;
 mod tables;
 mod tools;
 
+use std::path::PathBuf;
+
 use anyhow::Context as _;
 use contexts::{Member, NewProject, NodeRequest, ProjectChange, Role};
+use model::{Caller, TenantId};
+use serde_json::{Value, json};
 
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
-use crate::commands::variable;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::{Outcome, variable};
 use crate::config::load;
+use crate::control::Typed;
 use crate::print;
-use crate::wiring::{SharedState, contexts_service};
+use crate::wiring::contexts_service;
 
 /// Characters of a chunk that are printed.
 const PRINTED_CHARS: usize = 200;
 
-pub(super) fn run(args: &ContextArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     config.check()?;
-    let shared_state = SharedState::open(&config)?;
-    let service = contexts_service(&config, &shared_state).context(
-        "hint: a server that runs on the same data folder has it open; use its REST interface",
-    )?;
-    let session = Session::new(service, shared_state, &args.tenant, config.server.link_base());
-    match &args.command {
-        ContextCommand::Project(command) => project(&session, command),
-        ContextCommand::Table(command) => tables::run(&session, command),
-        ContextCommand::Tool(command) => tools::run(&session, command),
-        ContextCommand::Endpoint(command) => endpoints::run(&session, command),
-        ContextCommand::Search { tool, query, top_k } => search(&session, tool, query, *top_k),
+    let shared_state = match reach(&config)? {
+        Reach::Running(connection) => {
+            return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
+        }
+        Reach::Here(shared_state) => *shared_state,
+    };
+    let session = Session {
+        service: contexts_service(&config, &shared_state)?,
+        caller: caller(args),
+        links: config.server.link_base(),
+        shared_state,
+        folder: PathBuf::new(),
+        is_json: args.json,
+    };
+    run_in(&session, &args.command)
+}
+
+/// Does it with the projects of a running server.
+pub(super) fn hosted(host: &Host, typed: &Typed, args: &ContextArgs) -> anyhow::Result<Outcome> {
+    let app = host.app();
+    let session = Session {
+        service: app.contexts.clone().context("the server has no projects")?,
+        caller: caller(args),
+        links: app.server.link_base(),
+        shared_state: host.shared_state.clone(),
+        folder: typed.folder.clone(),
+        is_json: args.json || typed.is_json,
+    };
+    run_in(&session, &args.command)
+}
+
+/// Whoever can read the data folder owns what is in it.
+fn caller(args: &ContextArgs) -> Caller {
+    Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() }
+}
+
+fn run_in(session: &Session, command: &ContextCommand) -> anyhow::Result<Outcome> {
+    match command {
+        ContextCommand::Project(command) => project(session, command)?,
+        ContextCommand::Table(command) => tables::run(session, command)?,
+        ContextCommand::Tool(command) => tools::run(session, command)?,
+        ContextCommand::Endpoint(command) => endpoints::run(session, command)?,
+        ContextCommand::Search { tool, query, top_k } => {
+            return search(session, tool, query, *top_k);
+        }
         ContextCommand::Get { table, pointer, offset, max_chars } => {
             let request =
                 NodeRequest { json_path: pointer.clone(), offset: *offset, max_chars: *max_chars };
-            get(&session, table, &request)
+            get(session, table, &request)?;
         }
     }
+    Ok(Outcome::Done)
 }
 
 fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
@@ -47,24 +89,23 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
     match command {
         ProjectCommand::Create { name } => {
             let new = NewProject { name: name.clone(), members: vec![] };
-            print::line(service.create_project(caller, &new)?.id);
+            session.made(&service.create_project(caller, &new)?.id)?;
         }
         ProjectCommand::List => {
-            let head = ["id", "name", "owner", "members", "tables", "tools"];
-            let mut rows = vec![head.map(str::to_owned).to_vec()];
+            let mut rows = print::Table::new(["id", "name", "owner", "members", "tables", "tools"]);
             for project in service.list_projects(caller)? {
                 let n_tables = service.list_tables(caller, &project.id)?.len();
                 let n_tools = service.list_tools(caller, &project.id)?.len();
-                rows.push(vec![
-                    project.id,
-                    project.name,
-                    project.owner,
-                    project.members.len().to_string(),
-                    n_tables.to_string(),
-                    n_tools.to_string(),
+                rows.row([
+                    json!(project.id),
+                    json!(project.name),
+                    json!(project.owner),
+                    json!(project.members.len()),
+                    json!(n_tables),
+                    json!(n_tools),
                 ]);
             }
-            print::line(print::table(&rows));
+            rows.print(session.is_json)?;
         }
         ProjectCommand::Share { project, subject, editor } => {
             let role = if *editor { Role::Editor } else { Role::Reader };
@@ -99,16 +140,38 @@ fn change_members(
     Ok(())
 }
 
-fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<()> {
+/// Searches; the exit code says whether something was found.
+fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<Outcome> {
     let tool = session.tool(tool)?;
     let found =
         session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
-    for warning in &found.warnings {
-        print::note(format!("warning: {}", warning.message));
+    let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
+    let warnings: Vec<&str> =
+        found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    if session.is_json {
+        let results: Vec<Value> = found
+            .results
+            .iter()
+            .map(|result| {
+                json!({
+                    "score": result.score.get(),
+                    "json_path": result.chunk.json_pointer,
+                    "char_start": result.chunk.char_start,
+                    "char_end": result.chunk.char_end,
+                    "text": text::redact(&result.chunk.chunk_text).text,
+                })
+            })
+            .collect();
+        print::json(&json!({ "query": query, "results": results, "warnings": warnings }))?;
+        return Ok(outcome);
+    }
+    for warning in warnings {
+        print::note(format!("warning: {warning}"));
     }
     for result in &found.results {
         let chunk = &result.chunk;
-        let text: String = chunk.chunk_text.chars().take(PRINTED_CHARS).collect();
+        let text = text::redact(&chunk.chunk_text).text;
+        let text: String = text.chars().take(PRINTED_CHARS).collect();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         print::line(format!(
             "{:.2}  {} (characters {} to {})",
@@ -119,13 +182,16 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
         ));
         print::line(format!("      {text}"));
     }
-    Ok(())
+    Ok(outcome)
 }
 
 fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<()> {
     let table = session.table(table)?;
     let node =
         session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
+    if session.is_json {
+        return print::json(&json!({ "text": node.text, "warnings": node.warnings }));
+    }
     print::line(&node.text);
     for warning in &node.warnings {
         print::note(format!("warning: {warning}"));

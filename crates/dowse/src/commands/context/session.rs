@@ -1,17 +1,19 @@
 //! What every command of the family needs: the service, whose objects they are, names and jobs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
 use contexts::{Endpoint, Project, Service, Table, Tool};
 use ingest::{Job, JobState};
-use model::{Caller, Deadline, TenantId};
-use serde_json::Value;
+use model::{Caller, Deadline};
+use serde_json::{Value, json};
 
+use crate::print;
 use crate::wiring::SharedState;
 
 /// How long a command waits between two looks at its job.
-const JOB_WAIT: Duration = Duration::from_secs(5);
+const JOB_WAIT: Duration = Duration::from_secs(1);
 
 /// How long one piece of work may take; large documents take a while on slow disks.
 const WORK_WAIT: Duration = Duration::from_secs(3_600);
@@ -21,19 +23,20 @@ pub(super) struct Session {
     pub(super) caller: Caller,
     /// What addresses of endpoints begin with.
     pub(super) links: String,
-    shared_state: SharedState,
+    pub(super) shared_state: SharedState,
+    /// The folder that the command was typed in, when that is not the one of this process.
+    pub(super) folder: PathBuf,
+    pub(super) is_json: bool,
 }
 
 impl Session {
-    pub(super) fn new(
-        service: Service,
-        shared_state: SharedState,
-        tenant: &str,
-        links: String,
-    ) -> Self {
-        // Whoever can read the data folder owns what is in it.
-        let caller = Caller { tenant: TenantId::new(tenant), ..Caller::local_admin() };
-        Session { service, caller, links, shared_state }
+    /// Prints the id of what was made.
+    pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
+        if self.is_json {
+            return print::json(&json!({ "id": id }));
+        }
+        print::line(id);
+        Ok(())
     }
 
     pub(super) fn deadline(&self) -> Deadline {
@@ -76,12 +79,17 @@ impl Session {
     /// Waits for a job, however long it takes, and gives its result.
     pub(super) fn wait(&self, job: &Job) -> anyhow::Result<Value> {
         let queue = &self.shared_state.kept()?.queue;
+        let bar = print::Bar::new();
         loop {
+            print::ensure_reader()?;
             let job = queue.wait(&job.id, &Deadline::after(JOB_WAIT))?;
             match job.state {
                 JobState::Done => return Ok(job.result),
-                JobState::Failed => bail!("{}", job.error.unwrap_or_default()),
-                JobState::Queued | JobState::Running => {}
+                JobState::Failed => bail!(
+                    "{}",
+                    job.error.unwrap_or_else(|| format!("the job `{}` failed", job.kind))
+                ),
+                JobState::Queued | JobState::Running => bar.show(&job.progress),
             }
         }
     }

@@ -1,5 +1,7 @@
 //! `dowse context table`.
 
+use serde_json::json;
+
 use super::args::TableCommand;
 use super::session::Session;
 use crate::print;
@@ -13,16 +15,18 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
                 Some(name) => name.clone(),
                 None => file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             };
+            let file = session.folder.join(file);
             let table =
-                service.create_table(caller, &project.id, &name, file, &session.deadline())?;
-            print::note(format!("{} bytes, {} nodes", table.n_bytes, table.n_nodes));
-            print::line(table.id);
+                service.create_table(caller, &project.id, &name, &file, &session.deadline())?;
+            print::note(format!("{}, {} nodes", print::bytes(table.n_bytes), table.n_nodes));
+            session.made(&table.id)?;
         }
         TableCommand::Update { table, file } => {
             let table = session.table(table)?;
+            let file = session.folder.join(file);
             let (table, job) =
-                service.replace_table(caller, &table.id, file, &session.deadline())?;
-            print::note(format!("{} bytes, {} nodes", table.n_bytes, table.n_nodes));
+                service.replace_table(caller, &table.id, &file, &session.deadline())?;
+            print::note(format!("{}, {} nodes", print::bytes(table.n_bytes), table.n_nodes));
             if let Some(job) = job {
                 print::line(session.wait(&job)?.to_string());
             }
@@ -30,21 +34,21 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
         TableCommand::List { project } => {
             let project = session.project(project)?;
             let head = ["id", "name", "version", "bytes", "nodes", "strings", "tools"];
-            let mut rows = vec![head.map(str::to_owned).to_vec()];
+            let mut rows = print::Table::new(head);
             let tools = service.list_tools(caller, &project.id)?;
             for table in service.list_tables(caller, &project.id)? {
                 let n_tools = tools.iter().filter(|tool| tool.table_id == table.id).count();
-                rows.push(vec![
-                    table.id,
-                    table.name,
-                    table.version.to_string(),
-                    table.n_bytes.to_string(),
-                    table.n_nodes.to_string(),
-                    table.n_strings.to_string(),
-                    n_tools.to_string(),
+                rows.row([
+                    json!(table.id),
+                    json!(table.name),
+                    json!(table.version),
+                    json!(table.n_bytes),
+                    json!(table.n_nodes),
+                    json!(table.n_strings),
+                    json!(n_tools),
                 ]);
             }
-            print::line(print::table(&rows));
+            rows.print(session.is_json)?;
         }
         TableCommand::Delete { table } => {
             let table = session.table(table)?;

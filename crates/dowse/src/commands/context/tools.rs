@@ -1,6 +1,7 @@
 //! `dowse context tool`.
 
 use contexts::{IndexStatus, NewTool, Tool, ToolKind};
+use serde_json::json;
 
 use super::args::{ToolCommand, ToolType};
 use super::session::Session;
@@ -26,16 +27,16 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                 session.wait(&job)?;
             }
             print::note(state(&service.get_tool(caller, &tool.id)?));
-            print::line(tool.id);
+            session.made(&tool.id)?;
         }
         ToolCommand::List { project } => {
             let project = session.project(project)?;
-            let mut rows = vec![["id", "name", "path", "state"].map(str::to_owned).to_vec()];
+            let mut rows = print::Table::new(["id", "name", "path", "state"]);
             for tool in service.list_tools(caller, &project.id)? {
                 let state = state(&tool);
-                rows.push(vec![tool.id, tool.name, tool.json_path, state]);
+                rows.row([json!(tool.id), json!(tool.name), json!(tool.json_path), json!(state)]);
             }
-            print::line(print::table(&rows));
+            rows.print(session.is_json)?;
         }
         ToolCommand::Reindex { tool } => {
             let tool = session.tool(tool)?;

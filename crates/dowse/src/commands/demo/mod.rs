@@ -11,11 +11,12 @@ use model::{Caller, Deadline};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArgs;
+use crate::commands::host::serve_commands;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, models, variable};
 use crate::config::{Config, load};
 use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
-use crate::{print, signals};
+use crate::{platform, print};
 
 /// How long the demo waits for its files to be indexed before it says how far it is.
 const INDEX_WAIT: std::time::Duration = std::time::Duration::from_secs(20);
@@ -33,7 +34,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
-        signals::shutdown_on_signal(shutdown.clone())?;
+        platform::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
         let (app, families) = app(&config, &shared_state)?;
         let base = app.server.link_base();
@@ -52,7 +53,9 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         print::note(served);
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
-        ::serve::run(listener, Shared::new(app), shutdown).await?;
+        let shared = Shared::new(app);
+        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
+        ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })
 }
@@ -66,7 +69,7 @@ fn pull_model(config: &Config) {
     }
     print::note(format!("getting the model `{model}` once, about 95 MB (skip with --no-model)"));
     if let Err(error) = models::pull(&folder, model) {
-        print::note(format!("the model cannot be had here: {error}"));
+        print::note(format!("the model could not be downloaded: {error}"));
         print::note("everything works on words alone; `dowse models pull` gets it later");
     }
 }

@@ -1,7 +1,10 @@
 //! `dowse kb collection`.
 
+use anyhow::Context;
 use knowledge::{Collection, CollectionChange, KnowledgeBase, NewCollection};
+use serde_json::json;
 
+use super::run::no_collection;
 use super::session::Session;
 use crate::kb_cli::CollectionCommand;
 use crate::print;
@@ -19,7 +22,7 @@ impl Session {
                 };
                 let base = self.base(kb)?;
                 let made = self.service.create_collection(&self.caller, &base.id, &new)?;
-                print::line(made.id);
+                self.made(&made.id)?;
             }
             CollectionCommand::List { kb } => self.list_collections(&self.base(kb)?)?,
             CollectionCommand::Update { collection, name, description, clearance, department } => {
@@ -32,11 +35,17 @@ impl Session {
                     clearance: *clearance,
                     ..CollectionChange::default()
                 };
-                let (_, job) = self.service.update_collection(&self.caller, collection, &change)?;
+                let (_, job) = self
+                    .service
+                    .update_collection(&self.caller, collection, &change)
+                    .with_context(|| no_collection(collection))?;
                 job.iter().try_for_each(|job| self.wait(job))?;
             }
             CollectionCommand::Delete { collection } => {
-                let job = self.service.delete_collection(&self.caller, collection)?;
+                let job = self
+                    .service
+                    .delete_collection(&self.caller, collection)
+                    .with_context(|| no_collection(collection))?;
                 self.wait(&job)?;
             }
         }
@@ -57,19 +66,18 @@ impl Session {
     }
 
     fn list_collections(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
-        let head = ["id", "name", "clearance", "department", "documents", "chunks"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut rows =
+            print::Table::new(["id", "name", "clearance", "department", "documents", "chunks"]);
         for collection in self.service.list_collections(&self.caller, &base.id)? {
-            rows.push(vec![
-                collection.id,
-                collection.name,
-                collection.clearance.to_string(),
-                collection.department.unwrap_or_default(),
-                collection.n_documents.to_string(),
-                collection.n_chunks.to_string(),
+            rows.row([
+                json!(collection.id),
+                json!(collection.name),
+                json!(collection.clearance.to_string()),
+                json!(collection.department),
+                json!(collection.n_documents),
+                json!(collection.n_chunks),
             ]);
         }
-        print::line(print::table(&rows));
-        Ok(())
+        rows.print(self.is_json)
     }
 }

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits};
 use model::iso;
+use serde_json::{Value, json};
 
+use super::run::{no_collection, no_document};
 use super::session::Session;
+use crate::commands::Outcome;
 use crate::kb_cli::AddArgs;
 use crate::print;
 
 impl Session {
-    pub(super) fn add(&self, args: &AddArgs) -> anyhow::Result<()> {
+    pub(super) fn add(&self, args: &AddArgs) -> anyhow::Result<Outcome> {
         let base = self.base(&args.kb)?;
         let new = NewCollection {
             name: args.collection.clone(),
@@ -21,95 +25,128 @@ impl Session {
         };
         let collection = self.collection_named(&base, &new)?;
         let ocr = repair(args.normalize_ocr);
+        let mut added = Added::default();
         if let Some(text) = &args.text {
             let new = NewDocument { ocr, ..NewDocument::text(&args.title, text) };
-            self.taken(
-                &self.service.add_documents(&self.caller, &collection.id, vec![new])?,
-                "text",
-            )?;
+            let accepted = self.service.add_documents(&self.caller, &collection.id, vec![new])?;
+            self.taken(&accepted, "text", &mut added)?;
         }
         for file in &args.files {
-            let new = vec![document_of(file, ocr)?];
+            let new = vec![document_of(&self.folder.join(file), ocr)?];
             let accepted = self.service.add_documents(&self.caller, &collection.id, new)?;
-            self.taken(&accepted, &file.display().to_string())?;
+            self.taken(&accepted, &file.display().to_string(), &mut added)?;
         }
-        self.settle()
+        self.settle()?;
+        added.print(self.is_json)
     }
 
-    pub(super) fn replace(&self, document: &str, file: &Path, ocr: bool) -> anyhow::Result<()> {
-        let new = document_of(file, repair(ocr))?;
-        let accepted = self.service.replace_document(&self.caller, document, new)?;
-        self.taken(&accepted, &file.display().to_string())?;
-        self.settle()
+    pub(super) fn replace(
+        &self,
+        document: &str,
+        file: &Path,
+        ocr: bool,
+    ) -> anyhow::Result<Outcome> {
+        let new = document_of(&self.folder.join(file), repair(ocr))?;
+        let accepted = self
+            .service
+            .replace_document(&self.caller, document, new)
+            .with_context(|| no_document(document))?;
+        let mut added = Added::default();
+        self.taken(&accepted, &file.display().to_string(), &mut added)?;
+        self.settle()?;
+        added.print(self.is_json)
     }
 
     pub(super) fn list_documents(&self, collection: &str) -> anyhow::Result<()> {
-        let head = ["id", "title", "status", "chunks", "version", "error"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut rows = print::Table::new(["id", "title", "status", "chunks", "version", "error"]);
         let mut after: Option<String> = None;
         loop {
-            let page = self.service.list_documents(
-                &self.caller,
-                collection,
-                after.as_deref(),
-                limits::MAX_PAGE,
-            )?;
+            let after_id = after.as_deref();
+            let page = self
+                .service
+                .list_documents(&self.caller, collection, after_id, limits::MAX_PAGE)
+                .with_context(|| no_collection(collection))?;
             let Some(last) = page.last() else { break };
             after = Some(last.id.clone());
-            rows.extend(page.into_iter().map(|document| {
+            for document in page {
                 let state = match document.state {
                     DocumentState::Pending => "pending",
                     DocumentState::Ready => "ready",
                     DocumentState::Replacing => "replacing",
                     DocumentState::Failed => "failed",
                 };
-                vec![
-                    document.id,
-                    document.title,
-                    state.to_owned(),
-                    document.n_chunks.to_string(),
-                    document.version.to_string(),
-                    document.error.unwrap_or_default(),
-                ]
-            }));
+                rows.row([
+                    json!(document.id),
+                    json!(document.title),
+                    json!(state),
+                    json!(document.n_chunks),
+                    json!(document.version),
+                    json!(document.error),
+                ]);
+            }
         }
-        print::line(print::table(&rows));
-        Ok(())
+        rows.print(self.is_json)
     }
 
     pub(super) fn list_jobs(&self) -> anyhow::Result<()> {
-        let head = ["id", "kind", "status", "done", "created", "error"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut rows = print::Table::new(["id", "kind", "status", "done", "created", "error"]);
         for job in self.shared_state.kept()?.queue.list()? {
             if self.service.check_job(&self.caller, &job).is_err() {
                 continue;
             }
             let n_total = job.progress.n_total.map_or("?".to_owned(), |n| n.to_string());
-            rows.push(vec![
-                job.id.to_string(),
-                job.kind,
-                job.state.as_str().to_owned(),
-                format!("{} of {n_total}", job.progress.n_done),
-                iso(job.created_at),
-                job.error.unwrap_or_default(),
+            rows.row([
+                json!(job.id.to_string()),
+                json!(job.kind),
+                json!(job.state.as_str()),
+                json!(format!("{} of {n_total}", job.progress.n_done)),
+                json!(iso(job.created_at)),
+                json!(job.error),
             ]);
         }
-        print::line(print::table(&rows));
-        Ok(())
+        rows.print(self.is_json)
     }
 
     /// Waits for a document and prints what became of it.
-    fn taken(&self, accepted: &Accepted, name: &str) -> anyhow::Result<()> {
+    fn taken(&self, accepted: &Accepted, name: &str, added: &mut Added) -> anyhow::Result<()> {
         match self.wait(&accepted.job) {
             Ok(()) => {}
             // One bad file does not keep the others out.
-            Err(error) => print::note(format!("`{name}`: {error}")),
+            Err(error) => {
+                added.n_failed += 1;
+                print::note(format!("`{name}`: {error}"));
+            }
         }
         if let Some(document) = accepted.documents.first() {
             let document = self.service.get_document(&self.caller, &document.id)?;
-            print::line(format!("{}  {} chunks  {name}", document.id, document.n_chunks));
+            if !self.is_json {
+                print::line(format!("{}  {} chunks  {name}", document.id, document.n_chunks));
+            }
+            added.documents.push(json!({
+                "id": document.id,
+                "name": name,
+                "chunks": document.n_chunks,
+                "error": document.error,
+            }));
         }
         Ok(())
+    }
+}
+
+/// What became of documents that were added.
+#[derive(Default)]
+struct Added {
+    documents: Vec<Value>,
+    n_failed: usize,
+}
+
+impl Added {
+    /// A file that could not be taken is a problem that scripts must see.
+    fn print(self, is_json: bool) -> anyhow::Result<Outcome> {
+        if is_json {
+            print::json(&Value::Array(self.documents))?;
+        }
+        Ok(if self.n_failed == 0 { Outcome::Done } else { Outcome::Problems })
     }
 }
 

@@ -1,8 +1,8 @@
-//! `dowse kb`: knowledge bases of this machine, without a server.
+//! `dowse kb`: knowledge bases of this machine, with and without a server.
 
 mod collections;
 mod documents;
 mod run;
 mod session;
 
-pub(super) use run::run;
+pub(super) use run::{hosted, run};

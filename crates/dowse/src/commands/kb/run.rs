@@ -1,17 +1,22 @@
 //! Does what was typed.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use knowledge::{BaseChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
+use knowledge::{BaseChange, DocumentChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
 use model::{Caller, Deadline, TenantId, iso};
+use serde_json::{Value, json};
 
 use super::session::Session;
-use crate::commands::variable;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::{Outcome, variable};
 use crate::config::load;
+use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
-use crate::wiring::{SharedState, knowledge_service};
+use crate::wiring::knowledge_service;
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -19,116 +24,195 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 /// Characters of a chunk that are printed.
 const PRINTED_CHARS: usize = 200;
 
-pub(crate) fn run(args: &KbArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
-    let shared_state = SharedState::open(&config)?;
-    let service = knowledge_service(&config, &shared_state).context(
-        "hint: a server that runs on the same data folder has it open; use its REST interface",
-    )?;
-    // Whoever can read the data folder owns what is in it.
-    let caller = Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() };
-    let session = Session { service, shared_state, caller };
-    match &args.command {
-        KbCommand::Create { name, description, public } => {
-            let visibility = if *public { Visibility::Public } else { Visibility::Private };
-            let new = NewBase {
-                name: name.clone(),
-                description: description.clone(),
-                visibility,
-                ..NewBase::default()
-            };
-            print::line(session.service.create_base(&session.caller, &new)?.id);
-            Ok(())
+    let shared_state = match reach(&config)? {
+        Reach::Running(connection) => {
+            return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
         }
-        KbCommand::List => session.list(),
-        KbCommand::Update { kb, name, description, public, private } => {
-            let visibility = match (public, private) {
-                (true, _) => Some(Visibility::Public),
-                (false, true) => Some(Visibility::Private),
-                (false, false) => None,
-            };
-            let change = BaseChange {
-                name: name.clone(),
-                description: description.clone(),
-                visibility,
-                ..BaseChange::default()
-            };
-            session.service.update_base(&session.caller, &session.base(kb)?.id, &change)?;
-            Ok(())
-        }
-        KbCommand::Delete { kb } => {
-            let base = session.base(kb)?;
-            session.wait(&session.service.delete_base(&session.caller, &base.id)?)?;
-            print::note(format!("deleted `{}`", base.name));
-            Ok(())
-        }
-        KbCommand::Collection(command) => session.collections(command),
-        KbCommand::Add(args) => session.add(args),
-        KbCommand::Documents { collection } => session.list_documents(collection),
-        KbCommand::Replace { document, file, normalize_ocr } => {
-            session.replace(document, file, *normalize_ocr)
-        }
-        KbCommand::Remove { document } => {
-            session.wait(&session.service.delete_document(&session.caller, document)?)
-        }
-        KbCommand::Search { kb, query, threshold, max_results } => session.search(&SearchRequest {
-            query: query.clone(),
-            knowledge_base_id: session.base(kb)?.id,
-            threshold: *threshold,
-            max_results: (*max_results).min(knowledge::limits::MAX_RESULTS),
-        }),
-        KbCommand::Summary { kb, versions: false } => session.summary(&session.base(kb)?),
-        KbCommand::Summary { kb, versions: true } => session.versions(&session.base(kb)?),
-        KbCommand::Jobs => session.list_jobs(),
-    }
+        Reach::Here(shared_state) => *shared_state,
+    };
+    let session = Session {
+        service: knowledge_service(&config, &shared_state)?,
+        shared_state,
+        caller: caller(args),
+        folder: PathBuf::new(),
+        is_json: args.json,
+    };
+    session.run(&args.command)
+}
+
+/// Does it with the knowledge bases of a running server.
+pub(crate) fn hosted(host: &Host, typed: &Typed, args: &KbArgs) -> anyhow::Result<Outcome> {
+    let session = Session {
+        service: host.app().knowledge.clone().context("the server has no knowledge bases")?,
+        shared_state: host.shared_state.clone(),
+        caller: caller(args),
+        folder: typed.folder.clone(),
+        is_json: args.json || typed.is_json,
+    };
+    session.run(&args.command)
+}
+
+/// What is said of a document that is not there.
+pub(super) fn no_document(id: &str) -> String {
+    format!(
+        "the document `{id}` cannot be used\n\
+         hint: `dowse kb documents COLLECTION` lists the ids of documents"
+    )
+}
+
+/// What is said of a collection that is not there.
+pub(super) fn no_collection(id: &str) -> String {
+    format!(
+        "the collection `{id}` cannot be used\n\
+         hint: `dowse kb collection list KB` lists the ids of collections"
+    )
+}
+
+/// Whoever can read the data folder owns what is in it.
+fn caller(args: &KbArgs) -> Caller {
+    Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() }
 }
 
 impl Session {
+    fn run(&self, command: &KbCommand) -> anyhow::Result<Outcome> {
+        match command {
+            KbCommand::Create { name, description, public } => {
+                let visibility = if *public { Visibility::Public } else { Visibility::Private };
+                let new = NewBase {
+                    name: name.clone(),
+                    description: description.clone(),
+                    visibility,
+                    ..NewBase::default()
+                };
+                self.made(&self.service.create_base(&self.caller, &new)?.id)?;
+            }
+            KbCommand::List => self.list()?,
+            KbCommand::Update { kb, name, description, public, private } => {
+                let visibility = match (public, private) {
+                    (true, _) => Some(Visibility::Public),
+                    (false, true) => Some(Visibility::Private),
+                    (false, false) => None,
+                };
+                let change = BaseChange {
+                    name: name.clone(),
+                    description: description.clone(),
+                    visibility,
+                    ..BaseChange::default()
+                };
+                self.service.update_base(&self.caller, &self.base(kb)?.id, &change)?;
+            }
+            KbCommand::Delete { kb } => {
+                let base = self.base(kb)?;
+                self.wait(&self.service.delete_base(&self.caller, &base.id)?)?;
+                print::note(format!("deleted `{}`", base.name));
+            }
+            KbCommand::Collection(command) => self.collections(command)?,
+            KbCommand::Add(args) => return self.add(args),
+            KbCommand::Documents { collection } => self.list_documents(collection)?,
+            KbCommand::Replace { document, file, normalize_ocr } => {
+                return self.replace(document, file, *normalize_ocr);
+            }
+            KbCommand::Set { document, title, tags, metadata } => {
+                let metadata = metadata.as_deref().map(serde_json::from_str).transpose();
+                let metadata = metadata.context("`--metadata` is no JSON object")?;
+                let tags = (!tags.is_empty()).then(|| tags.clone());
+                let change = DocumentChange { title: title.clone(), metadata, tags };
+                let changed = self.service.update_document(&self.caller, document, &change);
+                changed.with_context(|| no_document(document))?;
+            }
+            KbCommand::Remove { document } => {
+                let job = self.service.delete_document(&self.caller, document);
+                self.wait(&job.with_context(|| no_document(document))?)?;
+            }
+            KbCommand::Search { kb, query, threshold, max_results } => {
+                return self.search(&SearchRequest {
+                    query: query.clone(),
+                    knowledge_base_id: self.base(kb)?.id,
+                    threshold: *threshold,
+                    max_results: (*max_results).min(knowledge::limits::MAX_RESULTS),
+                });
+            }
+            KbCommand::Summary { kb, versions: false } => self.summary(&self.base(kb)?)?,
+            KbCommand::Summary { kb, versions: true } => self.versions(&self.base(kb)?)?,
+            KbCommand::Jobs => self.list_jobs()?,
+        }
+        Ok(Outcome::Done)
+    }
+
     fn list(&self) -> anyhow::Result<()> {
-        let head = ["id", "name", "visibility", "documents", "chunks"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut rows = print::Table::new(["id", "name", "visibility", "documents", "chunks"]);
         for base in self.service.list_bases(&self.caller)? {
             let statistics = self.service.summary(&self.caller, &base.id)?.statistics;
             let visibility = match base.visibility {
                 Visibility::Private => "private",
                 Visibility::Public => "public",
             };
-            rows.push(vec![
-                base.id,
-                base.name,
-                visibility.to_owned(),
-                statistics.total_documents.to_string(),
-                statistics.total_chunks.to_string(),
+            rows.row([
+                json!(base.id),
+                json!(base.name),
+                json!(visibility),
+                json!(statistics.total_documents),
+                json!(statistics.total_chunks),
             ]);
         }
-        print::line(print::table(&rows));
-        Ok(())
+        rows.print(self.is_json)
     }
 
-    fn search(&self, request: &SearchRequest) -> anyhow::Result<()> {
+    /// Searches; the exit code says whether something was found.
+    fn search(&self, request: &SearchRequest) -> anyhow::Result<Outcome> {
         let found = self.service.search(&self.caller, request, &Deadline::after(SEARCH_WAIT))?;
-        for warning in &found.warnings {
-            print::note(format!("warning: {}", warning.message));
+        let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
+        let warnings: Vec<&str> =
+            found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        if self.is_json {
+            let results: Vec<Value> = found
+                .results
+                .iter()
+                .map(|chunk| {
+                    json!({
+                        "score": chunk.score.get(),
+                        "title": chunk.title,
+                        "pointer": chunk.pointer.to_string(),
+                        "text": text::redact(&chunk.content).text,
+                    })
+                })
+                .collect();
+            let query = &request.query;
+            print::json(&json!({ "query": query, "results": results, "warnings": warnings }))?;
+            return Ok(outcome);
+        }
+        for warning in warnings {
+            print::note(format!("warning: {warning}"));
         }
         for chunk in &found.results {
-            let text: String = chunk.content.chars().take(PRINTED_CHARS).collect();
+            let text = text::redact(&chunk.content).text;
+            let text: String = text.chars().take(PRINTED_CHARS).collect();
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             print::line(format!("{:.2}  {} ({})", chunk.score.get(), chunk.title, chunk.pointer));
             print::line(format!("      {text}"));
         }
-        Ok(())
+        Ok(outcome)
     }
 
     fn summary(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
         let summary = self.service.summary(&self.caller, &base.id)?;
         let statistics = summary.statistics;
+        let at = iso(summary.generated_at);
+        if self.is_json {
+            return print::json(&json!({
+                "summary": summary.summary,
+                "documents": statistics.total_documents,
+                "collections": statistics.total_collections,
+                "chunks": statistics.total_chunks,
+                "generated_at": at,
+            }));
+        }
         print::line(summary.summary);
         print::line(format!(
-            "{} documents, {} collections, {} chunks; {}",
-            statistics.total_documents,
-            statistics.total_collections,
-            statistics.total_chunks,
-            iso(summary.generated_at)
+            "{} documents, {} collections, {} chunks; {at}",
+            statistics.total_documents, statistics.total_collections, statistics.total_chunks,
         ));
         for warning in &summary.warnings {
             print::note(format!("warning: {}", warning.message));
@@ -138,18 +222,26 @@ impl Session {
 
     /// Prints every version of every collection's summary, the newest first.
     fn versions(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
+        let mut versions = Vec::new();
         for collection in self.service.list_collections(&self.caller, &base.id)? {
             for version in self.service.summary_versions(&self.caller, &collection.id)? {
-                print::line(format!(
-                    "{}  version {}  {}  {}",
-                    collection.name,
-                    version.version,
-                    version.engine,
-                    iso(version.generated_at)
-                ));
-                print::line(format!("      {}", version.text));
+                let at = iso(version.generated_at);
+                if !self.is_json {
+                    print::line(format!(
+                        "{}  version {}  {}  {at}",
+                        collection.name, version.version, version.engine
+                    ));
+                    print::line(format!("      {}", version.text));
+                }
+                versions.push(json!({
+                    "collection": collection.name,
+                    "version": version.version,
+                    "engine": version.engine.to_string(),
+                    "generated_at": at,
+                    "text": version.text,
+                }));
             }
         }
-        Ok(())
+        if self.is_json { print::json(&Value::Array(versions)) } else { Ok(()) }
     }
 }

@@ -1,11 +1,13 @@
 //! What every command works with: the service, the caller, and waiting for jobs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
 use ingest::{Job, JobState};
 use knowledge::{KnowledgeBase, Service};
 use model::{Caller, Deadline};
+use serde_json::json;
 
 use crate::print;
 use crate::wiring::SharedState;
@@ -18,6 +20,9 @@ pub(super) struct Session {
     pub(super) service: Service,
     pub(super) shared_state: SharedState,
     pub(super) caller: Caller,
+    /// The folder that the command was typed in, when that is not the one of this process.
+    pub(super) folder: PathBuf,
+    pub(super) is_json: bool,
 }
 
 impl Session {
@@ -39,6 +44,15 @@ impl Session {
         }
     }
 
+    /// Prints the id of what was made.
+    pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
+        if self.is_json {
+            return print::json(&json!({ "id": id }));
+        }
+        print::line(id);
+        Ok(())
+    }
+
     /// Waits until vectors and summaries have followed what changed.
     pub(super) fn settle(&self) -> anyhow::Result<()> {
         loop {
@@ -56,17 +70,18 @@ impl Session {
     /// Waits for a job, however long it takes, and says how far it is.
     pub(super) fn wait(&self, job: &Job) -> anyhow::Result<()> {
         let queue = &self.shared_state.kept()?.queue;
+        let bar = print::Bar::new();
         loop {
+            print::ensure_reader()?;
             let job = queue.wait(&job.id, &Deadline::after(JOB_WAIT))?;
             match job.state {
                 JobState::Done => return Ok(()),
-                JobState::Failed => bail!("{}", job.error.unwrap_or_default()),
+                JobState::Failed => bail!(
+                    "{}",
+                    job.error.unwrap_or_else(|| format!("the job `{}` failed", job.kind))
+                ),
                 JobState::Queued | JobState::Running => {
-                    let progress = &job.progress;
-                    if let Some(n_total) = progress.n_total.filter(|n_total| *n_total > 0) {
-                        let (stage, n_done) = (&progress.stage, progress.n_done);
-                        print::note(format!("{stage}: {n_done} of {n_total}"));
-                    }
+                    bar.show(&job.progress);
                 }
             }
         }

@@ -12,10 +12,10 @@ use rmcp::model::{
     UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use serve::front::Visit;
 
 use super::session::Session;
 use super::{catalogue, content, news, prompts, questions, resources, rounds};
-use crate::mcp::Visit;
 
 /// How long a client may keep what the fixtures list, in milliseconds.
 const TTL_MS: u64 = 60_000;

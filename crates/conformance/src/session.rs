@@ -4,23 +4,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::response::Response;
 use http::{Method, Request};
 use rmcp::service::SubscriptionSink;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serve::front::{Answering, Front, Visit, prepare, transport};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Fixtures;
-use crate::mcp::Visit;
-use crate::mcp::http::{prepare, transport};
 
 /// Rounds that may be open at the same time; the suite needs a handful.
 const MAX_ROUNDS: usize = 1_000;
 
 /// Shared by all visits of one server.
 #[derive(Clone, Default)]
-pub(crate) struct Session {
+pub struct Session {
     sessions: Arc<LocalSessionManager>,
     memory: Arc<Mutex<Memory>>,
 }
@@ -32,32 +30,34 @@ struct Memory {
     last_listener: u64,
 }
 
-impl Session {
+impl Front for Session {
     /// Serves one request at `/mcp` with the fixtures in front of the real tools. Revisions that
     /// know sessions get one, since the suite asks their clients questions.
-    pub(crate) async fn serve(
+    fn serve(
         &self,
         visit: Visit,
         request: Request<Body>,
         shutdown: CancellationToken,
-    ) -> Response {
-        let limit = visit.app.limits.body_bytes;
+    ) -> Answering {
+        let limit = visit.body_limit();
         let config = transport(limit, shutdown).with_legacy_session_mode(true);
         let fixtures = Fixtures { visit, session: self.clone() };
-        let service = StreamableHttpService::new(
-            move || Ok(fixtures.clone()),
-            Arc::clone(&self.sessions),
-            config,
-        );
-        if request.method() != Method::POST {
-            return service.handle(request).await.map(Body::new);
-        }
-        match prepare(request, limit).await {
-            Ok(request) => service.handle(request).await.map(Body::new),
-            Err(refusal) => refusal,
-        }
+        let sessions = Arc::clone(&self.sessions);
+        Box::pin(async move {
+            let service =
+                StreamableHttpService::new(move || Ok(fixtures.clone()), sessions, config);
+            if request.method() != Method::POST {
+                return service.handle(request).await.map(Body::new);
+            }
+            match prepare(request, limit).await {
+                Ok(request) => service.handle(request).await.map(Body::new),
+                Err(refusal) => refusal,
+            }
+        })
     }
+}
 
+impl Session {
     /// Keeps the number of a round, and gives the handle that brings it back.
     pub(super) fn keep_round(&self, round: u32) -> String {
         let handle = uuid::Uuid::new_v4().to_string();

@@ -1,0 +1,142 @@
+//! The machine: permissions, disk, port, models, and servers that the configuration names.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+
+use infer::ModelState;
+use model::Deadline;
+use net::{Client, Reach, Request, RetryPolicy};
+
+use super::Finding;
+use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider};
+use crate::print;
+use crate::wiring::{MIN_FREE_BYTES, free_bytes, models_dir};
+
+/// How long a server that the configuration names may take to answer.
+const ANSWER_WAIT: Duration = Duration::from_secs(5);
+
+/// Less space than this is worth a remark before it stops writes.
+const LOW_BYTES: u64 = 8 * MIN_FREE_BYTES;
+
+/// Can the data folder be written, and by nobody else be read?
+pub(super) fn data_folder(data_dir: &Path) -> Finding {
+    let check = "data folder";
+    let shown = data_dir.display();
+    if !data_dir.exists() {
+        return Finding::ok(check, format!("`{shown}` is made when something is indexed"));
+    }
+    let probe = data_dir.join(format!(".writable-{}", std::process::id()));
+    let written = fs_err::write(&probe, b"");
+    let _ = fs_err::remove_file(&probe);
+    match written {
+        Err(error) => Finding::problem(
+            check,
+            format!("`{shown}` cannot be written: {error}"),
+            "give this user the right to write it, or set another `data_dir`",
+        ),
+        Ok(()) => Finding::ok(check, format!("`{shown}` can be written")),
+    }
+}
+
+pub(super) fn disk(data_dir: &Path) -> Finding {
+    match free_bytes(data_dir) {
+        Some(n_free) if n_free < LOW_BYTES => Finding::problem(
+            "disk",
+            format!("{} are free on the volume of the data", print::bytes(n_free)),
+            "free space, or move `data_dir` to a larger volume",
+        ),
+        Some(n_free) => Finding::ok("disk", format!("{} are free", print::bytes(n_free))),
+        None => Finding::ok("disk", "the free space is not known on this system"),
+    }
+}
+
+/// Is the port free, or taken by our own server?
+pub(super) fn port(config: &Config, is_running: bool) -> Finding {
+    let listen = config.server.listen;
+    if is_running {
+        return Finding::ok("port", "a server is running with this data");
+    }
+    match TcpListener::bind(listen) {
+        Ok(_) => Finding::ok("port", format!("`{listen}` is free")),
+        Err(error) => Finding::problem(
+            "port",
+            format!("`{listen}` cannot be used: {error}"),
+            "stop the program that has it, or choose another with `--listen PORT` or `server.listen`",
+        ),
+    }
+}
+
+pub(super) fn model(config: &Config) -> Finding {
+    match config.embedder.provider {
+        EmbedderProvider::None => Finding::ok("model", "off: search works on words alone"),
+        EmbedderProvider::Http => Finding::ok("model", "made by a server, see `embedder`"),
+        EmbedderProvider::Local => {
+            let model = &config.embedder.model;
+            if config.base.join(model).is_dir() {
+                return Finding::ok("model", format!("`{model}` is a folder"));
+            }
+            let state = infer::models::state(&models_dir(config), model);
+            match state {
+                ModelState::Ready { .. } | ModelState::Loading { .. } | ModelState::Off => {
+                    Finding::ok("model", format!("`{model}` is here"))
+                }
+                ModelState::Pulling { .. } => {
+                    Finding::ok("model", format!("`{model}` is being downloaded"))
+                }
+                ModelState::Missing { .. }
+                | ModelState::Broken { .. }
+                | ModelState::ProviderDown { .. } => Finding::problem(
+                    "model",
+                    state.warning().map(|warning| warning.message).unwrap_or_default(),
+                    format!(
+                        "run `dowse models pull {model}`, or set `embedder.provider = \"none\"` to \
+                         work on words alone"
+                    ),
+                ),
+            }
+        }
+    }
+}
+
+/// Do the servers that the configuration names answer?
+pub(super) fn providers(config: &Config) -> Vec<Finding> {
+    let mut named: Vec<(&str, &str)> = Vec::new();
+    if config.llm.provider != LlmProvider::None {
+        named.push(("llm", &config.llm.base_url));
+    }
+    if config.embedder.provider == EmbedderProvider::Http {
+        named.extend(config.embedder.base_url.as_deref().map(|url| ("embedder", url)));
+    }
+    if config.reranker.provider == RerankerProvider::Http {
+        named.extend(config.reranker.base_url.as_deref().map(|url| ("reranker", url)));
+    }
+    named.into_iter().map(|(section, url)| provider(section, url)).collect()
+}
+
+fn provider(section: &str, url: &str) -> Finding {
+    match answers(url) {
+        Ok(()) => Finding::ok(section, format!("`{url}` answers")),
+        Err(error) => Finding::problem(
+            section,
+            format!("`{url}` does not answer: {}", model::with_causes(&error)),
+            format!("start that server, or correct `{section}.base_url`"),
+        ),
+    }
+}
+
+/// Asks a server for anything; a refusal is an answer, too.
+pub(super) fn answers(url: &str) -> net::Result<()> {
+    let client = Client::new(net::Config {
+        connect_timeout: ANSWER_WAIT,
+        answer_timeout: ANSWER_WAIT,
+        attempt_timeout: ANSWER_WAIT,
+        retry: RetryPolicy::never(),
+        reach: Reach::public_and_host_of(url),
+        ..net::Config::careful()
+    });
+    match client.send(&Request::get(url)?, &Deadline::after(ANSWER_WAIT)) {
+        Ok(_) | Err(net::Error::Status { .. } | net::Error::ComeBackLater { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,165 @@
+//! `dowse doctor`: finds what is wrong, and says the remedy of each.
+//!
+//! What needs the data folder is asked of the process that has it open, where there is one. The
+//! exit code is 1 when a problem was found.
+
+mod clients;
+mod machine;
+mod store;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::cli::DoctorArgs;
+use crate::commands::Outcome;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, typed};
+use crate::commands::sets::{Located, locate};
+use crate::wiring::{app, store_folder};
+use crate::{control, print};
+
+/// What one look came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Finding {
+    /// What was looked at.
+    check: String,
+    state: State,
+    /// What is so.
+    what: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Problem,
+}
+
+impl Finding {
+    fn ok(check: &str, what: impl Into<String>) -> Self {
+        Finding { check: check.to_owned(), state: State::Ok, what: what.into(), remedy: None }
+    }
+
+    fn problem(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let remedy = Some(remedy.into());
+        Finding { check: check.to_owned(), state: State::Problem, what: what.into(), remedy }
+    }
+}
+
+pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
+    let mut findings = Vec::new();
+    match locate(&args.files, &[], |sets| sets) {
+        Err(error) => findings.push(Finding::problem(
+            "configuration",
+            format!("{error:#}"),
+            "mend the line that the message shows; docs/reference/configuration.md has every key",
+        )),
+        Ok(located) if located.is_empty() => findings.push(Finding::ok(
+            "configuration",
+            "none, and no folder was indexed before: `dowse index FOLDER` begins",
+        )),
+        Ok(located) => {
+            for mut one in located {
+                findings.extend(examine(&mut one));
+            }
+        }
+    }
+    findings.extend(clients::findings());
+    let n_problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
+    if args.json {
+        print::json(&json!({ "findings": findings, "problems": n_problems }))?;
+    } else {
+        show(&findings, n_problems);
+    }
+    Ok(if n_problems == 0 { Outcome::Done } else { Outcome::Problems })
+}
+
+/// Looks at what a running server has open; the result is JSON for the command to print.
+pub(super) fn hosted(host: &Host, _args: &DoctorArgs) -> anyhow::Result<Outcome> {
+    let findings = store::findings(&host.shared_state, &host.app())?;
+    print::line(serde_json::to_string(&findings)?);
+    Ok(Outcome::Done)
+}
+
+/// Looks at one configuration and its data.
+fn examine(located: &mut Located) -> Vec<Finding> {
+    let mut findings = vec![configuration(located)];
+    let data_dir: PathBuf = located.config.data_dir.clone();
+    let is_running = control::connect(&data_dir).is_some();
+    findings.push(machine::data_folder(&data_dir));
+    findings.push(machine::disk(&data_dir));
+    findings.push(machine::port(&located.config, is_running));
+    findings.push(machine::model(&located.config));
+    findings.extend(machine::providers(&located.config));
+    if !is_running && !store_folder(&data_dir).is_dir() {
+        findings.push(Finding::problem(
+            "index",
+            format!("`{}` holds no index", data_dir.display()),
+            "run `dowse index FOLDER`, or start `dowse serve`, which indexes by itself",
+        ));
+        return findings;
+    }
+    match of_store(located) {
+        Ok(more) => findings.extend(more),
+        Err(error) => findings.push(Finding::problem(
+            "data",
+            format!("`{}` cannot be opened: {error:#}", data_dir.display()),
+            "`dowse check --repair` rebuilds indexes; `dowse restore FILE` brings back a backup",
+        )),
+    }
+    findings
+}
+
+fn of_store(located: &mut Located) -> anyhow::Result<Vec<Finding>> {
+    match located.reach()? {
+        Reach::Running(connection) => {
+            serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
+                "the running server answered something else\n\
+                 hint: it is of another version; restart it",
+            )
+        }
+        Reach::Here(shared_state) => {
+            let (app, _) = app(&located.config, &shared_state)?;
+            store::findings(&shared_state, &app)
+        }
+    }
+}
+
+fn configuration(located: &Located) -> Finding {
+    let file = located.file.as_ref().map_or_else(
+        || "none: the defaults are used".to_owned(),
+        |file| format!("{} can be read", file.display()),
+    );
+    match located.config.check() {
+        Ok(()) => Finding::ok("configuration", file),
+        Err(error) => Finding::problem(
+            "configuration",
+            format!("{error:#}"),
+            "docs/reference/configuration.md has every key with an example",
+        ),
+    }
+}
+
+fn show(findings: &[Finding], n_problems: usize) {
+    for finding in findings {
+        let mark = match finding.state {
+            State::Ok => "ok      ",
+            State::Problem => "PROBLEM ",
+        };
+        print::line(format!("{mark} {}: {}", finding.check, finding.what));
+        if let Some(remedy) = &finding.remedy {
+            print::line(format!("         remedy: {remedy}"));
+        }
+    }
+    print::note(match n_problems {
+        0 => "everything is well".to_owned(),
+        1 => "1 problem".to_owned(),
+        n_problems => format!("{n_problems} problems"),
+    });
+}

@@ -1,0 +1,48 @@
+//! What is kept, and what is served of it.
+
+use serve::App;
+use store::Repair;
+
+use super::Finding;
+use crate::commands::check;
+use crate::wiring::{SharedState, describe_store};
+
+/// Looks at the engine, the indexes and the sources.
+pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<Finding>> {
+    let store = &shared_state.kept()?.store;
+    let report = check::look(shared_state, app)?;
+    let mut findings = Vec::new();
+    if !report.problems.iter().any(|problem| problem.what == "engine") {
+        findings.push(Finding::ok("engine", describe_store(store)));
+    }
+    for problem in &report.problems {
+        findings.push(Finding::problem(&problem.what, &problem.problem, &problem.hint));
+    }
+    let damaged = store.check(Repair::No)?;
+    if damaged.is_empty() {
+        findings.push(Finding::ok("index", "catalogue and indexes agree"));
+    }
+    for one in damaged {
+        let place = one.namespace.as_ref().map_or("catalogue", |name| name.as_str());
+        findings.push(Finding::problem(
+            "index",
+            format!("{place}: {}", one.problem),
+            "stop the server and run `dowse check --repair`",
+        ));
+    }
+    for (kind, sources) in [("table", &report.tables), ("dimension", &report.dimensions)] {
+        for source in sources {
+            let check = format!("{kind} {}", source.name);
+            if source.problems.is_empty() {
+                findings.push(Finding::ok(&check, "can be read"));
+            } else {
+                findings.push(Finding::problem(
+                    &check,
+                    source.problems.join("; "),
+                    "mend the source or its section in the configuration; `dowse check` shows the cells",
+                ));
+            }
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,168 @@
+//! `dowse search`: the exit code says whether something was found.
+
+use std::time::Duration;
+
+use ::files::{SearchRequest, SearchResults, Service};
+use anyhow::Context;
+use model::{Caller, Deadline};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::SearchArgs;
+use crate::commands::Outcome;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, typed};
+use crate::commands::sets::{Need, Set, open_all, served};
+use crate::control::Typed;
+use crate::print;
+use crate::wiring::SharedState;
+
+/// How long a search may take.
+const SEARCH_WAIT: Duration = Duration::from_secs(60);
+
+/// Characters of a snippet on a terminal.
+const SNIPPET_CHARS: usize = 160;
+
+/// What `--json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Answer {
+    query: String,
+    items: Vec<Item>,
+    total_estimate: usize,
+    /// Extensions and years that were asked for or read out of the query.
+    exts: Vec<String>,
+    years: Vec<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Item {
+    score: f64,
+    path: String,
+    pointer: String,
+    snippet: String,
+}
+
+pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
+    let mut answer: Option<Answer> = None;
+    for set in open_all(&args.files, &[], Need::Index, |sets| sets)? {
+        let more = match set {
+            Set::Running(connection) => {
+                let lines = connection.captured(typed(Form::Json)?)?;
+                serde_json::from_str(&lines).context(
+                    "the running server answered something else\n\
+                     hint: it is of another version; restart it",
+                )?
+            }
+            Set::Here { service, shared_state, .. } => {
+                answer_of(&shared_state, &service, args, None)?
+            }
+        };
+        answer = Some(match answer {
+            None => more,
+            Some(one) => merged(one, more, args.k),
+        });
+    }
+    show(&answer.context("nothing was opened")?, args.json)
+}
+
+/// Searches what a running server has indexed.
+pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::Result<Outcome> {
+    let app = host.app();
+    let service = app.files.as_ref().context(super::open::NO_FOLDERS)?;
+    let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
+    let roots = Some(roots).filter(|roots| !roots.is_empty());
+    show(&answer_of(&host.shared_state, service, args, roots)?, args.json || typed.is_json)
+}
+
+fn answer_of(
+    shared_state: &SharedState,
+    service: &Service,
+    args: &SearchArgs,
+    roots: Option<Vec<String>>,
+) -> anyhow::Result<Answer> {
+    let caller = Caller::local_admin();
+    let request = SearchRequest {
+        query: args.query.join(" "),
+        k: args.k,
+        offset: 0,
+        after: None,
+        exts: (!args.ext.is_empty()).then(|| args.ext.clone()),
+        years: (!args.year.is_empty()).then(|| args.year.clone()),
+        roots,
+    };
+    let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT))?;
+    if found.items.is_empty() {
+        super::index::ensure_engine(shared_state)?;
+        let outcomes = service.outcomes(&caller)?;
+        let has_files = outcomes.iter().any(|root| !root.counts.is_empty());
+        let roots = service.roots(&caller);
+        anyhow::ensure!(
+            has_files,
+            "no index here: nothing of {} is indexed\nhint: run `dowse index {}`",
+            roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "),
+            roots.first().map_or("FOLDER", String::as_str)
+        );
+    }
+    Ok(answer(request.query, found))
+}
+
+fn answer(query: String, found: SearchResults) -> Answer {
+    let items = found.items.into_iter().map(|item| Item {
+        score: item.score,
+        path: item.path,
+        pointer: item.pointer,
+        snippet: text::redact(&item.snippet).text,
+    });
+    Answer {
+        query,
+        items: items.collect(),
+        total_estimate: found.pagination.total_estimate,
+        exts: found.exts,
+        years: found.years,
+        warnings: found.warnings.into_iter().map(|warning| warning.message).collect(),
+    }
+}
+
+/// Puts the results of two sets of folders into one order: scores mean the same in both.
+fn merged(mut one: Answer, other: Answer, k: usize) -> Answer {
+    one.items.extend(other.items);
+    one.items.sort_by(|left, right| right.score.total_cmp(&left.score));
+    one.items.truncate(k);
+    one.total_estimate += other.total_estimate;
+    for warning in other.warnings {
+        if !one.warnings.contains(&warning) {
+            one.warnings.push(warning);
+        }
+    }
+    one
+}
+
+fn show(answer: &Answer, is_json: bool) -> anyhow::Result<Outcome> {
+    let outcome = if answer.items.is_empty() { Outcome::Problems } else { Outcome::Done };
+    if is_json {
+        print::json(&serde_json::to_value(answer)?)?;
+        return Ok(outcome);
+    }
+    for warning in &answer.warnings {
+        print::note(format!("note: {warning}"));
+    }
+    for item in &answer.items {
+        let snippet = item.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
+        let snippet: String = snippet.chars().take(SNIPPET_CHARS).collect();
+        print::line(format!(
+            "{:.2}  {}  ({})\n      {snippet}",
+            item.score, item.path, item.pointer
+        ));
+    }
+    let filters = [answer.exts.join(", "), answer.years.join(", ")];
+    let filters: Vec<&str> =
+        filters.iter().map(String::as_str).filter(|some| !some.is_empty()).collect();
+    if !filters.is_empty() {
+        print::note(format!("filters: {}", filters.join("; ")));
+    }
+    print::note(match answer.items.len() {
+        0 => "nothing found".to_owned(),
+        n_items => format!("{n_items} of {} results", answer.total_estimate),
+    });
+    Ok(outcome)
+}

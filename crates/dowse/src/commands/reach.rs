@@ -1,0 +1,97 @@
+//! How a command gets at a data folder: through the process that has it open, or by opening it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::config::Config;
+use crate::control::{self, Connection, Typed};
+use crate::print;
+use crate::wiring::SharedState;
+
+/// How long a command waits for another one that has the folder open and does not listen: those
+/// are short, or a server that is just starting.
+const LOCK_WAIT: Duration = Duration::from_secs(60);
+
+/// How soon it says that it waits.
+const SAY_AFTER: Duration = Duration::from_secs(2);
+
+/// How often it looks again.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A data folder.
+pub(crate) enum Reach {
+    /// A process has it open and does what a command asks.
+    Running(Connection),
+    /// It is open here.
+    Here(Box<SharedState>),
+}
+
+/// Gets at the data folder of a configuration.
+///
+/// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
+/// than a minute.
+pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
+    let begun = Instant::now();
+    let mut is_said = false;
+    loop {
+        if let Some(connection) = control::connect(&config.data_dir) {
+            return Ok(Reach::Running(connection));
+        }
+        let shared_state = SharedState::open(config)?;
+        match shared_state.kept() {
+            Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
+            Err(error) if !is_locked(&error) => return Err(error),
+            Err(_) => {}
+        }
+        let shown = config.data_dir.display();
+        if begun.elapsed() > LOCK_WAIT {
+            bail!(
+                "another process has `{shown}` open and does not answer commands\n\
+                 hint: wait until it ends or stop it, or name another folder with `data_dir`"
+            );
+        }
+        if !is_said && begun.elapsed() > SAY_AFTER {
+            is_said = true;
+            print::note(format!("waiting for another process that has `{shown}` open"));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Tells whether another process holds the folder.
+fn is_locked(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(cause.downcast_ref::<store::Error>(), Some(store::Error::Locked { .. }))
+    })
+}
+
+/// Gives the command of this process as it was typed.
+pub(crate) fn typed(form: Form) -> anyhow::Result<Typed> {
+    use std::io::IsTerminal;
+    let mut words = Vec::new();
+    for word in std::env::args_os().skip(1) {
+        match word.into_string() {
+            Ok(word) => words.push(word),
+            Err(word) => bail!(
+                "`{}` is not Unicode, so it cannot be passed on to the running server",
+                word.to_string_lossy()
+            ),
+        }
+    }
+    Ok(Typed {
+        words,
+        folder: std::env::current_dir()?,
+        is_terminal: std::io::stdout().is_terminal(),
+        is_json: form == Form::Json,
+    })
+}
+
+/// The form in which a command's result is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it was typed.
+    Typed,
+    /// As JSON, whatever was typed.
+    Json,
+}

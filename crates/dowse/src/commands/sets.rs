@@ -1,0 +1,176 @@
+//! Which folders a command is about, and how they are reached.
+
+use std::path::{Path, PathBuf};
+
+use ::files::Service;
+use anyhow::Context;
+
+use crate::cli::FilesArgs;
+use crate::commands::reach::{Reach, reach};
+use crate::commands::serve::{add_folders, choose_model};
+use crate::commands::variable;
+use crate::config::{Config, Remembered, UserData, load, place_data};
+use crate::control::Connection;
+use crate::print;
+use crate::wiring::{SharedState, app, store_folder};
+
+/// A configuration whose data folder is known.
+pub(super) struct Located {
+    pub(super) config: Config,
+    pub(super) file: Option<PathBuf>,
+    /// Whether the folders have to be read out of the data: an earlier version did not write down
+    /// which folders its data is of.
+    has_unnamed_folders: bool,
+}
+
+/// Folders with one data folder.
+pub(super) enum Set {
+    /// A process has the data folder open.
+    Running(Connection),
+    /// It is open here; what lasts has to be kept, since it runs the jobs.
+    Here { shared_state: Box<SharedState>, service: Box<Service>, app: Box<::serve::App> },
+}
+
+/// What a command needs of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Something that was indexed before.
+    Index,
+    /// Nothing: it makes what is missing.
+    Nothing,
+}
+
+/// Finds the folders that are named or configured, or else everything that was indexed from the
+/// working folder or above it, or else everything that is remembered, as far as `choose` takes it.
+pub(super) fn locate(
+    args: &FilesArgs,
+    folders: &[PathBuf],
+    choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
+) -> anyhow::Result<Vec<Located>> {
+    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let mut config = loaded.config;
+    add_folders(&mut config, folders)?;
+    add_folders(&mut config, &args.root)?;
+    choose_model(&mut config, args.model);
+    let data_dir = args.data.data_dir.as_deref();
+    place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
+    let is_placed = data_dir.is_some() || variable("DOWSE_DATA_DIR").is_some();
+    if !config.files.roots.is_empty() || loaded.file.is_some() || is_placed {
+        return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders: false }]);
+    }
+    let remembered = UserData::find(&variable).map(|data| data.remembered()).unwrap_or_default();
+    let located = choose(remembered).into_iter().map(|set| {
+        let mut config = Config { data_dir: set.data_dir.clone(), ..config.clone() };
+        let has_unnamed_folders = set.folders.is_empty();
+        config.files.roots = set.folders.into_iter().map(::files::RootConfig::Path).collect();
+        Located { config, file: None, has_unnamed_folders }
+    });
+    Ok(located.collect())
+}
+
+/// Opens the folders that are named or configured, or remembered as far as `choose` takes them;
+/// says which.
+pub(super) fn open_all(
+    args: &FilesArgs,
+    folders: &[PathBuf],
+    need: Need,
+    choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
+) -> anyhow::Result<Vec<Set>> {
+    let located = locate(args, folders, choose)?;
+    anyhow::ensure!(
+        !located.is_empty(),
+        "no index here: no folders are configured, and none was indexed before\n\
+         hint: index one with `dowse index FOLDER`"
+    );
+    let is_named = located.iter().any(|one| one.file.is_some()) || !args.root.is_empty();
+    located
+        .into_iter()
+        .map(|one| {
+            let folders: Vec<String> = one
+                .config
+                .files
+                .roots
+                .iter()
+                .map(|root| root.path().display().to_string())
+                .collect();
+            if !is_named && !folders.is_empty() && need == Need::Index {
+                print::note(format!("in {}", folders.join(", ")));
+            }
+            open_one(one, need)
+        })
+        .collect()
+}
+
+impl Located {
+    /// Gets at the data folder; where it is open here, with the folders it is of.
+    pub(super) fn reach(&mut self) -> anyhow::Result<Reach> {
+        let reached = reach(&self.config)?;
+        if let Reach::Here(shared_state) = &reached
+            && self.has_unnamed_folders
+        {
+            let folders = ::files::indexed_roots(&shared_state.kept()?.store)?;
+            self.config.files.roots = folders
+                .into_iter()
+                .map(|folder| ::files::RootConfig::Path(PathBuf::from(folder)))
+                .collect();
+            self.has_unnamed_folders = false;
+        }
+        Ok(reached)
+    }
+}
+
+fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
+    let config = &located.config;
+    if need == Need::Index {
+        anyhow::ensure!(
+            store_folder(&config.data_dir).is_dir(),
+            "no index here: `{}` holds none\nhint: {}",
+            config.data_dir.display(),
+            how_to_index(config)
+        );
+    }
+    let shared_state = match located.reach()? {
+        Reach::Running(connection) => return Ok(Set::Running(connection)),
+        Reach::Here(shared_state) => shared_state,
+    };
+    let (app, families) = app(&located.config, &shared_state)?;
+    let service = families.files.context(
+        "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
+    )?;
+    Ok(Set::Here { shared_state, service: Box::new(service), app: Box::new(app) })
+}
+
+fn how_to_index(config: &Config) -> String {
+    match config.files.roots.first() {
+        None => "run `dowse index FOLDER`".to_owned(),
+        Some(root) => {
+            format!("run `dowse index {}`", config.base.join(root.path()).display())
+        }
+    }
+}
+
+/// Holds that a running server serves what is named, and gives the names as it knows them.
+///
+/// Fails for a folder that it does not serve.
+pub(super) fn served(
+    service: &Service,
+    folder: &Path,
+    named: &[&PathBuf],
+) -> anyhow::Result<Vec<String>> {
+    let roots = service.roots(&model::Caller::local_admin());
+    let mut served = Vec::new();
+    for path in named {
+        let path = folder.join(path);
+        let path = fs_err::canonicalize(&path)
+            .with_context(|| format!("there is no folder `{}`", path.display()))?;
+        anyhow::ensure!(
+            roots.iter().any(|root| path.starts_with(root)),
+            "the running server does not serve `{}`\n\
+             hint: it serves {}; name the folder in its configuration, or start it with it",
+            path.display(),
+            roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ")
+        );
+        served.push(path.to_str().context("the path is not Unicode")?.to_owned());
+    }
+    Ok(served)
+}

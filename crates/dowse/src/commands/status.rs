@@ -1,0 +1,305 @@
+//! `dowse status`: what is served and indexed, what is missing and why, how far vectors are and how
+//! fast they are made.
+//!
+//! The exit code is 1 when something does not work: then `dowse doctor` says the remedy.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use infer::ModelState;
+use model::{Caller, ReadOutcome, iso};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serve::App;
+
+use crate::cli::StatusArgs;
+use crate::commands::Outcome;
+use crate::commands::check::Problem;
+use crate::commands::host::Host;
+use crate::commands::reach::{Form, Reach, typed};
+use crate::commands::sets::{Located, locate};
+use crate::print;
+use crate::wiring::{SharedState, app, describe_store, store_folder};
+
+/// Over which time the speed is measured.
+const SPEED_OVER: Duration = Duration::from_secs(1);
+
+/// What is in one data folder, and how it is served.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Report {
+    data_dir: PathBuf,
+    configuration: Option<PathBuf>,
+    /// The process that has the data folder open; nothing when this command opened it.
+    server: Option<ServerReport>,
+    engine: String,
+    health: String,
+    /// Changes that are stored and that searches do not see yet.
+    lag: u64,
+    model: String,
+    folders: Vec<FolderReport>,
+    tables: Vec<String>,
+    dimensions: Vec<String>,
+    knowledge_bases: usize,
+    projects: usize,
+    vectors: VectorReport,
+    jobs: Vec<JobReport>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ServerReport {
+    address: String,
+    process: u32,
+    started_at: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct FolderReport {
+    folder: String,
+    indexed: usize,
+    /// Files that cannot be found by their text, counted by the reason.
+    missing: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct VectorReport {
+    passages: usize,
+    missing: usize,
+    /// Nothing when none is missing, or when nobody makes them.
+    per_second: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct JobReport {
+    kind: String,
+    subject: String,
+    state: String,
+    stage: String,
+    done: usize,
+    total: Option<usize>,
+    per_second: Option<f64>,
+}
+
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
+    let located = locate(&args.files, &[], |sets| sets)?;
+    let mut reports = Vec::new();
+    for mut one in located {
+        if !store_folder(&one.config.data_dir).is_dir() {
+            continue;
+        }
+        reports.push(report_of(&mut one)?);
+    }
+    if args.json {
+        print::json(&json!({ "data": reports }))?;
+    } else if reports.is_empty() {
+        print::line(
+            "nothing is indexed here\nhint: run `dowse index FOLDER` or `dowse serve FOLDER`",
+        );
+    }
+    if !args.json {
+        reports.iter().for_each(show);
+    }
+    let is_well = !reports.is_empty() && reports.iter().all(|report| report.problems.is_empty());
+    Ok(if is_well { Outcome::Done } else { Outcome::Problems })
+}
+
+fn report_of(located: &mut Located) -> anyhow::Result<Report> {
+    let mut report = match located.reach()? {
+        Reach::Running(connection) => {
+            serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
+                "the running server answered something else\n\
+                 hint: it is of another version; restart it",
+            )?
+        }
+        Reach::Here(shared_state) => {
+            let (app, _) = app(&located.config, &shared_state)?;
+            look(&shared_state, &app)?
+        }
+    };
+    report.configuration.clone_from(&located.file);
+    Ok(report)
+}
+
+/// Looks at what a running server has; the result is JSON for the command to print.
+pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome> {
+    let app = host.app();
+    let mut report = look(&host.shared_state, &app)?;
+    report.server = Some(ServerReport {
+        address: app.server.link_base(),
+        process: std::process::id(),
+        started_at: iso(app.console.started_at),
+    });
+    if let Some(files) = app.files.as_ref().filter(|_| report.vectors.missing > 0) {
+        std::thread::sleep(SPEED_OVER);
+        let n_made = report.vectors.missing.saturating_sub(files.vector_debt()?.n_without);
+        report.vectors.per_second = Some(n_made as f64 / SPEED_OVER.as_secs_f64());
+    }
+    print::line(serde_json::to_string(&report)?);
+    Ok(Outcome::Done)
+}
+
+fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
+    let caller = Caller::local_admin();
+    let health = (app.readiness)();
+    let kept = shared_state.kept()?;
+    let debt = app.files.as_ref().map(|files| files.vector_debt()).transpose()?;
+    let debt = debt.unwrap_or_default();
+    // Without a model no vectors are wanted, so none is missing.
+    let model = shared_state.embedder.state();
+    let n_missing = if model == ModelState::Off { 0 } else { debt.n_without };
+    let mut folders = Vec::new();
+    for root in
+        app.files.iter().map(|files| files.outcomes(&caller)).collect::<Result<Vec<_>, _>>()?
+    {
+        folders.extend(root.into_iter().map(|root| {
+            FolderReport {
+                folder: root.root,
+                indexed: root.counts.get(&ReadOutcome::Indexed).copied().unwrap_or_default(),
+                missing: root
+                    .counts
+                    .iter()
+                    .filter(|(outcome, _)| **outcome != ReadOutcome::Indexed)
+                    .map(|(outcome, n_files)| (outcome.code().to_owned(), *n_files))
+                    .collect(),
+            }
+        }));
+    }
+    let filters = shared_state.filters.load_full();
+    let now = shared_state.clock.now();
+    let jobs = kept.queue.list()?;
+    let jobs = jobs.iter().filter(|job| !job.state.is_final()).map(|job| {
+        let seconds = job.started_at.map(|at| (now.millis() - at.millis()) as f64 / 1e3);
+        JobReport {
+            kind: job.kind.clone(),
+            subject: job.subject.clone(),
+            state: job.state.as_str().to_owned(),
+            stage: job.progress.stage.clone(),
+            done: job.progress.n_done,
+            total: job.progress.n_total,
+            per_second: seconds
+                .filter(|seconds| *seconds > 0.0)
+                .map(|seconds| (job.progress.n_done as f64 / seconds * 10.0).round() / 10.0),
+        }
+    });
+    let problems = health.degraded.iter().map(|degraded| Problem {
+        what: degraded.what.to_owned(),
+        problem: degraded.problem.clone(),
+        hint: degraded.hint.clone(),
+    });
+    Ok(Report {
+        data_dir: shared_state.data_dir().to_owned(),
+        configuration: None,
+        server: None,
+        engine: describe_store(&kept.store),
+        health: health.status().to_owned(),
+        lag: health.lag,
+        model: model_state(&model),
+        folders,
+        tables: app
+            .tables
+            .iter()
+            .flat_map(|tables| tables.schemas(&caller))
+            .map(|schema| schema.name.clone())
+            .collect(),
+        dimensions: filters.iter().flat_map(|filters| filters.categories(&caller)).collect(),
+        knowledge_bases: match &app.knowledge {
+            Some(knowledge) => knowledge.list_bases(&caller)?.len(),
+            None => 0,
+        },
+        projects: match &app.contexts {
+            Some(contexts) => contexts.list_projects(&caller)?.len(),
+            None => 0,
+        },
+        vectors: VectorReport { passages: debt.n_passages, missing: n_missing, per_second: None },
+        jobs: jobs.collect(),
+        problems: problems.collect(),
+    })
+}
+
+/// Says how a model is, in a few words.
+pub(super) fn model_state(state: &ModelState) -> String {
+    match state {
+        ModelState::Ready { model } => format!("{model}, ready"),
+        ModelState::Off => "off: search works on words alone".to_owned(),
+        ModelState::Loading { model } => format!("{model}, is used when a search needs it"),
+        ModelState::Missing { .. }
+        | ModelState::Pulling { .. }
+        | ModelState::Broken { .. }
+        | ModelState::ProviderDown { .. } => {
+            state.warning().map(|warning| warning.message).unwrap_or_default()
+        }
+    }
+}
+
+fn show(report: &Report) {
+    let mut rows = vec![vec!["data".to_owned(), report.data_dir.display().to_string()]];
+    let mut row = |name: &str, text: String| rows.push(vec![name.to_owned(), text]);
+    if let Some(file) = &report.configuration {
+        row("configuration", file.display().to_string());
+    }
+    row(
+        "server",
+        match &report.server {
+            Some(server) => format!(
+                "{} (process {}, since {})",
+                server.address, server.process, server.started_at
+            ),
+            None => "not running".to_owned(),
+        },
+    );
+    row("engine", report.engine.clone());
+    row("health", report.health.clone());
+    if report.lag > 0 {
+        row("lag", format!("{} changes are not searchable yet", report.lag));
+    }
+    row("model", report.model.clone());
+    for folder in &report.folders {
+        let missing: Vec<String> =
+            folder.missing.iter().map(|(reason, n_files)| format!("{n_files} {reason}")).collect();
+        let missing = match missing.is_empty() {
+            true => "nothing missing".to_owned(),
+            false => format!("without text: {}", missing.join(", ")),
+        };
+        row("folder", format!("{}: {} indexed, {missing}", folder.folder, folder.indexed));
+    }
+    if report.vectors.passages > 0 {
+        row("vectors", vectors(&report.vectors));
+    }
+    for (name, names) in [("tables", &report.tables), ("names", &report.dimensions)] {
+        if !names.is_empty() {
+            row(name, names.join(", "));
+        }
+    }
+    if report.knowledge_bases > 0 {
+        row("knowledge", format!("{} knowledge bases", report.knowledge_bases));
+    }
+    if report.projects > 0 {
+        row("contexts", format!("{} projects", report.projects));
+    }
+    for job in &report.jobs {
+        let total = job.total.map_or("?".to_owned(), |n_total| n_total.to_string());
+        let speed = job.per_second.map(|speed| format!(", {speed} a second")).unwrap_or_default();
+        let (kind, subject, state, done) = (&job.kind, &job.subject, &job.state, job.done);
+        row("job", format!("{kind} {subject}: {state}, {} {done} of {total}{speed}", job.stage));
+    }
+    for problem in &report.problems {
+        row("problem", format!("{}: {}", problem.what, problem.problem));
+        row("", format!("hint: {}", problem.hint));
+    }
+    print::line(print::table(&rows));
+}
+
+fn vectors(report: &VectorReport) -> String {
+    let VectorReport { passages, missing, per_second } = *report;
+    match (missing, per_second) {
+        (0, _) => format!("none of {passages} passages lacks one that it should have"),
+        (_, Some(speed)) if speed > 0.0 => {
+            let left = print::duration((missing as f64 / speed * 1e3) as u64);
+            format!("{missing} of {passages} missing, {speed:.0} made a second, {left} left")
+        }
+        (_, Some(_)) => format!("{missing} of {passages} missing, none made in the last second"),
+        (_, None) => format!("{missing} of {passages} missing; a running server makes them"),
+    }
+}

@@ -1,0 +1,128 @@
+//! The side that was typed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use super::message::{Frame, Request, Typed};
+use super::{PATIENCE, socket_path};
+use crate::platform::{self, LocalStream};
+use crate::print;
+
+/// A connection to the process that has the data folder open.
+pub(crate) struct Connection(LocalStream);
+
+/// Connects to the process that has the data folder open; nothing when there is none that listens.
+pub(crate) fn connect(data_dir: &Path) -> Option<Connection> {
+    let stream = platform::connect(&socket_path(data_dir)).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    Some(Connection(stream))
+}
+
+impl Connection {
+    /// Asks for an archive of everything, and gives its bytes.
+    pub(crate) fn backup(self) -> anyhow::Result<impl Read> {
+        let mut reader = self.ask(&Request::Backup)?;
+        begun(&mut reader)?;
+        Ok(reader)
+    }
+
+    /// Speaks MCP: what comes in on this process's stdin goes there, what comes back to stdout.
+    pub(crate) fn mcp(self) -> anyhow::Result<()> {
+        let mut to = self.0.try_clone()?;
+        let mut reader = self.ask(&Request::Mcp)?;
+        begun(&mut reader)?;
+        reader.get_ref().set_read_timeout(None)?;
+        std::thread::spawn(move || {
+            // The end of the input is the end of the session, whatever ended it.
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+        copy_lines(&mut reader, &mut std::io::stdout().lock())
+    }
+
+    /// Has a command done, prints what it prints, and gives its exit code.
+    pub(crate) fn run(self, typed: Typed) -> anyhow::Result<u8> {
+        let mut reader = self.ask(&Request::Run(typed))?;
+        let mut bar = None;
+        loop {
+            match next(&mut reader)? {
+                Frame::Line(text) => print::line(text),
+                Frame::Note(text) => print::note(text),
+                Frame::Progress(Some(progress)) => {
+                    bar.get_or_insert_with(print::Bar::new).show(&progress);
+                }
+                Frame::Progress(None) => drop(bar.take()),
+                Frame::Failed(chain) => return Err(chained(chain)),
+                Frame::Exit(code) => return Ok(code),
+                Frame::Begin => bail!("the running process answered something else"),
+            }
+        }
+    }
+
+    /// Has a command done, and gives the lines of its result.
+    pub(crate) fn captured(self, typed: Typed) -> anyhow::Result<String> {
+        let mut reader = self.ask(&Request::Run(typed))?;
+        let mut lines = String::new();
+        loop {
+            match next(&mut reader)? {
+                Frame::Line(text) => lines.extend([text.as_str(), "\n"]),
+                Frame::Note(text) => print::note(text),
+                Frame::Progress(_) => {}
+                Frame::Failed(chain) => return Err(chained(chain)),
+                Frame::Exit(_) => return Ok(lines),
+                Frame::Begin => bail!("the running process answered something else"),
+            }
+        }
+    }
+
+    fn ask(mut self, request: &Request) -> anyhow::Result<BufReader<LocalStream>> {
+        let mut line = serde_json::to_vec(request)?;
+        line.push(b'\n');
+        self.0.write_all(&line).context(ENDED)?;
+        Ok(BufReader::new(self.0))
+    }
+}
+
+/// What is said when the other side leaves in the middle.
+const ENDED: &str = "the process that has the data folder open ended before it answered\n\
+                     hint: run the command again";
+
+fn begun(reader: &mut BufReader<LocalStream>) -> anyhow::Result<()> {
+    match next(reader)? {
+        Frame::Begin => Ok(()),
+        Frame::Failed(chain) => Err(chained(chain)),
+        Frame::Line(_) | Frame::Note(_) | Frame::Progress(_) | Frame::Exit(_) => {
+            bail!("the running process answered something else")
+        }
+    }
+}
+
+fn next(reader: &mut BufReader<LocalStream>) -> anyhow::Result<Frame> {
+    let mut line = String::new();
+    reader.read_line(&mut line).context(ENDED)?;
+    anyhow::ensure!(!line.is_empty(), ENDED);
+    serde_json::from_str(&line).context(
+        "the process that has the data folder open is of another version\nhint: restart it",
+    )
+}
+
+/// Makes an error of a message and its causes.
+fn chained(chain: Vec<String>) -> anyhow::Error {
+    let mut causes = chain.into_iter().rev();
+    let first = anyhow::Error::msg(causes.next().unwrap_or_else(|| "it failed".to_owned()));
+    causes.fold(first, |error, message| error.context(message))
+}
+
+/// Passes messages on, each as soon as it is whole.
+fn copy_lines(from: &mut impl BufRead, to: &mut impl Write) -> anyhow::Result<()> {
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        to.flush()?;
+        line.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! The command line beside a running server of the same data folder: every command that needs the
+//! data answers what it answers without the server, and none says that the folder is in use.
+//!
+//! Proved here: `search`, `open`, `index`, `tools`, `check`, `status`, `doctor`, `kb`, `context`,
+//! `audit`, `backup` and `mcp` beside `dowse serve`; beside `dowse mcp`; two `dowse mcp` for one
+//! folder; exit codes and JSON of each.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use testkit::{Folder, StdioSession};
+
+use crate::test_server::{TestServer, dowse};
+
+const CONFIG: &str = "[embedder]\nprovider = \"none\"\n\
+    [files]\nroots = [\"documents\"]\n\
+    [[tables]]\nname = \"things\"\nsource = \"things.csv\"\n[tables.fields]\n\
+    name = { type = \"string\" }\nn = { type = \"number\" }\n";
+
+/// A server over one document and one table.
+fn serving() -> TestServer {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "# Plan\n\nThe harbour crane is painted in May.\n");
+    folder.write("things.csv", "name,n\na,1\n");
+    let server = TestServer::start_in(folder, CONFIG);
+    server.wait_until(|| run(&server, &["search", "harbour crane", "--json"]).status.success());
+    server
+}
+
+/// Runs a command over the configuration of the server.
+fn run(server: &TestServer, words: &[&str]) -> Output {
+    command(&server.folder, words).output().unwrap()
+}
+
+fn command(folder: &Folder, words: &[&str]) -> Command {
+    let mut command = dowse(words[0]);
+    command.args(&words[1..]).env("DOWSE_CONFIG", folder.join("dowse.toml"));
+    command.env("HOME", folder.path()).current_dir(folder.path());
+    command
+}
+
+#[track_caller]
+fn text(output: &Output, code: i32) -> String {
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "stdout: {stdout}\nstderr: {stderr}");
+    assert!(!stderr.contains("in use"), "{stderr}");
+    stdout
+}
+
+#[track_caller]
+fn value(output: &Output, code: i32) -> Value {
+    let text = text(output, code);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn files_are_searched_opened_and_indexed() {
+    let server = serving();
+    let found = text(&run(&server, &["search", "harbour crane"]), 0);
+    assert!(found.contains("plan.md"), "{found}");
+    let found = value(&run(&server, &["search", "harbour crane", "--json"]), 0);
+    assert!(found["items"][0]["snippet"].as_str().unwrap().contains("crane"), "{found}");
+    let nothing = value(&run(&server, &["search", "zeppelin", "--json"]), 1);
+    assert_eq!(nothing["items"], json!([]));
+    // A path is relative to the folder that the command is typed in, not to the server's.
+    let opened = text(&run(&server, &["open", "documents/plan.md"]), 0);
+    assert!(opened.contains("painted in May"), "{opened}");
+    server.folder.write("documents/second.md", "A second harbour document about pilots.\n");
+    let indexed = value(&run(&server, &["index", "--json"]), 0);
+    assert_eq!(indexed["vectors"], "off", "{indexed}");
+    let found = text(&run(&server, &["search", "pilots"]), 0);
+    assert!(found.contains("second.md"), "{found}");
+    let other = Folder::new();
+    let refused = run(&server, &["index", other.path().to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said.contains("does not serve") && said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn what_is_served_is_listed_and_checked() {
+    let server = serving();
+    let tools = value(&run(&server, &["tools", "--json"]), 0);
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert!(names.contains(&"searchFiles") && names.contains(&"query_table"), "{names:?}");
+    // Piped output has whole descriptions.
+    let printed = text(&run(&server, &["tools"]), 0);
+    let longest = printed.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest > 120, "descriptions are cut when piped: {longest}");
+    let checked = text(&run(&server, &["check"]), 0);
+    assert!(checked.contains("a server is running"), "{checked}");
+    assert!(checked.contains("table `things`: 1 rows"), "{checked}");
+    let checked = value(&run(&server, &["check", "--json"]), 0);
+    assert_eq!((&checked["is_running"], &checked["health"]), (&json!(true), &json!("ready")));
+    let repair = run(&server, &["check", "--repair"]);
+    assert_eq!(repair.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&repair.stderr).contains("stop it before"));
+}
+
+#[test]
+fn status_says_what_is_served_and_what_is_missing() {
+    let server = serving();
+    server.folder.write("documents/empty.md", "");
+    text(&run(&server, &["index"]), 0);
+    let status = value(&run(&server, &["status", "--json"]), 0);
+    let data = &status["data"][0];
+    assert!(data["server"]["address"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    assert_eq!(data["folders"][0]["indexed"], 1, "{status}");
+    assert_eq!(data["folders"][0]["missing"], json!({ "empty": 1 }), "{status}");
+    assert_eq!(data["tables"], json!(["things"]));
+    assert_eq!(data["vectors"]["missing"], 0, "no vectors are wanted: {status}");
+    let printed = text(&run(&server, &["status"]), 0);
+    assert!(printed.contains("1 indexed, without text: 1 empty"), "{printed}");
+    assert!(printed.contains("off: search works on words alone"), "{printed}");
+    // Without the server the same is said, and that it does not run.
+    let TestServer { server, folder } = server;
+    server.stop();
+    let printed = text(&command(&folder, &["status"]).output().unwrap(), 0);
+    assert!(printed.contains("not running") && printed.contains("1 empty"), "{printed}");
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong_and_says_the_remedy() {
+    let server = serving();
+    let well = text(&run(&server, &["doctor"]), 0);
+    assert!(well.contains("ok       index: catalogue and indexes agree"), "{well}");
+    assert!(well.contains("ok       table things: can be read"), "{well}");
+    // A row that does not fit, a client that starts something that is gone, and a model that is
+    // not there.
+    let TestServer { server: running, folder } = server;
+    running.stop();
+    folder.write("things.csv", "name,n\na,1\nb,many\n");
+    let server = TestServer::start_in(folder, CONFIG);
+    server.folder.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"dowse": {"command": "/nowhere/dowse", "args": ["mcp"]}}}"#,
+    );
+    let model = CONFIG.replace("provider = \"none\"", "model = \"multilingual-e5-small\"");
+    server.rewrite(&model);
+    let found = value(
+        command(&server.folder, &["doctor", "--json"])
+            .env("XDG_DATA_HOME", "/nowhere")
+            .output()
+            .as_ref()
+            .unwrap(),
+        1,
+    );
+    let problems: Vec<&str> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["state"] == "problem")
+        .inspect(|finding| assert!(finding["remedy"].is_string(), "{finding}"))
+        .filter_map(|finding| finding["check"].as_str())
+        .collect();
+    assert_eq!(problems, ["model", "table things", "client cursor"], "{found}");
+    // A configuration that cannot be read is a finding, not a failure of the doctor.
+    server.rewrite("[server]\nlissten = 1\n");
+    let found = value(&run(&server, &["doctor", "--json"]), 1);
+    assert!(found["findings"][0]["what"].as_str().unwrap().contains("lissten"), "{found}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_found() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = Folder::new();
+    folder.write("documents/a.md", "text");
+    let listen = taken.local_addr().unwrap();
+    folder.write(
+        "dowse.toml",
+        format!("data_dir = \"data\"\n{CONFIG}\n[server]\nlisten = \"{listen}\"\n"),
+    );
+    folder.write("things.csv", "name,n\na,1\n");
+    let found = value(&command(&folder, &["doctor", "--json"]).output().unwrap(), 1);
+    let of = |check: &str| {
+        let mut all = found["findings"].as_array().unwrap().iter();
+        all.find(|finding| finding["check"] == check).unwrap().clone()
+    };
+    assert_eq!(of("port")["state"], "problem", "{found}");
+    assert!(of("port")["remedy"].as_str().unwrap().contains("--listen"), "{found}");
+    assert_eq!(of("index")["state"], "problem", "{found}");
+}
+
+#[test]
+fn knowledge_bases_are_made_filled_and_searched() {
+    let server = serving();
+    let id = value(&run(&server, &["kb", "create", "rules", "--json"]), 0)["id"].clone();
+    server.folder.write("rule.md", "Visitors wear a yellow helmet in the foundry.\n");
+    let added = text(&run(&server, &["kb", "add", "rules", "rule.md"]), 0);
+    assert!(added.contains("1 chunks  rule.md"), "{added}");
+    let listed = value(&run(&server, &["kb", "list", "--json"]), 0);
+    assert_eq!((&listed[0]["id"], &listed[0]["documents"]), (&id, &json!(1)));
+    let search = ["kb", "search", "rules", "yellow helmet", "--threshold", "0", "--json"];
+    let found = value(&run(&server, &search), 0);
+    assert!(found["results"][0]["text"].as_str().unwrap().contains("foundry"), "{found}");
+    let unknown = run(&server, &["kb", "search", "nothing", "x"]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(said.starts_with("error: no knowledge base is called `nothing`"), "{said}");
+    text(&run(&server, &["kb", "delete", "rules"]), 0);
+    assert_eq!(value(&run(&server, &["kb", "list", "--json"]), 0), json!([]));
+}
+
+#[test]
+fn projects_are_made_and_searched() {
+    let server = serving();
+    text(&run(&server, &["context", "project", "create", "manuals"]), 0);
+    let long = "Torque is measured twice. ".repeat(500);
+    server.folder.write("manual.json", json!({ "text": long }).to_string());
+    text(&run(&server, &["context", "table", "create", "manuals", "manual.json"]), 0);
+    text(&run(&server, &["context", "tool", "create", "manual", "find_torque"]), 0);
+    let found = value(&run(&server, &["context", "search", "find_torque", "torque", "--json"]), 0);
+    assert_eq!(found["results"][0]["json_path"], "/text", "{found}");
+    let endpoint = value(
+        &run(&server, &["context", "endpoint", "create", "e", "--tool", "find_torque", "--json"]),
+        0,
+    );
+    // The address is the one of the running server, so that it can be used at once.
+    let address = endpoint["address"].as_str().unwrap();
+    assert!(address.starts_with(&server.http().url("/mcp/")), "{address}");
+}
+
+#[test]
+fn the_audit_is_printed_and_a_backup_made() {
+    let server = serving();
+    server.assert_alive();
+    let audit = text(&run(&server, &["audit"]), 0);
+    assert!(audit.contains("normalize_ocr_text"), "{audit}");
+    let year = audit.lines().nth(1).unwrap().split('-').next().unwrap();
+    assert_eq!(year.len(), 4, "times are written as dates: {audit}");
+    let backup = value(&run(&server, &["backup", "copy.zip", "--json"]), 0);
+    assert!(backup["bytes"].as_u64().unwrap() > 0, "{backup}");
+    assert!(server.folder.join("copy.zip").is_file());
+}
+
+#[test]
+fn two_clients_may_start_it_for_the_same_folder() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    folder.write("things.csv", "name,n\na,1\n");
+    folder.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    let mut first = StdioSession::start(command(&folder, &["mcp"]));
+    first.initialize("2025-11-25");
+    let listed = first.request("tools/list", &json!({}));
+    assert!(listed.to_string().contains("searchFiles"), "{listed}");
+    let mut second = StdioSession::start(command(&folder, &["mcp"]));
+    second.initialize("2025-11-25");
+    assert_eq!(second.request("tools/list", &json!({})), listed);
+    let answer = second.call("normalize_ocr_text", &json!({ "text": "ab" })).success();
+    assert_eq!(answer["normalized_text"], "ab");
+    // Commands reach the data through the first one, too.
+    text(&command(&folder, &["kb", "list"]).output().unwrap(), 0);
+    assert!(second.close().success());
+    assert!(first.close().success());
+}
+
+#[test]
+fn commands_at_the_same_time_wait_for_each_other() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    folder.write("things.csv", "name,n\na,1\n");
+    folder.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    text(&command(&folder, &["index"]).output().unwrap(), 0);
+    let running: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = command(&folder, &["search", "harbour", "--json"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for child in running {
+        let found = value(&child.wait_with_output().unwrap(), 0);
+        assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn a_second_server_says_that_one_runs() {
+    let server = serving();
+    let output = command(&server.folder, &["serve", "--listen", "0"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("already") && said.contains("dowse status"), "{said}");
+}
+
+#[test]
+fn no_index_is_said_and_no_folder_is_made() {
+    let folder = Folder::new();
+    let mut search = dowse("search");
+    search.arg("x").env("HOME", folder.path()).env_remove("XDG_DATA_HOME");
+    let output = search.current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("no index here") && said.contains("dowse index"), "{said}");
+    assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 0);
+    // A configured folder that was never indexed is no empty result either.
+    folder.write("documents/plan.md", "text");
+    folder.write("dowse.toml", "data_dir = \"data\"\n[files]\nroots = [\"documents\"]\n");
+    let output = command(&folder, &["search", "text"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("no index here") && said.contains("documents"), "{said}");
+}
+
+#[test]
+fn quiet_prints_results_alone() {
+    let server = serving();
+    let output = run(&server, &["search", "harbour", "-q"]);
+    assert!(text(&output, 0).contains("plan.md"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let loud = run(&server, &["search", "harbour"]);
+    assert!(String::from_utf8_lossy(&loud.stderr).contains("1 of 1 results"));
+}
