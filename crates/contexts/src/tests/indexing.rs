@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, long, member, new_tool, soon};
 use crate::json::pointer;
-use crate::{ContextsConfig, IndexStatus, SearchIndex, Tool};
+use crate::{ContextsConfig, IndexStatus, NewTool, SearchIndex, ShortStringsUse, Tool};
 
 fn index_of(tool: &Tool) -> &SearchIndex {
     tool.search_index.as_ref().unwrap()
@@ -171,7 +171,11 @@ fn no_long_strings_is_success_and_a_missing_path_is_said() {
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!({ "a": ["short"] }));
-    let tool = world.tool(&ann, &table.id, "/a", "short");
+    let ignore =
+        NewTool { short_strings: ShortStringsUse::Ignore, ..new_tool(&table.id, "/a", "short") };
+    let (tool, job) = world.service.create_tool(&ann, &ignore).unwrap();
+    world.done(&job.unwrap());
+    let tool = world.service.get_tool(&ann, &tool.id).unwrap();
     let index = index_of(&tool);
     assert_eq!((index.status, index.nodes_count, index.chunks_count), (IndexStatus::Ready, 0, 0));
     assert_eq!(index.last_error, None);
@@ -318,7 +322,10 @@ proptest! {
         let project = world.project(&ann);
         let table = world.table(&ann, &project.id, &first);
         for (number, path) in paths.iter().enumerate() {
-            let new = new_tool(&table.id, path, &format!("t{number}"));
+            let new = NewTool {
+                short_strings: ShortStringsUse::Ignore,
+                ..new_tool(&table.id, path, &format!("t{number}"))
+            };
             world.service.create_tool(&ann, &new).unwrap();
         }
         world.settle();
