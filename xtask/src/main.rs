@@ -20,6 +20,7 @@ mod chaos;
 mod clients;
 mod conformance;
 mod fit;
+mod folders;
 mod fuzz;
 mod package;
 mod soak;
@@ -36,6 +37,7 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  folders [OPTION…]     100,000 files from nothing to found, beside recoll, and an idle server
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
@@ -57,6 +59,7 @@ fn main() -> anyhow::Result<()> {
         ["testbed"] => testbed::print(),
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
+        ["folders", options @ ..] => folders::run(options),
         ["bench", names @ ..] => bench::run(names),
         ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
