@@ -24,6 +24,7 @@ mod index;
 mod outcomes;
 mod place;
 mod preview;
+mod same;
 mod search;
 
 mod rewrite;

@@ -116,6 +116,7 @@ fn spec() -> Spec {
                         "score": { "type": "number" },
                         "ext": { "type": "string" },
                         "modified": { "type": "string" },
+                        "duplicates": { "type": "array", "items": { "type": "string" } },
                     },
                     "required": ["path", "pointer", "snippet", "score", "ext", "modified"],
                 },
@@ -174,11 +175,15 @@ impl Tool for SearchFiles {
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &call.budget);
         value["pagination"]["returned"] = json!(n_kept);
         if n_kept < n_items || found.pagination.has_more {
-            let shown = found.items.iter().take(n_kept).map(|item| item.path.as_str());
+            let shown = found.items.iter().take(n_kept).flat_map(|item| {
+                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+            });
+            // What follows a page that was cut begins with its first file that is not shown.
+            let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
             value["pagination"]["next"] = match (given, offset) {
                 (Some(given), _) => json!(given.with(shown).encode()),
                 (None, 0) => json!(Cursor::default().with(shown).encode()),
-                (None, offset) => json!((offset + n_kept).to_string()),
+                (None, offset) => json!((offset + n_taken).to_string()),
             };
         }
         let mut answer = Answer::new(value).with_n_results(n_kept);
