@@ -15,6 +15,7 @@ mod tidy;
 mod binary;
 mod testbed;
 
+mod agent_tasks;
 mod bench;
 mod chaos;
 mod clients;
@@ -36,6 +37,10 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  agent-tasks [--binary FILE] [--data FOLDER] [--json FILE] [--no-peers]
+                        tasks of an agent, played by a script: calls, refusals, tokens, success
+  answer-tokens [--binary FILE]
+                        tokens of a typical answer of every tool
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
@@ -58,6 +63,8 @@ fn main() -> anyhow::Result<()> {
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["bench", names @ ..] => bench::run(names),
+        ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
+        ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),

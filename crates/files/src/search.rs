@@ -239,7 +239,11 @@ fn is_mended(response: &retrieve::Response) -> bool {
 }
 
 /// Says how far the first index of a root is, while it is not complete: more may be found later.
-fn first_index(indexer: &Indexer, queue: &JobQueue, root: &str) -> Result<Option<Warning>> {
+pub(crate) fn first_index(
+    indexer: &Indexer,
+    queue: &JobQueue,
+    root: &str,
+) -> Result<Option<Warning>> {
     if indexer.is_completed(root)? {
         return Ok(None);
     }

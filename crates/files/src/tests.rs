@@ -205,7 +205,7 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
     assert_eq!(opened.n_found(&reader(), "lighthouse"), 1);
     let finance = Caller { roles: ["finance".to_owned()].into(), ..reader() };
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
-    let request = PreviewRequest { path: secret, pointer: None, offset: None, before: 0, after: 0 };
+    let request = PreviewRequest { path: secret, ..PreviewRequest::default() };
     let preview = |caller: &Caller| opened.service.preview(caller, &request);
     assert!(matches!(preview(&reader()), Err(Error::Forbidden { .. })));
     assert!(preview(&finance).is_ok());
