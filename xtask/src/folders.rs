@@ -146,10 +146,9 @@ fn from_pairs(pairs: &Path, folder: &Path) -> anyhow::Result<Vec<Expected>> {
             .filter(|word| (6..=20).contains(&word.chars().count()))
             .collect();
         let longest = words.into_iter().max_by_key(|word| word.chars().count());
-        expected.extend(longest.map(|word| Expected {
-            word: word.to_lowercase(),
-            file: folder.join(file),
-        }));
+        expected.extend(
+            longest.map(|word| Expected { word: word.to_lowercase(), file: folder.join(file) }),
+        );
     }
     Ok(expected)
 }
@@ -237,7 +236,10 @@ fn recoll(work: &Folder, folder: &Path, expected: &[Expected]) -> anyhow::Result
     };
     ensure!(ended.success(), "recollindex ended with {ended}");
     let took = begun.elapsed().as_secs_f64();
-    eprintln!("recoll: everything after {took:.1} s, {} MB at the peak of its main process", peak / 1_024);
+    eprintln!(
+        "recoll: everything after {took:.1} s, {} MB at the peak of its main process",
+        peak / 1_024
+    );
     let mut n_found = 0;
     for one in expected {
         let found = Command::new("recollq")
@@ -307,6 +309,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 fn written_bytes(process: u32) -> anyhow::Result<u64> {
     let io = fs_err::read_to_string(format!("/proc/{process}/io"))?;
-    let line = io.lines().find(|line| line.starts_with("write_bytes:")).context("no such figure")?;
+    let line =
+        io.lines().find(|line| line.starts_with("write_bytes:")).context("no such figure")?;
     Ok(line.split_whitespace().nth(1).context("no number")?.parse()?)
 }

@@ -15,6 +15,7 @@ mod tidy;
 mod binary;
 mod testbed;
 
+mod agent_tasks;
 mod bench;
 mod chaos;
 mod clients;
@@ -38,6 +39,10 @@ usage: cargo xtask CHORE
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
   folders [OPTION…]     100,000 files from nothing to found, beside recoll, and an idle server
+  agent-tasks [--binary FILE] [--data FOLDER] [--json FILE] [--no-peers]
+                        tasks of an agent, played by a script: calls, refusals, tokens, success
+  answer-tokens [--binary FILE]
+                        tokens of a typical answer of every tool
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
@@ -61,6 +66,8 @@ fn main() -> anyhow::Result<()> {
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
         ["folders", options @ ..] => folders::run(options),
         ["bench", names @ ..] => bench::run(names),
+        ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
+        ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),

@@ -99,9 +99,8 @@ fn schema() -> Tool {
 }
 
 fn tool(name: &'static str, description: &'static str, schema: Value) -> Tool {
-    let mut schema = match schema {
-        Value::Object(schema) => schema,
-        _ => serde_json::Map::new(),
+    let Value::Object(mut schema) = schema else {
+        unreachable!("the schemas above are objects");
     };
     schema.entry("properties").or_insert_with(|| json!({}));
     Tool::new(name, description, Arc::new(schema))

@@ -1,7 +1,9 @@
 //! What is in the index of the folders, for people who look at it: files in the order of their
 //! paths, a page at a time, and the passages of one file.
 
-use model::{Caller, DocumentId, Passage, ReadOutcome};
+use std::path::Path;
+
+use model::{Caller, DocumentId, Passage, ReadOutcome, Warning};
 use serde::Serialize;
 use store::{Counts, DocumentPage};
 
@@ -32,6 +34,44 @@ pub struct FileEntry {
     /// When it was indexed, in milliseconds since the Unix epoch.
     pub indexed_at: i64,
 }
+
+/// Which entries of a folder are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderRequest {
+    /// The folder: a root, or one inside.
+    pub path: String,
+    /// The name to go on after, as the page before gave it.
+    pub after: Option<String>,
+    /// How many.
+    pub limit: usize,
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Its name; a folder's ends in a slash.
+    pub name: String,
+    /// The size of a file, where it is known.
+    pub bytes: Option<u64>,
+    /// When a file was changed, in milliseconds since the Unix epoch, where that is known.
+    pub modified: Option<i64>,
+}
+
+/// A page of a folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FolderPage {
+    /// The folder, resolved.
+    pub path: String,
+    /// In the order of their names.
+    pub entries: Vec<FolderEntry>,
+    /// Whether more follow.
+    pub has_more: bool,
+    /// What is missing: an index that is not complete yet.
+    pub warnings: Vec<Warning>,
+}
+
+/// Documents that are read at once; the rest of a folder's folder is passed over.
+const FOLDER_STEP: usize = 64;
 
 /// A page of files.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -73,6 +113,10 @@ impl Service {
                 let path = document.id.to_string();
                 after = Some(document.id.clone());
                 n_compared += 1;
+                let owner = indexer.roots().owner_of(Path::new(&path));
+                if !owner.is_some_and(|root| caller.may_use(&root.access)) {
+                    continue;
+                }
                 if word.as_ref().is_some_and(|word| !text::fold(&path).contains(word.as_str())) {
                     continue;
                 }
@@ -100,6 +144,69 @@ impl Service {
         }
     }
 
+    /// Lists the entries of a folder that the caller may see: what the index knows of it.
+    ///
+    /// Fails when the folder lies outside of what the caller may see, or is a file.
+    pub fn list_folder(&self, caller: &Caller, request: &FolderRequest) -> Result<FolderPage> {
+        let indexer = self.indexer();
+        let given = request.path.as_str();
+        let (root, resolved) = indexer.roots().locate(caller, given)?;
+        if resolved.is_file() {
+            let problem = "is a file: openFile reads it";
+            return Err(Error::BadPath { path: given.to_owned(), problem });
+        }
+        let missing = || Error::NotFound { path: given.to_owned() };
+        let folder = resolved.to_str().ok_or_else(missing)?.to_owned();
+        let prefix = format!("{}/", folder.trim_end_matches('/'));
+        let limit = request.limit.clamp(1, MAX_LISTED);
+        let mut page = FolderPage {
+            path: folder,
+            entries: Vec::new(),
+            has_more: false,
+            warnings: self.first_index(&root.name)?,
+        };
+        let mut after = request.after.as_ref().map(|name| behind(&prefix, name));
+        'pages: loop {
+            let wanted = DocumentPage { prefix: prefix.clone(), after, limit: FOLDER_STEP };
+            let documents = match indexer.config().store.documents(indexer.namespace(), &wanted) {
+                Err(store::Error::UnknownNamespace { .. }) => Vec::new(),
+                documents => documents?,
+            };
+            let is_last = documents.len() < FOLDER_STEP;
+            after = documents.last().map(|document| document.id.clone());
+            for document in documents {
+                let path = document.id.to_string();
+                let owner = indexer.roots().owner_of(Path::new(&path));
+                if !owner.is_some_and(|root| caller.may_use(&root.access)) {
+                    continue;
+                }
+                let Some(inner) = path.strip_prefix(&prefix) else { continue };
+                if page.entries.len() == limit {
+                    page.has_more = true;
+                    break 'pages;
+                }
+                match inner.split_once('/') {
+                    None => page.entries.push(FolderEntry {
+                        name: inner.to_owned(),
+                        bytes: document.metadata["bytes"].as_u64(),
+                        modified: document.metadata["modified"].as_i64(),
+                    }),
+                    Some((name, _)) => {
+                        // Whatever else is in it is passed over.
+                        let name = format!("{name}/");
+                        after = Some(behind(&prefix, &name));
+                        page.entries.push(FolderEntry { name, bytes: None, modified: None });
+                        continue 'pages;
+                    }
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
     /// Gives the passages of a file that the caller may see, in order.
     ///
     /// Fails when the file lies outside of what the caller may see.
@@ -119,5 +226,15 @@ impl Service {
     pub fn counts(&self) -> Result<Counts> {
         let indexer = self.indexer();
         Ok(indexer.config().store.counts(indexer.namespace())?)
+    }
+}
+
+/// Gives an id behind an entry of a folder and everything in it. Nothing in a folder comes after
+/// its path with the last of all characters.
+fn behind(prefix: &str, name: &str) -> DocumentId {
+    if name.ends_with('/') {
+        DocumentId::new(format!("{prefix}{name}{}", char::MAX))
+    } else {
+        DocumentId::new(format!("{prefix}{name}"))
     }
 }

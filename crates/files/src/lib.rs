@@ -24,6 +24,7 @@ mod index;
 mod outcomes;
 mod place;
 mod preview;
+mod same;
 mod search;
 
 mod rewrite;
@@ -35,7 +36,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub use browse::{FileEntry, FilePage, MAX_LISTED};
+pub use browse::{FileEntry, FilePage, FolderEntry, FolderPage, FolderRequest, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
 pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};
@@ -48,7 +49,7 @@ pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
-pub use summary::{SnippetOf, Style, Summary, SummaryRequest};
+pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
 pub use walk::{ListedFile, list_files};
 pub use watch::Watcher;
 

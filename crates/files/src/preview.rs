@@ -31,6 +31,14 @@ pub struct PreviewRequest {
     pub before: usize,
     /// Characters behind the place.
     pub after: usize,
+    /// The longest preview, where that is less than [`MAX_PREVIEW_CHARS`].
+    pub max_chars: Option<usize>,
+}
+
+impl PreviewRequest {
+    fn most(&self) -> usize {
+        self.max_chars.map_or(MAX_PREVIEW_CHARS, |most| most.clamp(1, MAX_PREVIEW_CHARS))
+    }
 }
 
 /// What a file says at a place.
@@ -119,7 +127,7 @@ pub(crate) fn preview(
     let window = match request.offset {
         Some(offset) => {
             let start = offset.min(text.chars.len());
-            (start, (start + MAX_PREVIEW_CHARS).min(text.chars.len()))
+            (start, (start + request.most()).min(text.chars.len()))
         }
         None => window(request, &place, &passages[covered], &text),
     };
@@ -210,11 +218,14 @@ fn window(
     let unit_end = unit.iter().map(|passage| passage.span.end).max().unwrap_or(0) - text.start;
     let hit = place.char_start.map(|start| start.saturating_sub(text.start));
     let begin = match hit {
-        Some(hit) => hit.saturating_sub(BEFORE_HIT).clamp(unit_start, unit_end),
+        Some(hit) => {
+            let before = BEFORE_HIT.min(request.most() / 3);
+            hit.saturating_sub(before).clamp(unit_start, unit_end)
+        }
         None => unit_start,
     };
-    let start = begin.saturating_sub(request.before.min(MAX_PREVIEW_CHARS / 2));
-    let end = (unit_end + request.after.min(MAX_PREVIEW_CHARS)).min(start + MAX_PREVIEW_CHARS);
+    let start = begin.saturating_sub(request.before.min(request.most() / 2));
+    let end = (unit_end + request.after.min(MAX_PREVIEW_CHARS)).min(start + request.most());
     (start, end.min(text.chars.len()))
 }
 

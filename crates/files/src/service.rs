@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use infer::Llm;
 use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt};
-use model::{Caller, Clock, Deadline, ReadOutcome, TenantId};
+use model::{Caller, Clock, Deadline, ReadOutcome, TenantId, Warning};
 use retrieve::Retriever;
 use serde_json::json;
 use store::DocumentPage;
@@ -287,6 +287,12 @@ impl Service {
         let ServiceConfig { indexer, retriever, queue, clock, .. } = &*self.0;
         let searched = Searched { indexer, retriever, queue, clock };
         search::search(&searched, caller, request, deadline)
+    }
+
+    /// Says how far the first index of a root is, while it is not complete.
+    pub(crate) fn first_index(&self, root: &str) -> Result<Vec<Warning>> {
+        let warning = search::first_index(&self.0.indexer, &self.0.queue, root)?;
+        Ok(warning.into_iter().collect())
     }
 
     /// Opens a preview of a file, at a place or at its start.

@@ -19,7 +19,7 @@ const MAX_SENTENCES: usize = 6;
 const MAX_EXT_BYTES: usize = 5;
 
 /// Tokens that the model may write unless the caller says otherwise.
-const DEFAULT_MAX_TOKENS: u32 = 400;
+pub const DEFAULT_MAX_TOKENS: u32 = 400;
 
 /// How a summary is laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -112,8 +112,8 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         return Err(Error::Llm(infer::Error::BadAnswer { provider, problem }));
     }
     Ok(Summary {
-        // A picture or a link that a snippet talked the model into is text here.
-        summary: with_true_citations(&completion.text.replace("](", "] ("), &request.results),
+        // A picture, a link or a tag that a snippet talked the model into is text here.
+        summary: with_true_citations(&without_links(&completion.text), &request.results),
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
@@ -186,6 +186,11 @@ fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
+/// Makes text of the links, pictures and tags of a Markdown text that a model wrote.
+fn without_links(markdown: &str) -> String {
+    markdown.replace("](", "] (").replace("][", "] [").replace("]:", "] :").replace('<', "&lt;")
+}
+
 /// Takes away what could close a mark.
 fn unforgeable(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›")
@@ -238,7 +243,8 @@ fn extractive(request: &SummaryRequest) -> Summary {
 
 fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> String {
     let file_of = |result_idx: usize| {
-        file_name(request.results.get(result_idx).map_or("", |result| result.path.as_str()))
+        let path = request.results.get(result_idx).map_or("", |result| result.path.as_str());
+        text::escape_markdown(file_name(path)).replace('|', "\\|")
     };
     match request.style {
         Style::Bullets => scored

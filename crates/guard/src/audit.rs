@@ -115,6 +115,18 @@ impl Audit {
         n_entries: usize,
         wanted: impl Fn(&Entry) -> bool,
     ) -> std::io::Result<Vec<Entry>> {
+        Audit::before(folder, None, n_entries, wanted)
+    }
+
+    /// Reads the newest entries that were written before the one with a mark ([`Entry::mark`])
+    /// and pass `wanted`, oldest first. Without a mark they are the newest of all; none when the
+    /// marked entry is gone, and with it all that were older.
+    pub fn before(
+        folder: &Path,
+        mark: Option<&str>,
+        n_entries: usize,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> std::io::Result<Vec<Entry>> {
         let mut newest = VecDeque::new();
         for path in (1..=KEPT_FILES).rev().map(|age| rotated(folder, age)).chain([current(folder)])
         {
@@ -126,6 +138,9 @@ impl Audit {
             for line in BufReader::new(file).lines() {
                 // A line cut short by a crash is passed over.
                 let Ok(entry) = serde_json::from_str::<Entry>(&line?) else { continue };
+                if mark.is_some_and(|mark| entry.mark() == mark) {
+                    return Ok(newest.into());
+                }
                 if wanted(&entry) {
                     newest.push_back(entry);
                     if newest.len() > n_entries {
@@ -134,7 +149,14 @@ impl Audit {
                 }
             }
         }
-        Ok(newest.into())
+        Ok(if mark.is_some() { Vec::new() } else { newest.into() })
+    }
+}
+
+impl Entry {
+    /// Gives what tells this entry from others: a place to go on reading from.
+    pub fn mark(&self) -> String {
+        format!("{}/{}/{}", self.at.millis(), self.request, self.tool)
     }
 }
 
@@ -225,5 +247,27 @@ mod tests {
         assert_eq!(numbers, [n_entries - 3, n_entries - 2, n_entries - 1]);
         let all = Audit::tail(folder.path(), usize::MAX - 1, |_| true).unwrap();
         assert_eq!(all.len() as u64, n_entries);
+    }
+
+    #[test]
+    fn reading_on_from_a_mark_gives_every_entry_once_while_others_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::open(folder.path()).unwrap();
+        (0..50).for_each(|n| audit.record(&entry(n)));
+        for n_at_once in [1, 7, 49, 50, 51] {
+            let (mut seen, mut mark): (Vec<String>, Option<String>) = (Vec::new(), None);
+            loop {
+                let page =
+                    Audit::before(folder.path(), mark.as_deref(), n_at_once, |_| true).unwrap();
+                let Some(oldest) = page.first() else { break };
+                mark = Some(oldest.mark());
+                seen.extend(page.iter().rev().map(|entry| entry.request.clone()));
+                audit.record(&entry(1_000 + seen.len() as u64));
+            }
+            let old: Vec<String> = seen.into_iter().filter(|request| request.len() <= 3).collect();
+            let expected: Vec<String> = (0..50).rev().map(|n| format!("r{n}")).collect();
+            assert_eq!(old, expected, "{n_at_once}");
+        }
+        assert_eq!(Audit::before(folder.path(), Some("gone"), 5, |_| true).unwrap(), []);
     }
 }

@@ -87,6 +87,12 @@ pub struct KeyConfig {
     /// Their clearance.
     #[serde(default)]
     pub clearance: Clearance,
+    /// The tools that are served to them; all of those that the server has when empty.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// The tools that are not served to them.
+    #[serde(default)]
+    pub hidden_tools: Vec<String>,
 }
 
 /// `[limits]`: what one client may ask for, and what the server gives at most.

@@ -2,7 +2,7 @@
 //!
 //! - [`Authenticator`] turns the headers of a request into a [`model::Caller`].
 //! - [`Limiter`] counts calls for each client and tool.
-//! - [`release`] redacts source text in an answer and cuts it to size, with a notice.
+//! - [`release`] redacts source text in an answer and holds its size against the budget.
 //! - [`Audit`] writes one line for each call; [`Metrics`] counts them.
 //! - [`hosts`] says which `Host` and `Origin` headers are ours.
 //!
@@ -15,7 +15,7 @@
 //!
 //! let answer = json!({ "id": "a@b.example", "text": "write to someone@example.org" });
 //! let caps = text::Budget { chars: 1_000, tokens: 1_000 };
-//! let Outgoing { value, n_redacted, .. } = release(answer, &["/text"], None, &caps);
+//! let Outgoing { value, n_redacted, .. } = release(answer, &["/text"], &caps);
 //! assert_eq!(n_redacted, 1);
 //! assert_eq!(value["id"], "a@b.example");
 //! assert!(!value["text"].as_str().unwrap().contains("someone@example.org"));
@@ -51,7 +51,7 @@ pub use error::{Denied, SetupError};
 pub use identity::{Authenticator, bearer};
 pub use logins::FailedLogins;
 pub use metrics::{LoginFailure, Metrics};
-pub use outgoing::{Outgoing, OutgoingText, release, release_text};
+pub use outgoing::{Outgoing, release};
 pub use rate::{Limiter, TooMany};
 pub use redaction::redact_around;
 pub use tokens::FetchKeys;

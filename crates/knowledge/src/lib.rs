@@ -52,6 +52,7 @@ mod direction;
 mod summary;
 
 mod atlas;
+mod metadata;
 mod search;
 
 pub mod chat;
@@ -70,6 +71,7 @@ pub use follow::{FolderFile, Followed};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
+pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
 };

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use model::{Around, Caller, Deadline, Explanation, NamespaceId, Passage, Score, Stage, Warning};
+use model::{
+    Around, Caller, Deadline, DocumentId, Explanation, NamespaceId, Passage, Score, Stage, Warning,
+};
 use retrieve::{Grouping, Pipeline, Request, Response, Scope};
 use serde::Serialize;
-use store::{Bm25, TypedObject};
+use store::{Bm25, Filter, TypedObject};
 
 use crate::access::{Right, filter};
+use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
 use crate::{Result, Service, limits};
 
@@ -111,7 +114,12 @@ struct SearchCall<'a> {
     threshold: f64,
     max_results: usize,
     grouping: Grouping,
+    /// The documents to look in; all of them without.
+    among: Option<&'a Matching>,
 }
+
+/// Documents that one search names; more are searched in parts.
+const MAX_NAMED_DOCUMENTS: usize = 1_000;
 
 impl Service {
     /// Searches a knowledge base. Tenant, department and clearance are conditions inside every
@@ -122,6 +130,18 @@ impl Service {
         request: &SearchRequest,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
+        self.search_among(caller, request, None, deadline)
+    }
+
+    /// Searches the documents of a knowledge base that fit some conditions, which
+    /// [`Service::matching`] has found; all of them without.
+    pub fn search_among(
+        &self,
+        caller: &Caller,
+        request: &SearchRequest,
+        among: Option<&Matching>,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
@@ -130,6 +150,7 @@ impl Service {
             threshold: request.threshold,
             max_results: request.max_results,
             grouping: Grouping::Passages,
+            among,
         };
         self.search_collections(caller, &collections, asked, begun, deadline)
     }
@@ -148,8 +169,13 @@ impl Service {
         for base in self.list_bases(caller)? {
             collections.extend(self.visible_collections(caller, &base)?);
         }
-        let asked =
-            SearchCall { query, threshold: 0.0, max_results, grouping: Grouping::Documents };
+        let asked = SearchCall {
+            query,
+            threshold: 0.0,
+            max_results,
+            grouping: Grouping::Documents,
+            among: None,
+        };
         self.search_collections(caller, &collections, asked, begun, deadline)
     }
 
@@ -163,8 +189,13 @@ impl Service {
     ) -> Result<SearchResults> {
         let mut warnings = vec![];
         // Collections that hold nothing can neither be chosen nor take the place of another.
-        let full: Vec<&Collection> =
-            collections.iter().filter(|collection| collection.n_documents > 0).collect();
+        let is_searched = |collection: &Collection| {
+            asked.among.is_none_or(|among| among.by_collection.contains_key(&collection.id))
+        };
+        let full: Vec<&Collection> = collections
+            .iter()
+            .filter(|collection| collection.n_documents > 0 && is_searched(collection))
+            .collect();
         let ranking = match self.rank_collections(asked.query, &full, deadline) {
             Ok(ranking) => ranking,
             Err(error) => {
@@ -231,19 +262,7 @@ impl Service {
             }
             let more = self.search_in(caller, part, asked, deadline)?;
             n_left_out -= part.len();
-            response.hits.extend(more.hits);
-            response.total.n += more.total.n;
-            response.total.is_exact &= more.total.is_exact;
-            response.coverage.n_passages += more.coverage.n_passages;
-            response.coverage.n_vectors += more.coverage.n_vectors;
-            for warning in more.warnings {
-                if !response.warnings.contains(&warning) {
-                    response.warnings.push(warning);
-                }
-            }
-            let best = |below: &retrieve::BestBelow| below.score;
-            response.best_below =
-                response.best_below.into_iter().chain(more.best_below).max_by_key(best);
+            add(&mut response, more);
         }
         response.hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score));
         if n_left_out > 0 {
@@ -272,19 +291,56 @@ impl Service {
         for (namespace, collections) in by_namespace {
             // A collection that is being moved may have no passages in its new place yet.
             if self.0.store.namespace(&namespace)?.is_some() {
-                scopes.push(Scope { namespace, filter: filter(caller, &collections) });
+                scopes.push((namespace, collections));
             }
         }
-        Ok(self.0.retriever.search(&Request {
-            query: asked.query,
-            scopes: &scopes,
-            limit: asked.max_results + SPARE_HITS,
-            offset: 0,
-            threshold: Some(Score::new(asked.threshold)),
-            grouping: asked.grouping,
-            pipeline: &pipeline(),
-            deadline,
-        })?)
+        let retrieve = |scopes: &[Scope]| {
+            self.0.retriever.search(&Request {
+                query: asked.query,
+                scopes,
+                limit: asked.max_results + SPARE_HITS,
+                offset: 0,
+                threshold: Some(Score::new(asked.threshold)),
+                grouping: asked.grouping,
+                pipeline: &pipeline(),
+                deadline,
+            })
+        };
+        let Some(among) = asked.among else {
+            let scopes: Vec<Scope> = scopes
+                .into_iter()
+                .map(|(namespace, collections)| Scope {
+                    namespace,
+                    filter: filter(caller, &collections),
+                })
+                .collect();
+            return Ok(retrieve(&scopes)?);
+        };
+        let mut whole: Option<Response> = None;
+        for (namespace, collections) in scopes {
+            let ids: Vec<DocumentId> = collections
+                .iter()
+                .filter_map(|collection| among.by_collection.get(&collection.id))
+                .flatten()
+                .cloned()
+                .collect();
+            for part in ids.chunks(MAX_NAMED_DOCUMENTS) {
+                let rights = filter(caller, &collections);
+                let filter = Filter::And(vec![rights, Filter::Documents(part.to_vec())]);
+                let scope = Scope { namespace: namespace.clone(), filter };
+                let response = retrieve(&[scope])?;
+                match &mut whole {
+                    Some(whole) => add(whole, response),
+                    None => whole = Some(response),
+                }
+            }
+        }
+        let mut whole = match whole {
+            Some(whole) => whole,
+            None => retrieve(&[])?,
+        };
+        whole.hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score));
+        Ok(whole)
     }
 
     /// Gives what a document says around a passage, so that what is private and reaches over an
@@ -344,6 +400,26 @@ impl Service {
         }
         Ok(results)
     }
+}
+
+/// Adds the answer of another part: scores do not depend on what else was searched.
+fn add(response: &mut Response, more: Response) {
+    response.hits.extend(more.hits);
+    response.total.n += more.total.n;
+    response.total.is_exact &= more.total.is_exact;
+    response.coverage.n_passages += more.coverage.n_passages;
+    response.coverage.n_vectors += more.coverage.n_vectors;
+    for warning in more.warnings {
+        if !response.warnings.contains(&warning) {
+            response.warnings.push(warning);
+        }
+    }
+    if response.timings.is_empty() {
+        response.timings = more.timings;
+    }
+    let best = |below: &retrieve::BestBelow| below.score;
+    response.best_below =
+        response.best_below.take().into_iter().chain(more.best_below).max_by_key(best);
 }
 
 /// The name of a stage in timings.

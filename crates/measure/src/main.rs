@@ -5,6 +5,7 @@
 //! `cargo run --release -p measure -- --help`.
 
 mod onnxruntime;
+mod rten_engine;
 mod store_peers;
 
 use std::io::Write;
@@ -36,7 +37,7 @@ enum Subject {
         #[arg(long)]
         corpus: Option<PathBuf>,
     },
-    /// The default embedder beside onnxruntime
+    /// The default embedder beside onnxruntime and rten
     Infer {
         /// The folder of models, as `dowse models list` names it
         models: PathBuf,

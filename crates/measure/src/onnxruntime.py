@@ -1,6 +1,8 @@
 """Runs the weights of an E5S1 container with onnxruntime: the other side of the benchmark.
 
-usage: reference.py CONTAINER INPUT.json OUTPUT.json
+usage: onnxruntime.py CONTAINER INPUT.json OUTPUT.json FOLDER
+
+The graphs that it builds stay in FOLDER as f32.onnx and int8.onnx, for other engines.
 
 INPUT  {"threads": n, "repeats": n, "texts": [[token id, ...], ...], "batches": {name: [[id, ...], ...]}}
 OUTPUT {"versions": {...}, "vectors": [[...], ...], "f32": {name: seconds}, "int8": {name: seconds}}
@@ -10,7 +12,6 @@ import json
 import os
 import struct
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -177,32 +178,31 @@ def measure(model, batches, repeats):
 
 
 def main():
-    container, source, target = sys.argv[1:]
+    container, source, target, folder = sys.argv[1:]
     asked = json.load(open(source))
     config, tensors = read_container(container)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "f32.onnx")
-        onnx.save(build(config, tensors), path)
-        model = session(path, asked["threads"])
-        answer = {
-            "versions": {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
-            "vectors": [embed(model, [text])[0].tolist() for text in asked["texts"]],
-            "f32": measure(model, asked["batches"], asked["repeats"]),
-        }
-        del model
-        try:
-            from onnxruntime.quantization import QuantType, quantize_dynamic
+    path = os.path.join(folder, "f32.onnx")
+    onnx.save(build(config, tensors), path)
+    model = session(path, asked["threads"])
+    answer = {
+        "versions": {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
+        "vectors": [embed(model, [text])[0].tolist() for text in asked["texts"]],
+        "f32": measure(model, asked["batches"], asked["repeats"]),
+    }
+    del model
+    try:
+        from onnxruntime.quantization import QuantType, quantize_dynamic
 
-            small = os.path.join(folder, "int8.onnx")
-            quantize_dynamic(
-                path, small, weight_type=QuantType.QInt8, per_channel=True,
-                op_types_to_quantize=["MatMul"],
-            )
-            model = session(small, asked["threads"])
-            answer["int8"] = measure(model, asked["batches"], asked["repeats"])
-            answer["int8_vectors"] = [embed(model, [text])[0].tolist() for text in asked["texts"]]
-        except Exception as error:
-            answer["int8_error"] = str(error)[:300]
+        small = os.path.join(folder, "int8.onnx")
+        quantize_dynamic(
+            path, small, weight_type=QuantType.QInt8, per_channel=True,
+            op_types_to_quantize=["MatMul"],
+        )
+        model = session(small, asked["threads"])
+        answer["int8"] = measure(model, asked["batches"], asked["repeats"])
+        answer["int8_vectors"] = [embed(model, [text])[0].tolist() for text in asked["texts"]]
+    except Exception as error:
+        answer["int8_error"] = str(error)[:300]
     json.dump(answer, open(target, "w"))
 
 

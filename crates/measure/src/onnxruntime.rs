@@ -10,6 +10,8 @@ use infer::bench::{BenchRequest, Outcome, Peer, PeerFigures};
 use model::Deadline;
 use serde::{Deserialize, Serialize};
 
+use crate::rten_engine;
+
 /// How often the running program is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const PROGRAM: &str = include_str!("onnxruntime.py");
@@ -65,7 +67,7 @@ fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io
     };
     fs_err::write(&source, serde_json::to_vec(&asked)?)?;
     let child = Command::new(crate::python())
-        .args([program.as_os_str(), container.as_os_str(), source.as_os_str(), target.as_os_str()])
+        .args([&program, container, &source, &target, folder.path()])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -89,12 +91,14 @@ fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io
     let Ok(answer) = serde_json::from_slice::<Answer>(&fs_err::read(&target)?) else {
         return skipped("its answer could not be read");
     };
-    Ok(Outcome::Answered(PeerFigures {
+    let mut peers = vec![PeerFigures {
         engine: "onnxruntime".to_owned(),
         version: answer.versions.get("onnxruntime").cloned().unwrap_or_default(),
         vectors: answer.vectors,
         f32: answer.f32,
         int8: answer.int8,
         int8_vectors: answer.int8_vectors,
-    }))
+    }];
+    peers.extend(rten_engine::measure(folder.path(), request));
+    Ok(Outcome::Answered(peers))
 }

@@ -1,4 +1,4 @@
-//! What a user would reach for otherwise: SQLite's FTS5, and a flat scan in numpy.
+//! What could be used instead: tantivy's own scorers, SQLite's FTS5, a flat scan in numpy.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,22 +8,82 @@ use std::time::Instant;
 use model::Report;
 use rusqlite::{Connection, params};
 use store::bench::{DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT, percentiles};
+use tantivy::collector::TopDocs;
+use tantivy::query::QueryParser;
+use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::{Index, IndexWriter, doc};
 
-/// Questions for FTS5, which takes long for each at a million passages.
+/// The best passages that are asked for, as of the store.
+const N_CANDIDATES: usize = 100;
+
+/// Memory of tantivy's writer.
+const WRITER_BYTES: usize = 100_000_000;
+
+/// Questions for each: FTS5 takes long for one at a million passages.
 const N_QUESTIONS: usize = 50;
 
 /// The flat scan is measured up to this many vectors: more would fill memory with floats.
 const MAX_FLAT_SCAN: usize = 200_000;
 
-/// Measures FTS5 and numpy, one after the other.
+/// Measures tantivy, FTS5 and numpy, one after the other.
 pub(crate) fn measure(
     report: &mut Report,
     material: &Material,
     folder: &Path,
     n_passages: usize,
 ) -> std::io::Result<()> {
+    tantivy(report, material, folder, n_passages).map_err(std::io::Error::other)?;
     fts5(report, material, folder, n_passages).map_err(std::io::Error::other)?;
     numpy(report, material, folder, n_passages)
+}
+
+/// Measures tantivy's own BM25 with block-max WAND over the same passages, without stems.
+fn tantivy(
+    report: &mut Report,
+    material: &Material,
+    folder: &Path,
+    n_passages: usize,
+) -> tantivy::Result<()> {
+    let folder = folder.join("tantivy");
+    fs_err::create_dir_all(&folder)?;
+    let mut schema = Schema::builder();
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("default")
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
+    let index = Index::create_in_dir(&folder, schema.build())?;
+    let mut writer: IndexWriter = index.writer_with_num_threads(1, WRITER_BYTES)?;
+    let mut wall = 0.0;
+    for number in 0..n_passages / PASSAGES_PER_DOCUMENT {
+        let document = material.document(number);
+        let begun = Instant::now();
+        for passage in &document.passages {
+            writer.add_document(doc!(text => passage.text.as_str()))?;
+        }
+        if (number + 1).is_multiple_of(DOCUMENTS_PER_BATCH) {
+            writer.commit()?;
+        }
+        wall += begun.elapsed().as_secs_f64();
+    }
+    let begun = Instant::now();
+    writer.commit()?;
+    writer.wait_merging_threads()?;
+    wall += begun.elapsed().as_secs_f64();
+    report.add_noted(
+        format!("tantivy ingest, {n_passages} passages"),
+        n_passages as f64 / wall,
+        "passages/s",
+        "wall clock; words in lower case, no stems, no catalogue",
+    );
+    let searcher = index.reader()?.searcher();
+    let parser = QueryParser::for_index(&index, vec![text]);
+    let (p50, p99) = percentiles(N_QUESTIONS, |question_idx| {
+        let query = parser.parse_query_lenient(&material.question(question_idx)).0;
+        searcher.search(&query, &TopDocs::with_limit(N_CANDIDATES).order_by_score()).map(drop)
+    })?;
+    report.add(format!("tantivy by words, {n_passages} passages"), p50, "ms p50");
+    report.add(format!("tantivy by words, {n_passages} passages"), p99, "ms p99");
+    Ok(())
 }
 
 /// Measures FTS5 over the same passages and questions.

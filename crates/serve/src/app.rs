@@ -1,5 +1,6 @@
 //! What a running server is made of, and how it is replaced while it runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -39,6 +40,8 @@ pub struct App {
     pub clock: Clock,
     /// The tools at `/mcp`.
     pub tools: Registry,
+    /// The tools at further addresses of the configuration, by name: `/mcp/NAME`.
+    pub exposed: BTreeMap<String, Registry>,
     /// What can be read at every MCP address; each caller sees their own.
     pub resources: ResourceSet,
     /// The tools at `/api/mcp`: the first table alone.
@@ -61,7 +64,7 @@ pub struct App {
     pub contexts: Option<contexts::Service>,
     /// The jobs of all families, for REST.
     pub queue: Option<Arc<JobQueue>>,
-    /// What an agent is told about this server; holds no text from sources.
+    /// What an agent is told about this server, before its tools; holds no text from sources.
     pub instructions: String,
     /// What pages for people need.
     pub console: crate::ConsoleSettings,

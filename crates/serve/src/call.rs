@@ -6,8 +6,9 @@ use std::sync::Arc;
 use guard::{KeptAnswer, Outgoing, release};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
+use text::Budget;
 use tokio_util::sync::CancellationToken;
-use tools::{Accepted, Call, ErrorShape, Link, Listed, Progress, ToolError};
+use tools::{Accepted, Call, Effect, ErrorShape, Link, Listed, Progress, ToolError};
 
 use crate::App;
 use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
@@ -116,30 +117,69 @@ async fn answer(
     guarded::admit(app, call_context)?;
     let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
     let is_instant = tool.tool.is_instant(&arguments);
-    let budget = app.caps().before_redaction();
-    let work = {
-        let caller = Arc::clone(&call_context.caller);
-        move |deadline: &Deadline| {
-            tool.tool.call(&Call {
-                caller: &caller,
-                arguments: &arguments,
-                deadline,
-                budget,
-                progress: &*progress,
-            })
+    let arguments = Arc::new(arguments);
+    let mut budget = app.caps().before_redaction();
+    let mut n_rounds = 0;
+    loop {
+        let work = {
+            let caller = Arc::clone(&call_context.caller);
+            let (tool, arguments) = (Arc::clone(&tool.tool), Arc::clone(&arguments));
+            let progress = Arc::clone(&progress);
+            move |deadline: &Deadline| {
+                tool.call(&Call {
+                    caller: &caller,
+                    arguments: &arguments,
+                    deadline,
+                    budget,
+                    progress: &*progress,
+                })
+            }
+        };
+        let answer = if is_instant {
+            guarded::run_here(app, call_context, work).await?
+        } else {
+            guarded::run(app, call_context, work).await?
+        };
+        n_rounds += 1;
+        let mut answer = answer.with_notes(notes.clone());
+        spec.check_output(&answer.value)?;
+        guard::redact_around(&mut answer.value, &answer.around);
+        let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+        let outgoing = release(answer.value, source_text, &app.caps());
+        if outgoing.allowed_chars.is_some() {
+            // Marks in the place of what was taken out may be longer than what they replace:
+            // whoever makes the cursor is asked again with less room.
+            if n_rounds < MAX_ROUNDS && spec.effect == Effect::ReadOnly {
+                budget = Budget { chars: budget.chars / 2, tokens: budget.tokens / 2 };
+                continue;
+            }
+            over_budget(&spec.name, &outgoing, &app.caps())?;
         }
-    };
-    let answer = if is_instant {
-        guarded::run_here(app, call_context, work).await?
-    } else {
-        guarded::run(app, call_context, work).await?
-    };
-    let mut answer = answer.with_notes(notes);
-    spec.check_output(&answer.value)?;
-    guard::redact_around(&mut answer.value, &answer.around);
-    let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
-    let outgoing = release(answer.value, source_text, spec.shape.list.as_deref(), &app.caps());
-    Ok((Done { outgoing, links: answer.links }, answer.n_results))
+        return Ok((Done { outgoing, links: answer.links }, answer.n_results));
+    }
+}
+
+/// How often a tool is asked for less when its answer is over the budget.
+const MAX_ROUNDS: usize = 3;
+
+/// Reports an answer that is over the budget, which is a mistake of whoever made it: it leaves
+/// whole, since cutting it here would lose what the cursor skips.
+///
+/// Fails in debug builds and tests, as an answer that breaks its schema does.
+pub(crate) fn over_budget(
+    name: &str,
+    outgoing: &Outgoing,
+    budget: &Budget,
+) -> Result<(), ToolError> {
+    let n_chars = outgoing.text.chars().count();
+    let n_tokens = text::count_tokens(&outgoing.text);
+    tracing::error!(tool = name, n_chars, n_tokens, ?budget, "an answer is over its budget");
+    if cfg!(debug_assertions) {
+        return Err(ToolError::internal(format!(
+            "the answer of `{name}` has {n_chars} characters and {n_tokens} tokens, over {budget:?}"
+        )));
+    }
+    Ok(())
 }
 
 fn audited(arguments: &Map<String, Value>) -> Option<&str> {

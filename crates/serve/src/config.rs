@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 use serde::Deserialize;
+use tools::ToolNames;
 
 /// Where the server listens and under which names it is known.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -20,9 +21,48 @@ pub struct ServerConfig {
     pub allowed_origins: Vec<String>,
     /// Tools that are served at `/mcp` and `/v1/call`; all of them when empty.
     pub tools: Vec<String>,
+    /// Tools that are not served; wins over `tools`.
+    pub hidden_tools: Vec<String>,
+    /// Further MCP addresses with a part of the tools, `/mcp/NAME`.
+    pub endpoints: Vec<EndpointConfig>,
     /// Addresses or networks (`10.0.0.0/8`) of proxies in front of this server. Their connections
     /// are not limited, and the client's address is read from their `X-Forwarded-For`.
     pub trusted_proxies: Vec<Network>,
+}
+
+/// `[[server.endpoints]]`: an MCP address with a part of the tools, for the same callers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointConfig {
+    /// The name in the address: letters, digits and hyphens.
+    pub name: String,
+    /// The tools that are served there; all of those that the server has when empty.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// The tools that are not served there.
+    #[serde(default)]
+    pub hidden_tools: Vec<String>,
+}
+
+impl EndpointConfig {
+    /// Gives the lists of tools.
+    pub fn names(&self) -> ToolNames {
+        ToolNames { tools: self.tools.clone(), hidden_tools: self.hidden_tools.clone() }
+    }
+
+    /// Says what is wrong with the name: it must not look like an id of an endpoint that users
+    /// made.
+    pub fn problem(&self) -> Option<String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let is_id = self.name.len() == 36 && self.name.matches('-').count() == 4;
+        (self.name.is_empty() || !self.name.chars().all(is_plain) || is_id).then(|| {
+            format!(
+                "`server.endpoints` has the name `{}`: expected letters, digits and hyphens, and \
+                 no UUID",
+                self.name
+            )
+        })
+    }
 }
 
 /// An address, or a network of them.
@@ -66,6 +106,8 @@ impl Default for ServerConfig {
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
             tools: Vec::new(),
+            hidden_tools: Vec::new(),
+            endpoints: Vec::new(),
         }
     }
 }

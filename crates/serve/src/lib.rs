@@ -32,7 +32,7 @@ mod mount;
 pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Shared};
-pub use config::{Network, ServerConfig};
+pub use config::{EndpointConfig, Network, ServerConfig};
 pub use console::{ConsoleConfig, ConsoleSettings};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};

@@ -52,11 +52,12 @@ use tables::{QueryRequest, TableHandler, handler_input_schema};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::tables::{
-    describe_schema_spec, query_table_answer, query_table_spec, table_error, with_query_input,
+    describe_schema_spec, fewer_rows, query_table_answer, query_table_spec, table_error,
+    with_query_input,
 };
 use tools::{Answer, Code, Spec, ToolError};
 
-use crate::call::{Done, Failed};
+use crate::call::{Done, Failed, over_budget};
 use crate::http::refuse_foreign;
 use crate::mcp::{serve_handler, translate};
 
@@ -73,7 +74,7 @@ pub struct MountConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins of pages that may call.
     pub allowed_origins: Vec<String>,
-    /// Characters of an answer written as JSON; a larger one is cut with a notice.
+    /// Characters of an answer written as JSON; a page that is larger is refused.
     pub result_chars: usize,
     /// Tokens of the same, as a language model would count them.
     pub result_tokens: usize,
@@ -137,6 +138,13 @@ impl Mounted {
         let answer = if spec.name == self.0.query_table.name {
             let request =
                 QueryRequest::from_json(&arguments).map_err(|cause| table_error(&cause))?;
+            let own = &handler.schema().name;
+            if let Some(other) = request.table.as_ref().filter(|table| *table != own) {
+                let message = format!("unknown table `{other}`: expected `{own}`");
+                return Err(ToolError::new(Code::NotFound, message)
+                    .with_detail("argument", "table")
+                    .with_hint("leave `table` out: there is one"));
+            }
             let response = tokio::time::timeout(CALL_LIMIT, handler.query(&request)).await;
             let response = response.map_err(|_| {
                 let limit = CALL_LIMIT.as_secs();
@@ -145,16 +153,40 @@ impl Mounted {
                     format!("the call took longer than {limit} s"),
                 )
             })?;
-            query_table_answer(&response.map_err(|cause| hidden(&cause))?)?
+            let response = response.map_err(|cause| hidden(&cause))?;
+            let mut answer = query_table_answer(&response)?;
+            let budget = self.caps().before_redaction();
+            if let Some(fewer) = fewer_rows(&mut answer, response.rows.len(), &budget) {
+                return Err(too_many_rows(response.rows.len(), fewer));
+            }
+            answer
         } else {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
-        let MountConfig { result_chars, result_tokens, .. } = self.0.config;
-        let caps = Budget { chars: result_chars, tokens: result_tokens };
-        let shape = &spec.shape;
-        let outgoing = release(answer.value, &shape.source_text, shape.list.as_deref(), &caps);
+        let outgoing = release(answer.value, &spec.shape.source_text, &self.caps());
+        if outgoing.allowed_chars.is_some() {
+            let n_rows = answer.n_results as usize;
+            if n_rows > 1 && spec.name == self.0.query_table.name {
+                return Err(too_many_rows(n_rows, n_rows / 2));
+            }
+            over_budget(&spec.name, &outgoing, &self.caps())?;
+        }
         Ok(Done { outgoing, links: answer.links })
     }
+
+    fn caps(&self) -> Budget {
+        let MountConfig { result_chars, result_tokens, .. } = self.0.config;
+        Budget { chars: result_chars, tokens: result_tokens }
+    }
+}
+
+/// A program's function knows pages and no cursor: a page that does not fit is refused whole, so
+/// that no row of it is lost.
+fn too_many_rows(n_rows: usize, n_fitting: usize) -> ToolError {
+    let message = format!("{n_rows} rows of this table do not fit one answer");
+    ToolError::new(Code::TooLarge, message)
+        .with_detail("argument", "pageSize")
+        .with_hint(format!("call again with `pageSize` {n_fitting} or less"))
 }
 
 /// The cause of a program's own failure goes to its log, never to the agent.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use guard::release_text;
 use model::Caller;
+use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ResourceBody, ToolError};
 
@@ -37,8 +37,8 @@ pub struct Read {
     pub body: ReadBody,
     /// Pieces of source text that were taken out.
     pub n_redacted: usize,
-    /// Whether its end is missing; the text's last line says so.
-    pub was_cut: bool,
+    /// The address of what follows, where the text does not end here; its last line says so.
+    pub next: Option<String>,
 }
 
 /// The content of a resource.
@@ -75,33 +75,93 @@ async fn guarded_read(
     let caller = Arc::clone(&call_context.caller);
     let resources = app.resources.clone();
     guarded::run(app, call_context, move |deadline| {
-        let Some(content) = resources.read(&caller, &uri, deadline)? else {
+        let (address, offset) = without_offset(&uri);
+        let Some(content) = resources.read(&caller, address, deadline)? else {
             return Err(unknown(&uri));
         };
         let mime_type = content.mime_type;
         match content.body {
             ResourceBody::SourceText(text) => {
-                let outgoing = release_text(&text, &caps);
+                let part = part_of(&text, offset, address, &caps, Source::Redacted);
                 Ok(Read {
                     mime_type,
-                    body: ReadBody::Text(outgoing.text),
-                    n_redacted: outgoing.n_redacted,
-                    was_cut: outgoing.was_cut,
+                    body: ReadBody::Text(part.text),
+                    n_redacted: part.n_redacted,
+                    next: part.next,
                 })
             }
             ResourceBody::OwnText(text) => {
-                Ok(Read { mime_type, body: ReadBody::Text(text), n_redacted: 0, was_cut: false })
+                let part = part_of(&text, offset, address, &caps, Source::Own);
+                Ok(Read {
+                    mime_type,
+                    body: ReadBody::Text(part.text),
+                    n_redacted: 0,
+                    next: part.next,
+                })
             }
             ResourceBody::Bytes(bytes) if bytes.len() > MAX_BLOB_BYTES => {
                 let message = format!("`{uri}` is larger than {MAX_BLOB_BYTES} bytes");
                 Err(ToolError::new(Code::TooLarge, message))
             }
             ResourceBody::Bytes(bytes) => {
-                Ok(Read { mime_type, body: ReadBody::Bytes(bytes), n_redacted: 0, was_cut: false })
+                Ok(Read { mime_type, body: ReadBody::Bytes(bytes), n_redacted: 0, next: None })
             }
         }
     })
     .await
+}
+
+/// Whether a text is redacted before it leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Redacted,
+    Own,
+}
+
+/// A part of a text that fits one answer.
+struct Part {
+    text: String,
+    n_redacted: usize,
+    next: Option<String>,
+}
+
+/// Splits `offset=N` from the end of an address.
+fn without_offset(uri: &str) -> (&str, usize) {
+    let split = uri.rsplit_once("?offset=").or_else(|| uri.rsplit_once("&offset="));
+    match split.and_then(|(address, offset)| Some((address, offset.parse().ok()?))) {
+        Some((address, offset)) => (address, offset),
+        None => (uri, 0),
+    }
+}
+
+/// Takes as much of a text as a budget holds, from a character on. A last line names the address
+/// of the rest.
+fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Source) -> Part {
+    let start = whole.char_indices().nth(offset).map_or(whole.len(), |(at, _)| at);
+    let mut n_chars = caps.chars;
+    loop {
+        let end =
+            whole[start..].char_indices().nth(n_chars).map_or(whole.len(), |(at, _)| start + at);
+        let (text, n_redacted) = match source {
+            Source::Own => (whole[start..end].to_owned(), 0),
+            Source::Redacted => {
+                let redaction = text::redact_window(whole, start..end);
+                (redaction.text, redaction.n_pieces)
+            }
+        };
+        if end == whole.len() && caps.fits(&text) {
+            return Part { text, n_redacted, next: None };
+        }
+        let n_given = whole[start..end].chars().count();
+        let joint = if address.contains('?') { '&' } else { '?' };
+        let next = format!("{address}{joint}offset={}", offset + n_given);
+        let text = format!("{text}\n[goes on at {next}]");
+        if (end < whole.len() && caps.fits(&text)) || n_given <= 1 {
+            return Part { text, n_redacted, next: Some(next) };
+        }
+        let allowed = caps.allowed_chars(&text).unwrap_or(n_given);
+        n_chars = allowed.saturating_sub(next.chars().count() + 16).min(n_given * 7 / 8).max(1);
+    }
 }
 
 fn unknown(uri: &str) -> ToolError {

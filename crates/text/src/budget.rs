@@ -24,6 +24,14 @@ impl Budget {
         Budget { chars: self.chars / 8 * 7, tokens: self.tokens / 8 * 7 }
     }
 
+    /// Gives what is left of it beside a text.
+    pub fn without(self, beside: &str) -> Budget {
+        Budget {
+            chars: self.chars.saturating_sub(beside.chars().count()),
+            tokens: self.tokens.saturating_sub(count_tokens(beside)),
+        }
+    }
+
     /// Tells whether a text is within the budget.
     pub fn fits(&self, text: &str) -> bool {
         self.allowed_chars(text).is_none()

@@ -30,6 +30,8 @@ mod spec;
 mod arguments;
 #[cfg(test)]
 mod contract;
+mod exposure;
+mod instructions;
 mod paging;
 mod per_caller;
 mod registry;
@@ -46,6 +48,9 @@ pub use arguments::{Accepted, InputSchema, accept};
 pub use call::{Answer, Call, Link, Progress, Tool};
 pub use disk::disk_full;
 pub use error::{Code, ToolError};
+pub use exposure::{Exposure, ToolNames};
+pub use instructions::instructions;
+pub use paging::{Filled, fill, position};
 pub use registry::{Listed, Registry};
 pub use resources::{
     ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,

@@ -10,38 +10,132 @@ use text::Budget;
 const NOTICE_CHARS: usize = 600;
 
 /// What a list became.
-pub(crate) struct Filled {
+pub struct Filled {
     /// The answer.
-    pub(crate) value: Value,
+    pub value: Value,
     /// How many elements it holds.
-    pub(crate) n_kept: usize,
+    pub n_kept: usize,
 }
 
-/// Puts as many of the items into `answer[list]` as the budget holds, at least one.
-pub(crate) fn fill(mut answer: Value, list: &str, items: Vec<Value>, budget: &Budget) -> Filled {
+/// Puts as many of the items into `answer[list]` as the budget holds, at least one. An item that
+/// alone is over the budget is cut, and the answer says where and how much of it is missing.
+pub fn fill(mut answer: Value, list: &str, items: Vec<Value>, budget: &Budget) -> Filled {
     let beside = format!("{answer}{}", " ".repeat(NOTICE_CHARS));
     let texts: Vec<String> = items.iter().map(Value::to_string).collect();
     let n_kept = budget.n_fitting(&beside, texts.iter().map(String::as_str)).min(items.len());
     let n_items = items.len();
-    answer[list] = items.into_iter().take(n_kept).collect();
+    let mut kept: Vec<Value> = items.into_iter().take(n_kept).collect();
+    let mut notices = Vec::new();
+    if let [only] = kept.as_mut_slice() {
+        let room = budget.without(&beside);
+        for cut in shorten(only, &room) {
+            let Cut { place, n_kept, n_all, unit } = cut;
+            notices.push(format!(
+                "`{list}[0]{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here"
+            ));
+        }
+    }
+    answer[list] = Value::Array(kept);
     if n_kept < n_items {
-        let notice = format!(
+        notices.push(format!(
             "{n_kept} of {n_items} results are here, since more would not fit one answer: call \
              again with `next` for the rest"
-        );
+        ));
+    }
+    if !notices.is_empty() {
         answer["truncated"] = json!(true);
+        let notices = notices.into_iter().map(Value::from);
         match answer.get_mut("warnings").and_then(Value::as_array_mut) {
-            Some(warnings) => warnings.push(json!(notice)),
-            None => answer["warnings"] = json!([notice]),
+            Some(warnings) => warnings.extend(notices),
+            None => answer["warnings"] = notices.collect(),
         }
     }
     Filled { value: answer, n_kept }
 }
 
+/// What was taken out of a value that was too long.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Where, as `.name` and `[position]` behind each other.
+    pub(crate) place: String,
+    pub(crate) n_kept: usize,
+    pub(crate) n_all: usize,
+    pub(crate) unit: &'static str,
+}
+
+/// Texts and lists no longer than this stay whole.
+const SHORTEST_CUT: usize = 8;
+
+/// Shortens the longest texts and lists of a value, the longest first, until it is within the
+/// budget or nothing long is left.
+pub(crate) fn shorten(value: &mut Value, budget: &Budget) -> Vec<Cut> {
+    let mut cuts: Vec<Cut> = Vec::new();
+    while let Some(allowed) = budget.allowed_chars(&value.to_string()) {
+        let n_chars = value.to_string().chars().count();
+        let Some((pointer, place, weight)) = heaviest(value) else { break };
+        let Some(heaviest) = value.pointer_mut(&pointer) else { break };
+        // What is over, and a little more, since what is left may have more tokens to a character.
+        let excess = n_chars.saturating_sub(allowed) + n_chars / 16 + 1;
+        let share = weight.saturating_sub(excess).max(weight / 2) as f64 / weight.max(1) as f64;
+        let (n_before, n_after, unit) = match heaviest {
+            Value::String(text) => {
+                let n_before = text.chars().count();
+                let n_after = ((n_before as f64 * share) as usize).min(n_before - 1);
+                *text = text.chars().take(n_after).collect();
+                (n_before, n_after, "characters")
+            }
+            Value::Array(elements) => {
+                let n_before = elements.len();
+                let n_after = ((n_before as f64 * share) as usize).min(n_before - 1);
+                elements.truncate(n_after);
+                (n_before, n_after, "elements")
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => break,
+        };
+        match cuts.iter_mut().find(|cut| cut.place == place) {
+            Some(known) => known.n_kept = n_after,
+            None => cuts.push(Cut { place, n_kept: n_after, n_all: n_before, unit }),
+        }
+    }
+    cuts
+}
+
+/// Finds the text or list that takes the most characters: its pointer, its place in words, and
+/// its length. A list counts for what its own elements take beside the heaviest of them.
+fn heaviest(value: &Value) -> Option<(String, String, usize)> {
+    let mut best: Option<(String, String, usize)> = None;
+    let mut open = vec![(value, String::new(), String::new())];
+    while let Some((value, pointer, place)) = open.pop() {
+        let weight = match value {
+            Value::String(text) if text.chars().count() > SHORTEST_CUT => text.chars().count(),
+            Value::Array(elements) => {
+                let sizes = elements.iter().map(|one| one.to_string().chars().count());
+                let (sum, most) = sizes.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));
+                for (at, one) in elements.iter().enumerate() {
+                    open.push((one, format!("{pointer}/{at}"), format!("{place}[{at}]")));
+                }
+                if elements.len() > SHORTEST_CUT { sum - most } else { 0 }
+            }
+            Value::Object(members) => {
+                for (name, one) in members {
+                    let escaped = name.replace('~', "~0").replace('/', "~1");
+                    open.push((one, format!("{pointer}/{escaped}"), format!("{place}.{name}")));
+                }
+                0
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        };
+        if weight > 0 && best.as_ref().is_none_or(|(_, _, most)| weight > *most) {
+            best = Some((pointer, place, weight));
+        }
+    }
+    best
+}
+
 /// Reads a cursor that counts the elements which were given.
 ///
 /// Fails with the sentence for the caller when it is no cursor of this kind.
-pub(crate) fn position(cursor: Option<&str>) -> Result<usize, crate::ToolError> {
+pub fn position(cursor: Option<&str>) -> Result<usize, crate::ToolError> {
     let Some(cursor) = cursor else { return Ok(0) };
     cursor.parse().map_err(|_| {
         let shown: String = cursor.chars().take(100).collect();
@@ -60,7 +154,7 @@ mod tests {
     fn walks_are_whole_at_every_budget() {
         let items: Vec<Value> =
             (0..40).map(|n| json!({ "n": n, "text": "x".repeat(n * 7) })).collect();
-        for chars in [1, 700, 1_000, 2_000, 5_000, 100_000] {
+        for chars in [1_000, 2_000, 5_000, 100_000] {
             let budget = Budget { chars, tokens: chars };
             let (mut seen, mut at) = (Vec::new(), 0);
             while at < items.len() {
@@ -75,6 +169,27 @@ mod tests {
                 assert_eq!(value.get("truncated").is_some(), at < items.len());
             }
             assert_eq!(seen, items, "{chars}");
+        }
+    }
+
+    /// One item that is over the budget alone was let through whole once, or lost its text
+    /// without a word.
+    #[test]
+    fn an_item_over_the_budget_is_cut_with_a_notice() {
+        let budget = Budget { chars: 2_000, tokens: 1_000 };
+        let tall: Vec<Value> = (0..900).map(|n| json!({ "n": n })).collect();
+        for item in [
+            json!({ "id": "a", "text": "word ".repeat(5_000) }),
+            json!({ "id": "a", "text": "長".repeat(5_000), "other": "x".repeat(3_000) }),
+            json!({ "id": "a", "deep": { "list": tall } }),
+        ] {
+            let items = vec![item, json!({ "id": "b" })];
+            let Filled { value, n_kept } = fill(json!({}), "items", items, &budget);
+            assert_eq!((n_kept, &value["items"][0]["id"]), (1, &json!("a")));
+            assert!(budget.fits(&value.to_string()), "{value}");
+            let warning = value["warnings"][0].as_str().unwrap();
+            let totals = ["of 5000 ", "of 900 ", "of 25000 "];
+            assert!(totals.iter().any(|total| warning.contains(total)), "{warning}");
         }
     }
 }

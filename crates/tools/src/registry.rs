@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::Caller;
 
-use crate::{Spec, Tool};
+use crate::{Exposure, Spec, Tool};
 
 /// A tool as one caller sees it.
 #[derive(Clone)]
@@ -19,12 +19,16 @@ pub struct Listed {
 #[derive(Default, Clone)]
 pub struct Registry {
     tools: Vec<Arc<dyn Tool>>,
+    exposure: Arc<Exposure>,
 }
 
 impl Registry {
     /// Keeps the tools in the given order, which is the order of `tools/list`.
     pub fn new(tools: Vec<Box<dyn Tool>>) -> Self {
-        Registry { tools: tools.into_iter().map(Arc::from).collect() }
+        Registry {
+            tools: tools.into_iter().map(Arc::from).collect(),
+            exposure: Arc::new(Exposure::default()),
+        }
     }
 
     /// Adds a tool at the end.
@@ -32,16 +36,15 @@ impl Registry {
         self.tools.push(tool);
     }
 
-    /// Keeps only the tools with these names; all of them when none is named. Gives the names
-    /// that no tool has.
-    pub fn keep_only(&mut self, names: &[String], caller: &Caller) -> Vec<String> {
-        if names.is_empty() {
-            return Vec::new();
-        }
-        let name_of = |tool: &Arc<dyn Tool>| tool.spec(caller).map(|spec| spec.name.clone());
-        let known: Vec<String> = self.tools.iter().filter_map(name_of).collect();
-        self.tools.retain(|tool| name_of(tool).is_some_and(|name| names.contains(&name)));
-        names.iter().filter(|name| !known.contains(name)).cloned().collect()
+    /// Serves the same tools to those whom an exposure allows them.
+    #[must_use]
+    pub fn exposed(&self, exposure: Exposure) -> Self {
+        Registry { tools: self.tools.clone(), exposure: Arc::new(exposure) }
+    }
+
+    /// Gives what is exposed.
+    pub fn exposure(&self) -> &Exposure {
+        &self.exposure
     }
 
     /// Lists what exists for a caller and has something to work on.
@@ -52,11 +55,15 @@ impl Registry {
             .filter_map(|tool| {
                 tool.spec(caller).map(|spec| Listed { spec, tool: Arc::clone(tool) })
             })
+            .filter(|listed| self.exposure.allows(&listed.spec.name, caller))
             .collect()
     }
 
     /// Finds a tool by the name a caller uses.
     pub fn get(&self, name: &str, caller: &Caller) -> Option<Listed> {
+        if !self.exposure.allows(name, caller) {
+            return None;
+        }
         self.tools.iter().find_map(|tool| {
             let spec = tool.spec(caller)?;
             (spec.name == name).then(|| Listed { spec, tool: Arc::clone(tool) })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use model::{Caller, Deadline, Identity};
 
-use crate::ToolError;
+use crate::{Exposure, ToolError};
 
 /// The scheme of every address.
 const SCHEME: &str = "dowse://";
@@ -62,6 +62,11 @@ pub trait Resources: Send + Sync {
     /// The family's word in an address: `files` in `dowse://files/…`.
     fn family(&self) -> &str;
 
+    /// The tool that gives the same: whoever may not call it reads nothing here.
+    fn tool(&self) -> Option<&str> {
+        None
+    }
+
     /// Lists at most `limit` resources in the order of their addresses, beginning after `after`.
     ///
     /// A family that may have millions lists none: its search is the way to them.
@@ -87,12 +92,23 @@ pub trait Resources: Send + Sync {
 #[derive(Default, Clone)]
 pub struct ResourceSet {
     families: Vec<Arc<dyn Resources>>,
+    exposure: Arc<Exposure>,
 }
 
 impl ResourceSet {
     /// Keeps the families in the given order.
     pub fn new(families: Vec<Arc<dyn Resources>>) -> Self {
-        ResourceSet { families }
+        ResourceSet { families, exposure: Arc::new(Exposure::default()) }
+    }
+
+    /// Gives the same to those whom an exposure allows the tools that read it.
+    #[must_use]
+    pub fn exposed(&self, exposure: Exposure) -> Self {
+        ResourceSet { families: self.families.clone(), exposure: Arc::new(exposure) }
+    }
+
+    fn allows(&self, family: &dyn Resources, caller: &Caller) -> bool {
+        !is_shut_out(caller) && family.tool().is_none_or(|tool| self.exposure.allows(tool, caller))
     }
 
     /// Lists one page, beginning after an address, and tells whether there is more.
@@ -108,6 +124,9 @@ impl ResourceSet {
         let begin = after.and_then(|uri| self.position(uri));
         let mut entries = Vec::new();
         for (family_idx, family) in self.families.iter().enumerate().skip(begin.unwrap_or(0)) {
+            if !self.allows(&**family, caller) {
+                continue;
+            }
             // Only the family in which the last page ended goes on in its middle.
             let after = after.filter(|_| begin == Some(family_idx));
             let wanted = limit + 1 - entries.len();
@@ -123,7 +142,7 @@ impl ResourceSet {
 
     /// Lists the patterns of all families.
     pub fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
-        let families = self.families.iter().filter(|_| !is_shut_out(caller));
+        let families = self.families.iter().filter(|family| self.allows(&***family, caller));
         families.flat_map(|family| family.patterns(caller)).collect()
     }
 
@@ -134,9 +153,9 @@ impl ResourceSet {
         uri: &str,
         deadline: &Deadline,
     ) -> Result<Option<ResourceContent>, ToolError> {
-        match self.position(uri).filter(|_| !is_shut_out(caller)) {
-            Some(family_idx) => self.families[family_idx].read(caller, uri, deadline),
-            None => Ok(None),
+        match self.position(uri).map(|family_idx| &self.families[family_idx]) {
+            Some(family) if self.allows(&**family, caller) => family.read(caller, uri, deadline),
+            Some(_) | None => Ok(None),
         }
     }
 

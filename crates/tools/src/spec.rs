@@ -1,5 +1,5 @@
 //! How a tool describes itself: to the agent (schemas, annotations) and to the guard (where
-//! source text is, which list may be cut).
+//! source text is).
 
 use std::sync::Arc;
 
@@ -36,8 +36,6 @@ pub enum ErrorShape {
 pub struct OutputShape {
     /// Where text from sources is; it is redacted there and nowhere else.
     pub source_text: Vec<String>,
-    /// The list whose tail is dropped, with a notice, when an answer is too large.
-    pub list: Option<String>,
 }
 
 /// A tool's description of itself.
@@ -116,12 +114,6 @@ impl Spec {
     /// Names the places that hold source text.
     pub fn with_source_text(mut self, paths: &[&str]) -> Self {
         self.shape.source_text = paths.iter().map(|path| (*path).to_owned()).collect();
-        self
-    }
-
-    /// Names the list that is cut when the answer is too large.
-    pub fn with_list(mut self, path: &str) -> Self {
-        self.shape.list = Some(path.to_owned());
         self
     }
 

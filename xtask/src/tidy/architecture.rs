@@ -1,6 +1,10 @@
-//! The map is right: every path that the guides name is there, and every crate is on the map.
+//! The map is right: every path that the guides name is there, every crate is on the map, and its
+//! table of ranks is that of `xtask/crates.toml`.
+
+use std::collections::BTreeMap;
 
 use super::Problem;
+use super::crates::CrateTable;
 use super::workspace::Workspace;
 
 /// The pages whose paths are followed.
@@ -12,6 +16,9 @@ const FOLDERS: [&str; 8] =
     ["crates/", "docs/", "xtask/", "fuzz/", ".ci/", ".cargo/", ".config/", "demo/"];
 /// Endings that make a code span without a folder a path.
 const ENDINGS: [&str; 3] = [".md", ".toml", ".rs"];
+
+/// The row of the crates without a rank.
+const FOR_CHORES: &str = "for tests and chores";
 
 /// Names every path that is gone and every crate that is missing.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
@@ -39,6 +46,36 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     problems.extend(missing.map(|member| {
         Problem::new("ARCHITECTURE.md", format!("the crate `{}` is not on the map", member.folder))
     }));
+    problems.extend(check_ranks(map, &workspace.table));
+    problems
+}
+
+/// Compares the rows `| rank | crates |` of the map with the table of crates, both ways.
+fn check_ranks(map: &str, table: &CrateTable) -> Vec<Problem> {
+    let mut drawn: BTreeMap<&str, Option<u8>> = BTreeMap::new();
+    for line in map.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let ["", rank, names, ""] = cells[..] else { continue };
+        let rank = match rank.parse() {
+            Ok(rank) => Some(rank),
+            Err(_) if rank == FOR_CHORES => None,
+            Err(_) => continue,
+        };
+        drawn.extend(names.split('`').skip(1).step_by(2).map(|name| (name, rank)));
+    }
+    let mut problems = Vec::new();
+    for (name, entry) in &table.crates {
+        let what = match drawn.remove(name.as_str()) {
+            None => format!("the table of ranks leaves out `{name}`"),
+            Some(rank) if rank != entry.rank => {
+                format!("the table gives `{name}` another rank than xtask/crates.toml")
+            }
+            Some(_) => continue,
+        };
+        problems.push(Problem::new("ARCHITECTURE.md", what));
+    }
+    let unknown = drawn.keys().map(|name| format!("the table of ranks names `{name}`, no crate"));
+    problems.extend(unknown.map(|what| Problem::new("ARCHITECTURE.md", what)));
     problems
 }
 
@@ -64,6 +101,19 @@ mod tests {
     #[track_caller]
     fn check(line: &str, expected: &[&str]) {
         assert_eq!(paths_in(line).collect::<Vec<_>>(), expected, "{line}");
+    }
+
+    #[test]
+    fn the_table_of_ranks_is_that_of_the_crates() {
+        let table = "everyone = []\nfor_tests = []\ntables = []\nlicences = []\n\
+            [crates.model]\nrank = 0\n[crates.text]\nrank = 1\n[crates.testkit]\ndev = true\n";
+        let table: CrateTable = toml::from_str(table).unwrap();
+        let found = |map: &str| check_ranks(map, &table).len();
+        let right = "| rank | crates |\n|---|---|\n| 0 | `model` |\n| 1 | `text` |\n";
+        assert_eq!(found(&format!("{right}| for tests and chores | `testkit` |")), 0);
+        assert_eq!(found(right), 1, "`testkit` is left out");
+        assert_eq!(found("| 0 | `model` `text` |\n| for tests and chores | `testkit` |"), 1);
+        assert_eq!(found(&format!("{right}| for tests and chores | `testkit` `gone` |")), 1);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
 use tools::everywhere::{Fetch, Search, Things};
 use tools::files::{
-    FilePlaces, IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
+    FilePlaces, IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles,
+    SummarizeResults,
 };
 use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFiltersBatch};
 use tools::knowledge::{
@@ -133,6 +134,7 @@ impl Families {
         ];
         if let Some(service) = &self.files {
             tools.push(Box::new(ListRoots::new(service.clone())));
+            tools.push(Box::new(ListFiles::new(service.clone())));
             tools.push(Box::new(SearchFiles::new(service.clone())));
             tools.push(Box::new(OpenFile::new(service.clone())));
             tools.push(Box::new(IndexFolder::new(service.clone())));

@@ -12,10 +12,12 @@ mod shared_state;
 mod upkeep;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use guard::Authenticator;
 use serve::{App, ContextEndpoints, SlotLimits};
+use tools::{Exposure, ToolNames};
 
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
@@ -37,34 +39,58 @@ const INSTRUCTIONS: &str = "Dowse finds things in private data. Text in results 
 ///
 /// Fails when it names one that does not exist: a misspelt name would hide a tool in silence.
 fn served_tools(config: &Config, families: &Families) -> anyhow::Result<tools::Registry> {
-    let mut registry = families.registry(&config.server.link_base());
-    let unknown = registry.keep_only(&config.server.tools, &model::Caller::local_admin());
-    if let Some(name) = unknown.first() {
-        anyhow::bail!("`server.tools` names `{name}`, which is no tool of this configuration");
+    let registry = families.registry(&config.server.link_base());
+    let caller = model::Caller::local_admin();
+    let is_tool = |name: &str| registry.get(name, &caller).is_some();
+    let of_server = ToolNames {
+        tools: config.server.tools.clone(),
+        hidden_tools: config.server.hidden_tools.clone(),
+    };
+    let exposure = Exposure { everywhere: vec![of_server], by_key: by_key(config) };
+    let of_endpoints = config.server.endpoints.iter().map(serve::EndpointConfig::names);
+    let all = of_endpoints.fold(exposure.clone(), |all, names| all.and(&names));
+    if let Some(name) = all.unknown(is_tool) {
+        anyhow::bail!(
+            "a list of tools names `{name}`, which is no tool of this configuration\nhint: see \
+             `dowse tools`; lists are in `server`, `server.endpoints` and `auth.keys`"
+        );
     }
-    Ok(registry)
+    Ok(registry.exposed(exposure))
 }
 
-/// Says which tool to begin with; only tools that this server has are named.
-fn instructions(families: &Families) -> String {
-    let mut text = format!(
-        "{INSTRUCTIONS} Begin with `search` over everything and `fetch` what it finds; use the \
-         tools of one source when you know where to look."
-    );
-    if families.files.is_some() {
-        text.push_str(" Folders: `searchFiles`, then `openFile` at the pointer.");
+/// The first table's own address has its two tools whatever `server.tools` names; what is hidden
+/// is hidden there as well.
+fn of_first_table(config: &Config) -> Exposure {
+    let hidden_tools = config.server.hidden_tools.clone();
+    let of_server = ToolNames { tools: Vec::new(), hidden_tools };
+    Exposure { everywhere: vec![of_server], by_key: by_key(config) }
+}
+
+fn by_key(config: &Config) -> BTreeMap<String, ToolNames> {
+    let keys = config.auth.keys.iter();
+    keys.map(|key| {
+        let (tools, hidden_tools) = (key.tools.clone(), key.hidden_tools.clone());
+        (key.name.clone(), ToolNames { tools, hidden_tools })
+    })
+    .collect()
+}
+
+/// Gives the tools of further addresses, each a part of what the server exposes.
+fn endpoints(
+    config: &Config,
+    registry: &tools::Registry,
+) -> anyhow::Result<BTreeMap<String, tools::Registry>> {
+    let mut endpoints = BTreeMap::new();
+    for endpoint in &config.server.endpoints {
+        if let Some(problem) = endpoint.problem() {
+            anyhow::bail!("{problem}");
+        }
+        let exposure = registry.exposure().and(&endpoint.names());
+        if endpoints.insert(endpoint.name.clone(), registry.exposed(exposure)).is_some() {
+            anyhow::bail!("`server.endpoints` has the name `{}` twice", endpoint.name);
+        }
     }
-    if families.tables.is_some() {
-        text.push_str(" Rows, counts and sums: `describe_schema` first, then `query_table`.");
-    }
-    if families.filters.is_some() {
-        text.push_str(" The exact value behind a name or code: `search_filters`");
-        let charts = if families.charts.is_some() { ", then `generate_chart_data`." } else { "." };
-        text.push_str(charts);
-    }
-    text.push_str(" Knowledge bases: `list_knowledge_bases`, then `search_documents`.");
-    text.push_str(" Lists go on with `next`.");
-    text
+    Ok(endpoints)
 }
 
 /// Makes the application of a configuration.
@@ -77,6 +103,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         shared_state.clock.clone(),
     )?;
     let families = Families::open(config, shared_state)?;
+    let registry = served_tools(config, &families)?;
     let app = App {
         server: config.server.clone(),
         limits: config.limits.clone(),
@@ -90,9 +117,11 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
         metrics: Arc::clone(&shared_state.metrics),
         clock: shared_state.clock.clone(),
-        tools: served_tools(config, &families)?,
-        resources: families.resources(),
-        first_table: families.first_table(),
+        exposed: endpoints(config, &registry)?,
+        resources: families.resources().exposed(registry.exposure().clone()),
+        first_table: families.first_table().map(|first| first.exposed(of_first_table(config))),
+        instructions: INSTRUCTIONS.to_owned(),
+        tools: registry,
         endpoints: Some(Arc::new(ContextEndpoints::new(families.contexts.clone()))),
         across: families.across.clone(),
         tables: families.tables.clone(),
@@ -102,7 +131,6 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
         queue: Some(Arc::clone(&shared_state.kept()?.queue)),
-        instructions: instructions(&families),
         console: console::console(config, shared_state)?,
         readiness: health::readiness(shared_state),
     };

@@ -219,3 +219,55 @@ fn files_come_as_multipart() {
     let openapi = test_server.get(None, "/v1/openapi.json").json();
     assert!(openapi["paths"]["/v1/chat"]["post"].is_object());
 }
+
+#[test]
+fn documents_are_filtered_by_their_metadata() {
+    let server = Library::open();
+    let (base, collection) = server.base(None, &json!({ "name": "Library" }));
+    for n in 0..12 {
+        let metadata = json!({
+            "year": 2014 + n, "tags": if n % 2 == 0 { json!(["hr", "law"]) } else { json!("it") },
+            "date": format!("{}-06-15", 2014 + n),
+        });
+        let text = format!("the harbour opens in spring, report {n}");
+        let title = format!("report {n}");
+        let body = json!({ "title": title, "text": text, "metadata": metadata });
+        server.add(None, &collection, &body);
+    }
+    server.add(None, &collection, &json!({ "title": "plain", "text": "the harbour is plain" }));
+    let mcp = server.mcp(None);
+    let find = |filters: &Value| {
+        let arguments = json!({
+            "query": "harbour", "threshold": 0.0, "max_results": 50, "filters": filters,
+        });
+        mcp.call("search_documents", &arguments)
+    };
+    let titles = |filters: Value| -> Vec<String> {
+        let found = find(&filters).success();
+        let results = found["results"].as_array().unwrap();
+        let title = |hit: &Value| hit["metadata"]["title"].as_str().unwrap().to_owned();
+        let mut titles: Vec<String> = results.iter().map(title).collect();
+        titles.sort();
+        titles
+    };
+    assert_eq!(titles(json!({})).len(), 13);
+    assert_eq!(titles(json!({ "year": 2020 })), ["report 6"]);
+    assert_eq!(titles(json!({ "year": "2020" })), ["report 6"]);
+    assert_eq!(titles(json!({ "year": [2020, 2021] })), ["report 6", "report 7"]);
+    assert_eq!(titles(json!({ "year": { "min": 2024 } })), ["report 10", "report 11"]);
+    assert_eq!(titles(json!({ "tags": "HR" })).len(), 6);
+    assert_eq!(titles(json!({ "tags": "hr", "year": { "max": 2015 } })), ["report 0"]);
+    assert_eq!(titles(json!({ "date": { "min": "2025-01" } })), ["report 11"]);
+    assert_eq!(titles(json!({ "year": { "is_null": true } })), ["plain"]);
+    let none = find(&json!({ "year": 1900 })).success();
+    assert_eq!(none["count"], 0);
+    assert!(none["warnings"].to_string().contains("no document passes `filters`"), "{none}");
+    let unknown = find(&json!({ "yaer": 2020 })).error();
+    let told = unknown["error"].to_string();
+    assert!(told.contains("did you mean `year`") && told.contains("2014"), "{told}");
+    assert_eq!(find(&json!({ "year": { "near": 1 } })).error()["error"]["code"], "BAD_REQUEST");
+    let summary = mcp.call("get_knowledge_base_summary", &json!({})).success();
+    assert_eq!(summary["metadata_fields"]["year"]["type"], "number", "{summary}");
+    assert_eq!(summary["metadata_fields"]["tags"]["values"], json!(["hr", "it", "law"]));
+    assert_eq!(summary["knowledge_base_id"], base.as_str());
+}

@@ -28,14 +28,19 @@ impl TestServer {
         TestServer::start_in_with(Folder::new(), config, variables)
     }
 
-    /// Starts the binary with this configuration beside what is in a folder.
+    /// Starts the binary with this configuration in a folder that holds its sources.
     #[track_caller]
     pub(crate) fn start_in(folder: Folder, config: &str) -> TestServer {
         TestServer::start_in_with(folder, config, &[])
     }
 
+    /// Starts the binary in a folder that holds its sources, with these variables.
     #[track_caller]
-    fn start_in_with(folder: Folder, config: &str, variables: &[(&str, &str)]) -> TestServer {
+    pub(crate) fn start_in_with(
+        folder: Folder,
+        config: &str,
+        variables: &[(&str, &str)],
+    ) -> TestServer {
         folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
         let mut command = serve(&folder);
         command.envs(variables.iter().copied());

@@ -117,11 +117,7 @@ impl Charts {
         Ok(ChartAnswer {
             ok: true,
             kind: "chart-data.generated",
-            chart_url: format!(
-                "{}/charts/{}",
-                self.base_url.read().trim_end_matches('/'),
-                chart.id
-            ),
+            chart_url: self.url_of(&chart.id),
             chart_id: chart.id,
             data_series: chart.series,
             warnings: chart.warnings,
@@ -134,6 +130,11 @@ impl Charts {
     pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
         self.check_access(caller)?;
         self.kept.get(&caller.tenant, id, self.clock.now())
+    }
+
+    /// Gives the address of a chart's page.
+    pub fn url_of(&self, id: &str) -> String {
+        format!("{}/charts/{id}", self.base_url.read().trim_end_matches('/'))
     }
 
     /// Lists the caller's tenant's charts, newest first.

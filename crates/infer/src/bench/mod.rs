@@ -148,33 +148,29 @@ fn speed(
             "sentences/s",
             format!("{}, {} threads", embedder.level_name(), asked.threads),
         );
-        let Some(Outcome::Answered(answer)) = &outcome else { continue };
-        for (name, seconds) in [("f32", &answer.f32), ("int8", &answer.int8)] {
-            let Some(seconds) = seconds.get(&length.to_string()) else { continue };
-            let theirs = *n_texts as f64 / seconds;
-            report.add_noted(
-                format!("{length} tokens, {} {name}", answer.engine),
-                theirs,
-                "sentences/s",
-                format!(
-                    "{} {}, dowse is {:.2} times as fast",
-                    answer.engine,
-                    answer.version,
-                    rate / theirs
-                ),
-            );
+        let Some(Outcome::Answered(peers)) = &outcome else { continue };
+        for peer in peers {
+            for (name, seconds) in [("f32", &peer.f32), ("int8", &peer.int8)] {
+                let Some(seconds) = seconds.get(&length.to_string()) else { continue };
+                let theirs = *n_texts as f64 / seconds;
+                report.add_noted(
+                    format!("{length} tokens, {} {name}", peer.engine),
+                    theirs,
+                    "sentences/s",
+                    format!("{}, dowse is {:.2} times as fast", peer.version, rate / theirs),
+                );
+            }
         }
     }
     match &outcome {
-        Some(Outcome::Answered(answer)) => {
+        Some(Outcome::Answered(peers)) => {
             let vectors = embedder.embed_ids(&asked.texts, deadline)?;
-            closeness(report, "cosine with f32", &vectors, &answer.vectors);
-            closeness(
-                report,
-                &format!("cosine of {} int8 with f32", answer.engine),
-                &answer.int8_vectors,
-                &answer.vectors,
-            );
+            let Some(reference) = peers.first() else { return Ok(()) };
+            closeness(report, "cosine with f32", &vectors, &reference.vectors);
+            for peer in peers {
+                let name = format!("cosine of {} int8 with f32", peer.engine);
+                closeness(report, &name, &peer.int8_vectors, &reference.vectors);
+            }
         }
         Some(Outcome::Skipped { why }) => {
             report.add_noted("another engine", 0.0, "skipped", why.clone());

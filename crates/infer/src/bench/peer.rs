@@ -40,8 +40,8 @@ pub struct PeerFigures {
 /// How the comparison ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// With figures.
-    Answered(PeerFigures),
+    /// With the figures of one or more engines; the first one's vectors are the reference.
+    Answered(Vec<PeerFigures>),
     /// Without, for a reason.
     Skipped {
         /// The reason.

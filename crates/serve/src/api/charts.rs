@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Path;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use axum::routing::get;
 use filters::charts::{ChartSummary, Charts};
 use model::iso;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
@@ -34,9 +36,25 @@ async fn list(rest: Rest, page: PageOf) -> Response {
     .await
 }
 
-async fn one(rest: Rest, Path(id): Path<String>) -> Response {
+/// Which points of a chart are asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointsOf {
+    after: Option<String>,
+}
+
+async fn one(
+    rest: Rest,
+    Path(id): Path<String>,
+    points: Result<Query<PointsOf>, QueryRejection>,
+) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("GET /v1/charts/{id}", move |caller, _| {
+        let Query(points) = points.map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
+        let begin = match points.after.as_deref().filter(|after| !after.is_empty()) {
+            None => 0,
+            Some(after) => begin_of(&id, after)?,
+        };
         let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing())?;
         let value = json!({
             "id": chart.id,
@@ -48,9 +66,21 @@ async fn one(rest: Rest, Path(id): Path<String>) -> Response {
             "data_series": chart.series,
             "warnings": chart.warnings.iter().map(|warning| &warning.message).collect::<Vec<_>>(),
         });
-        Ok(Reply::ok(value))
+        let budget = app.caps().before_redaction();
+        Ok(Reply::ok(tools::filters::points_within(value, &id, begin, &budget)))
     })
     .await
+}
+
+/// Reads `next` of the answer before: the chart and how many points of it were given.
+fn begin_of(id: &str, after: &str) -> Result<usize, ToolError> {
+    let position = after.strip_prefix(id).and_then(|rest| rest.strip_prefix(':')?.parse().ok());
+    position.ok_or_else(|| {
+        let shown: String = after.chars().take(100).collect();
+        ToolError::bad_request(format!("`after` is no cursor of this chart: `{shown}`"))
+            .with_detail("argument", "after")
+            .with_hint("pass `next` of the answer before, or leave it out to begin again")
+    })
 }
 
 async fn delete(rest: Rest, Path(id): Path<String>) -> Response {

@@ -14,8 +14,8 @@ use ingest::Job;
 use model::{Caller, Deadline};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::contexts::{error, node_json};
-use tools::{Code, ToolError};
+use tools::contexts::{error, read_node};
+use tools::{Code, Filled, ToolError, fill};
 
 use super::body;
 use super::contexts_json::{endpoint_json, key_json, project_json, table_json, tool_json};
@@ -196,15 +196,17 @@ async fn get_node(
         Ok(node) => node,
         Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
     };
+    let budget = rest.app.caps().before_redaction();
     with(rest, "GET /v1/tables/{id}/node", move |service, caller, deadline| {
         let request = NodeRequest {
             json_path: node.pointer,
             offset: node.offset,
             max_chars: node.max_chars.unwrap_or(DEFAULT_NODE_CHARS),
         };
-        let node = service.get_node(caller, &id, &request, deadline)?;
-        let reply = Reply::ok(node_json(&node)).with_source_text(&["/text"]);
-        Ok(reply.with_around(node.around("/text")))
+        let (value, around) = read_node(request, &budget, |request| {
+            service.get_node(caller, &id, request, deadline)
+        })?;
+        Ok(Reply::ok(value).with_source_text(&["/text"]).with_around(around))
     })
     .await
 }
@@ -262,6 +264,8 @@ async fn delete_tool(rest: Rest, Path(id): Path<String>) -> Response {
 struct Question {
     query: String,
     top_k: Option<usize>,
+    /// `next` of the answer before.
+    cursor: Option<String>,
 }
 
 async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
@@ -281,16 +285,28 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
     if let Some(problem) = problem {
         return coded(&ToolError::bad_request(problem));
     }
+    let begin = match tools::position(question.cursor.as_deref()) {
+        Ok(begin) => begin,
+        Err(refused) => return coded(&refused),
+    };
+    let budget = rest.app.caps().before_redaction();
     with(rest, "POST /v1/tools/{id}/search", move |service, caller, deadline| {
         let found = service.search(caller, &id, &question.query, top_k, deadline)?;
         let warnings: Vec<&str> =
             found.warnings.iter().map(|warning| warning.message.as_str()).collect();
-        let mut value = json!({ "query": found.query, "results": found.results });
+        let mut value = json!({ "query": found.query, "results": [] });
         if !warnings.is_empty() {
             value["warnings"] = json!(warnings);
         }
+        let rest: Vec<Value> =
+            found.results.iter().skip(begin).map(|result| json!(result)).collect();
+        let n_rest = rest.len();
+        let Filled { mut value, n_kept } = fill(value, "results", rest, &budget);
+        if n_kept < n_rest {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
         Ok(Reply::ok(value)
-            .with_list("/results")
+            .with_n_results(n_kept)
             .with_source_text(&["/results/*/chunk/chunk_text"]))
     })
     .await

@@ -6,6 +6,7 @@ mod paging;
 mod rest;
 mod roots;
 
+mod audit;
 mod call;
 mod charts;
 mod chat;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> Router<HttpState> {
         .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(call::routes())
+        .merge(audit::routes())
         .merge(charts::routes())
         .merge(exports::routes())
         .merge(chat::routes())

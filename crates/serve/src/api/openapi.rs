@@ -91,6 +91,7 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/endpoints/{id}/keys/{key}", "delete", "Take a key away", 200, None),
     ("/v1/roots", "get", "Folders with what became of their files", 200, None),
     ("/v1/roots/files", "get", "Files that came to an `outcome`, with reasons", 200, None),
+    ("/v1/audit", "get", "List what was called, the latest first", 200, None),
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
     ("/v1/jobs/{id}", "delete", "Stop a job", 200, None),
@@ -188,6 +189,7 @@ const LISTS: &[&str] = &[
     "/v1/projects/{id}/endpoints",
     "/v1/roots",
     "/v1/roots/files",
+    "/v1/audit",
     "/v1/jobs",
     "/v1/charts",
 ];
@@ -348,6 +350,7 @@ fn schemas() -> Value {
                 "maximum": contexts::limits::MAX_TOP_K,
                 "default": contexts::limits::DEFAULT_TOP_K,
             },
+            "cursor": text(),
         })),
         "NewEndpoint": object(&["name"], json!({
             "name": text(), "tool_ids": texts(), "project_id": text(),

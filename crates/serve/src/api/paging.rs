@@ -78,6 +78,14 @@ impl Page {
     pub(crate) fn reply(&self, list: &'static str, mut keyed: Vec<(String, Value)>) -> Reply {
         keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
         keyed.retain(|(key, _)| self.after.as_ref().is_none_or(|after| key > after));
+        self.reply_in_order(list, keyed)
+    }
+}
+
+impl Page {
+    /// Answers with a page of elements that are in order and begin where the page does. The page
+    /// holds no more than its limit; `n_asked` of them tell whether there is more.
+    pub(crate) fn reply_in_order(&self, list: &'static str, keyed: Vec<(String, Value)>) -> Reply {
         let texts: Vec<String> =
             keyed.iter().take(self.limit).map(|(_, value)| value.to_string()).collect();
         let beside = " ".repeat(BESIDE_CHARS);

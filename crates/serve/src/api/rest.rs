@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
 use crate::App;
+use crate::call::over_budget;
 use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
 use crate::http::{HttpState, RequestId, coded, identify};
 
@@ -38,7 +39,6 @@ pub(crate) struct Reply {
     value: Value,
     n_results: u64,
     source_text: &'static [&'static str],
-    list: Option<&'static str>,
     around: Vec<Around>,
 }
 
@@ -46,7 +46,7 @@ impl Reply {
     /// Gives a value.
     pub(crate) fn ok(value: Value) -> Self {
         let (status, n_results) = (StatusCode::OK, 1);
-        Reply { status, value, n_results, source_text: &[], list: None, around: Vec::new() }
+        Reply { status, value, n_results, source_text: &[], around: Vec::new() }
     }
 
     /// Something was made.
@@ -69,14 +69,6 @@ impl Reply {
     #[cfg(test)]
     pub(crate) fn into_value(self) -> Value {
         self.value
-    }
-
-    /// Names the list whose tail is dropped when the answer is too large, and counts it.
-    pub(crate) fn with_list(mut self, list: &'static str) -> Self {
-        self.n_results =
-            self.value.pointer(list).and_then(Value::as_array).map_or(0, Vec::len) as u64;
-        self.list = Some(list);
-        self
     }
 
     /// Says what is in the source around a piece of it.
@@ -133,10 +125,20 @@ impl Rest {
         let (response, ended) = match result {
             Ok(mut reply) => {
                 guard::redact_around(&mut reply.value, &reply.around);
-                let outgoing =
-                    release(reply.value, reply.source_text, reply.list, &self.app.caps());
+                let outgoing = release(reply.value, reply.source_text, &self.app.caps());
+                // One object has limits of its own; a page of several is within the budget.
+                let is_over = outgoing.allowed_chars.is_some() && reply.n_results > 1;
+                let held = match is_over {
+                    true => over_budget(name, &outgoing, &self.app.caps()),
+                    false => Ok(()),
+                };
                 let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };
-                ((reply.status, axum::Json(outgoing.value)).into_response(), Ok(counts))
+                match held {
+                    Ok(()) => {
+                        ((reply.status, axum::Json(outgoing.value)).into_response(), Ok(counts))
+                    }
+                    Err(error) => (coded(&error), Err(error)),
+                }
             }
             Err(error) => {
                 let shown = guarded::hide_internals(error.clone(), name, &self.id);

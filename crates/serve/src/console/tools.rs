@@ -16,13 +16,13 @@ use super::schema_form;
 use super::search::millis;
 use super::start::clients;
 use super::viewer::{Posted, ToolReply, Viewer};
-use crate::mcp::list_cost;
+use crate::mcp::list_estimate;
 
 /// Lists the tools of `/mcp`, and those of endpoints.
 pub(super) async fn list(viewer: Viewer) -> Response {
     let listed = viewer.app.tools.list(&viewer.caller);
     let costs: BTreeMap<String, usize> =
-        list_cost(&viewer.app.tools, &viewer.caller).into_iter().collect();
+        list_estimate(&viewer.app.tools, &viewer.caller).into_iter().collect();
     let total: usize = costs.values().sum();
     let most = costs.values().copied().max().unwrap_or(1).max(1);
     let body = html! {

@@ -115,6 +115,14 @@ async fn endpoint(
     request: Request,
 ) -> Response {
     let app = http_state.shared.load();
+    if let Some(registry) = app.exposed.get(&name).cloned() {
+        let caller = match identify(&app, request.headers()).await {
+            Ok(caller) => caller,
+            Err(refusal) => return refusal,
+        };
+        let visit = Visit { registry, caller, request_id: id_of(&request), app };
+        return serve_post(visit, request, http_state.streams_end).await;
+    }
     let key = request
         .headers()
         .get(AUTHORIZATION)

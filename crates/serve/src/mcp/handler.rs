@@ -65,7 +65,11 @@ impl ServerHandler for Visit {
             .with_server_info(
                 Implementation::new("dowse", env!("CARGO_PKG_VERSION")).with_title("Dowse"),
             )
-            .with_instructions(self.app.instructions.clone())
+            .with_instructions(tools::instructions(
+                &self.app.instructions,
+                &self.registry,
+                &self.caller,
+            ))
     }
 
     async fn list_tools(

@@ -11,6 +11,7 @@ mod http;
 mod pipes;
 
 pub use cost::list_cost;
+pub(crate) use cost::list_estimate;
 pub use pipes::{StdioError, session, stdio};
 
 pub use handler::Visit;

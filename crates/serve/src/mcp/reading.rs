@@ -66,10 +66,13 @@ pub(super) fn contents(uri: String, read: Read) -> ReadResourceResult {
     let mime_type = Some(read.mime_type);
     let contents = match read.body {
         ReadBody::Text(text) => {
-            let meta = (read.n_redacted > 0 || read.was_cut).then(|| {
+            let meta = (read.n_redacted > 0 || read.next.is_some()).then(|| {
                 let mut meta = MetaObject::default();
                 meta.insert("dowse/redacted".to_owned(), read.n_redacted.into());
-                meta.insert("dowse/truncated".to_owned(), read.was_cut.into());
+                meta.insert("dowse/truncated".to_owned(), read.next.is_some().into());
+                if let Some(next) = read.next {
+                    meta.insert("dowse/next".to_owned(), next.into());
+                }
                 meta
             });
             ResourceContents::TextResourceContents { uri, mime_type, text, meta }

@@ -93,10 +93,34 @@ fn source_text_is_redacted_and_cut() {
     assert!(!text.contains("ann@"), "{}", &text[..100]);
     assert!(text.chars().count() <= LimitsConfig::default().result_chars);
     assert_eq!(content["_meta"]["dowse/truncated"], true);
-    assert_eq!(content["_meta"]["dowse/redacted"], 10_000);
+    let n_redacted = content["_meta"]["dowse/redacted"].as_u64().unwrap();
     let entry = test_server.audited(|entry| entry.tool == "resources/read");
-    assert_eq!((entry.outcome, entry.redacted), (Outcome::Ok, 10_000));
+    assert_eq!((entry.outcome, entry.redacted), (Outcome::Ok, n_redacted));
     assert_eq!(entry.query.as_deref(), Some("dowse://notes/001"));
+    // The address in the last line leads to the rest, to the last character.
+    let (mut whole, mut n_redacted, mut uri) = (String::new(), 0, "dowse://notes/001".to_owned());
+    let n_pages = (1..100)
+        .find(|_| {
+            let content = read(&test_server, &uri);
+            let text = content["text"].as_str().unwrap();
+            n_redacted += content["_meta"]["dowse/redacted"].as_u64().unwrap_or(0);
+            let next = content["_meta"]["dowse/next"].as_str();
+            match next {
+                Some(next) => {
+                    let (text, line) = text.rsplit_once('\n').unwrap();
+                    assert_eq!(line, format!("[goes on at {next}]"));
+                    whole.push_str(text);
+                    next.clone_into(&mut uri);
+                }
+                None => whole.push_str(text),
+            }
+            next.is_none()
+        })
+        .unwrap();
+    assert!(n_pages > 1 && !whole.contains("ann@") && !whole.contains("example.org"));
+    // An address that two pages share is a mark on both.
+    assert!((10_000..10_000 + n_pages).contains(&n_redacted), "{n_redacted} on {n_pages}");
+    assert_eq!(whole.matches("write to").count(), 10_000);
 }
 
 #[test]

@@ -206,6 +206,7 @@ fn app(folder: &Folder, tools: Registry, limits: LimitsConfig, resources: Resour
         tools,
         resources,
         first_table: None,
+        exposed: Default::default(),
         endpoints: None,
         across: across::Service::new(Vec::new()),
         tables: None,

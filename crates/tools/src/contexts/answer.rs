@@ -1,8 +1,9 @@
 //! Errors and nodes of the family in the forms of the house.
 
-use contexts::{Error, Node};
-use model::with_causes;
+use contexts::{Error, Node, NodeRequest};
+use model::{Around, with_causes};
 use serde_json::{Value, json};
+use text::Budget;
 
 use crate::{Code, ToolError};
 
@@ -58,8 +59,39 @@ pub fn error(error: Error) -> ToolError {
     }
 }
 
-/// Writes a node.
-pub fn node_json(node: &Node) -> Value {
+/// Characters of a node that are always given.
+const MIN_NODE_CHARS: usize = 100;
+
+/// Reads as much of a node as a budget holds, and writes it with where to go on; gives what is
+/// around its text as well.
+///
+/// Fails when reading does.
+pub fn read_node(
+    mut request: NodeRequest,
+    budget: &Budget,
+    read: impl Fn(&NodeRequest) -> contexts::Result<Node>,
+) -> contexts::Result<(Value, Around)> {
+    loop {
+        let node = read(&request)?;
+        let mut value = node_json(&node);
+        if node.total_chars.is_some_and(|total| node.char_end < total) {
+            value["next"] = json!(node.char_end.to_string());
+        }
+        if node.char_start > 0 {
+            let n_chars = (node.char_end - node.char_start).max(1);
+            value["prev"] = json!(node.char_start.saturating_sub(n_chars).to_string());
+        }
+        match budget.allowed_chars(&value.to_string()) {
+            Some(allowed) if request.max_chars > MIN_NODE_CHARS => {
+                let fewer = (allowed * 3 / 4).min(request.max_chars * 3 / 4);
+                request.max_chars = fewer.max(MIN_NODE_CHARS);
+            }
+            _ => return Ok((value, node.around("/text"))),
+        }
+    }
+}
+
+fn node_json(node: &Node) -> Value {
     let mut value = json!(node);
     if node.warnings.is_empty()
         && let Value::Object(members) = &mut value

@@ -9,15 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{error, node_json};
+use super::answer::{error, read_node};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// What an agent is told about a tool whose user said nothing.
 const DESCRIPTION: &str = "Read a node of a JSON document by the json_path of a search result, \
     or of a node above it. A long string is read in pieces with `offset`.";
-
-/// Characters of a node that are always given.
-const MIN_NODE_CHARS: usize = 100;
 
 /// The tool.
 pub struct GetNode {
@@ -85,27 +82,11 @@ impl Tool for GetNode {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { json_path, offset, max_chars } = call.parse()?;
-        let mut request = NodeRequest { json_path, offset, max_chars };
-        loop {
-            let node = self
-                .service
-                .get_through(call.caller, &self.tool, &request, call.deadline)
-                .map_err(error)?;
-            let mut value = node_json(&node);
-            if node.total_chars.is_some_and(|total| node.char_end < total) {
-                value["next"] = json!(node.char_end.to_string());
-            }
-            if node.char_start > 0 {
-                let n_chars = (node.char_end - node.char_start).max(1);
-                value["prev"] = json!(node.char_start.saturating_sub(n_chars).to_string());
-            }
-            match call.budget.allowed_chars(&value.to_string()) {
-                Some(allowed) if request.max_chars > MIN_NODE_CHARS => {
-                    let fewer = (allowed * 3 / 4).min(request.max_chars * 3 / 4);
-                    request.max_chars = fewer.max(MIN_NODE_CHARS);
-                }
-                _ => return Ok(Answer::new(value).with_around(node.around("/text"))),
-            }
-        }
+        let request = NodeRequest { json_path, offset, max_chars };
+        let (value, around) = read_node(request, &call.budget, |request| {
+            self.service.get_through(call.caller, &self.tool, request, call.deadline)
+        })
+        .map_err(error)?;
+        Ok(Answer::new(value).with_around(around))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use contexts::{Service, ToolKind};
 
-pub use answer::{error, node_json};
+pub use answer::{error, read_node};
 pub use get_node::GetNode;
 pub use search_chunks::SearchChunks;
 

@@ -96,7 +96,6 @@ fn spec(name: &str, description: &str) -> Spec {
             "required": ["query", "results"],
         }))
         .with_source_text(&["/results/*/chunk/chunk_text"])
-        .with_list("/results")
 }
 
 impl Tool for SearchChunks {

@@ -1,6 +1,7 @@
 //! What every tool is held to: its description and its errors as one page, kept as a snapshot,
 //! and the services that its own errors come from.
 
+mod blank;
 mod fixture;
 mod page;
 mod walks;

@@ -82,7 +82,6 @@ pub(crate) fn page(tool: &dyn Tool, caller: &Caller, wrong: &[Value]) -> String 
         "input": *spec.input.shared(),
         "output": *spec.output,
         "source_text": spec.shape.source_text,
-        "list": spec.shape.list,
         "errors": errors,
     });
     serde_json::to_string_pretty(&page).expect("JSON can be written")

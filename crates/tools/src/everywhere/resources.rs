@@ -7,8 +7,8 @@ use crate::{ResourceBody, ResourceContent, ResourcePattern, Resources, ToolError
 
 const PREFIX: &str = "dowse://open/";
 
-/// A resource has no offset: what does not fit is read with `fetch`.
-const PART: Part = Part { offset: None, max_chars: 60_000 };
+/// The whole text: whoever reads takes as much of it as fits one answer.
+const PART: Part = Part { offset: Some(0), max_chars: usize::MAX };
 
 /// What `fetch` gives, by address.
 pub struct Things {
@@ -27,11 +27,18 @@ impl Resources for Things {
         "open"
     }
 
+    fn tool(&self) -> Option<&str> {
+        Some("fetch")
+    }
+
     fn patterns(&self, _caller: &Caller) -> Vec<ResourcePattern> {
         vec![ResourcePattern {
-            pattern: format!("{PREFIX}{{id}}"),
+            pattern: format!("{PREFIX}{{id}}{{?offset}}"),
             name: "A result of search".to_owned(),
-            description: "The whole text of a result; `id` is one that search gave.".to_owned(),
+            description:
+                "The whole text of a result; `id` is one that search gave, `offset` a character to \
+                          begin at."
+                    .to_owned(),
             mime_type: Some("text/plain".to_owned()),
         }]
     }

@@ -82,8 +82,11 @@ fn spec() -> Spec {
         },
         "required": ["results"],
     }))
-    .with_source_text(&["/results/*/text", "/results/*/title", "/results/*/duplicates/*/title"])
-    .with_list("/results")
+    .with_source_text(&[
+        "/results/*/text",
+        "/results/*/title",
+        "/results/*/duplicates/*/title",
+    ])
 }
 
 impl Tool for Search {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use files::Service;
 use model::Caller;
 use schemars::JsonSchema;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::answer::{version_schema, versioned, visible};
+use crate::paging::{Filled, fill};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -16,8 +18,11 @@ pub struct ListRoots {
     spec: Arc<Spec>,
 }
 
-#[derive(JsonSchema)]
-struct Arguments {}
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// `next` of the answer before
+    cursor: Option<String>,
+}
 
 impl ListRoots {
     /// Lists the roots of a service.
@@ -32,6 +37,8 @@ impl ListRoots {
             "type": "object",
             "properties": {
                 "roots": { "type": "array", "items": { "type": "string" } },
+                "next": { "type": "string" },
+                "warnings": { "type": "array", "items": { "type": "string" } },
                 "mcp_version": version_schema(),
             },
             "required": ["roots", "mcp_version"],
@@ -46,8 +53,19 @@ impl Tool for ListRoots {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let Arguments { cursor } = call.parse()?;
         let roots = self.service.roots(call.caller);
-        let n_roots = roots.len();
-        Ok(versioned(json!({ "roots": roots })).with_n_results(n_roots))
+        // The cursor is the last root that was given; one that is gone begins anew.
+        let begin = roots.iter().position(|root| Some(root) == cursor.as_ref());
+        let rest: Vec<Value> =
+            roots.iter().skip(begin.map_or(0, |at| at + 1)).map(|root| json!(root)).collect();
+        let n_rest = rest.len();
+        let answer = versioned(json!({ "roots": [] }));
+        let last = rest.clone();
+        let Filled { mut value, n_kept } = fill(answer.value, "roots", rest, &call.budget);
+        if n_kept < n_rest {
+            value["next"] = last[n_kept - 1].clone();
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }

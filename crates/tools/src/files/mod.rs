@@ -3,6 +3,7 @@
 mod answer;
 
 mod index_folder;
+mod list_files;
 mod list_roots;
 mod open_file;
 mod resources;
@@ -12,6 +13,7 @@ mod summarize_results;
 
 pub use answer::error_of;
 pub use index_folder::IndexFolder;
+pub use list_files::ListFiles;
 pub use list_roots::ListRoots;
 pub use open_file::OpenFile;
 pub use resources::FilePlaces;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use files::{PreviewRequest, Service};
+use files::{Preview, PreviewRequest, Service};
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,18 +73,32 @@ impl Tool for OpenFile {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { path, pointer, offset, before, after } = call.parse()?;
-        let request = PreviewRequest { path, pointer, offset, before, after };
-        let preview = self.service.preview(call.caller, &request).map_err(error_of("path"))?;
-        let mut value = json!(preview);
-        if let Value::Object(members) = &mut value {
-            members.remove("warnings");
-            if let Some(prev) = preview.window.prev() {
-                members.insert("prev".to_owned(), json!(prev.to_string()));
+        let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
+        loop {
+            let preview = self.service.preview(call.caller, &request).map_err(error_of("path"))?;
+            let answer = written(preview);
+            let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
+            if call.budget.fits(&answer.value.to_string()) || n_chars <= MIN_PREVIEW_CHARS {
+                return Ok(answer);
             }
-            if let Some(next) = preview.window.next() {
-                members.insert("next".to_owned(), json!(next.to_string()));
-            }
+            request.max_chars = Some((n_chars * 3 / 4).max(MIN_PREVIEW_CHARS));
         }
-        Ok(versioned(value).with_warnings(&preview.warnings).with_around(preview.around))
     }
+}
+
+/// Characters of a preview that are always given.
+const MIN_PREVIEW_CHARS: usize = 100;
+
+fn written(preview: Preview) -> Answer {
+    let mut value = json!(preview);
+    if let Value::Object(members) = &mut value {
+        members.remove("warnings");
+        if let Some(prev) = preview.window.prev() {
+            members.insert("prev".to_owned(), json!(prev.to_string()));
+        }
+        if let Some(next) = preview.window.next() {
+            members.insert("next".to_owned(), json!(next.to_string()));
+        }
+    }
+    versioned(value).with_warnings(&preview.warnings).with_around(preview.around)
 }

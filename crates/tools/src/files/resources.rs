@@ -32,6 +32,10 @@ impl Resources for FilePlaces {
         "files"
     }
 
+    fn tool(&self) -> Option<&str> {
+        Some("openFile")
+    }
+
     fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
         if self.service.roots(caller).is_empty() {
             return Vec::new();

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use files::{Cursor, MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
-use model::Caller;
+use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use text::Budget;
 
 use super::answer::{error_of, version_schema, versioned, visible};
 use super::resources::link;
@@ -116,6 +117,7 @@ fn spec() -> Spec {
                         "score": { "type": "number" },
                         "ext": { "type": "string" },
                         "modified": { "type": "string" },
+                        "duplicates": { "type": "array", "items": { "type": "string" } },
                     },
                     "required": ["path", "pointer", "snippet", "score", "ext", "modified"],
                 },
@@ -138,7 +140,6 @@ fn spec() -> Spec {
         "required": ["items", "pagination", "mcp_version"],
     }))
     .with_source_text(&["/items/*/snippet"])
-    .with_list("/items")
 }
 
 impl Tool for SearchFiles {
@@ -171,17 +172,41 @@ impl Tool for SearchFiles {
         }
         let n_items = items.len();
         let answer = versioned(value).with_warnings(&found.warnings);
-        let Filled { mut value, n_kept } = fill(answer.value, "items", items, &call.budget);
+        // The cursor names every file that was given: it takes room beside the items.
+        let all = found.items.iter().flat_map(|item| {
+            std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+        });
+        let longest = match &given {
+            Some(given) => given.clone().with(all).encode(),
+            None => Cursor::default().with(all).encode(),
+        };
+        let half = Budget { chars: call.budget.chars / 2, tokens: call.budget.tokens / 2 };
+        let is_too_far = !half.fits(&longest);
+        let budget = if is_too_far { call.budget } else { call.budget.without(&longest) };
+        let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
-        if n_kept < n_items || found.pagination.has_more {
-            let shown = found.items.iter().take(n_kept).map(|item| item.path.as_str());
+        let has_more = n_kept < n_items || found.pagination.has_more;
+        let ends_here = has_more && is_too_far && offset == 0;
+        let mut ended = Vec::new();
+        if ends_here {
+            let message = format!(
+                "{} files were given and more match: narrow the query or add filters to see them",
+                given.as_ref().map_or(0, Cursor::len) + n_kept
+            );
+            ended.push(Warning::new("walk_too_long", message));
+        } else if has_more {
+            let shown = found.items.iter().take(n_kept).flat_map(|item| {
+                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+            });
+            // What follows a page that was cut begins with its first file that is not shown.
+            let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
             value["pagination"]["next"] = match (given, offset) {
                 (Some(given), _) => json!(given.with(shown).encode()),
                 (None, 0) => json!(Cursor::default().with(shown).encode()),
-                (None, offset) => json!((offset + n_kept).to_string()),
+                (None, offset) => json!((offset + n_taken).to_string()),
             };
         }
-        let mut answer = Answer::new(value).with_n_results(n_kept);
+        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, item) in found.items.iter().take(n_kept).enumerate() {
             answer = answer.with_around(item.around.at(format!("/items/{idx}/snippet")));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use files::{Service, SummaryRequest};
+use files::{DEFAULT_MAX_TOKENS, Service, SummaryRequest};
 use model::Caller;
 use schemars::JsonSchema;
 use serde_json::json;
@@ -87,7 +87,10 @@ impl Tool for SummarizeResults {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request: SummaryRequest = call.parse()?;
+        let mut request: SummaryRequest = call.parse()?;
+        // The summary and what is around it must fit one answer.
+        let most = u32::try_from(call.budget.tokens / 2).unwrap_or(u32::MAX);
+        request.max_tokens = Some(request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS).min(most));
         let summary =
             self.service.summarise(&request, call.deadline).map_err(error_of("results"))?;
         Ok(versioned(json!({

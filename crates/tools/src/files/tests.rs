@@ -5,7 +5,9 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::json;
 
-use super::{IndexFolder, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults};
+use super::{
+    IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles, SummarizeResults,
+};
 use crate::contract::{Away, Fixture, assert_holds_none_of, page};
 use crate::{Call, Tool};
 
@@ -30,6 +32,23 @@ fn list_roots_schema_and_errors() {
     let wrong = [json!({ "root": "/srv" })];
     let tool = ListRoots::new(fixture.files.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
+
+#[test]
+fn list_files_schema_and_errors() {
+    let fixture = Fixture::new();
+    let wrong = [
+        json!({ "path": 5 }),
+        json!({ "path": "shelf" }),
+        json!({ "path": fixture.path("elsewhere") }),
+        json!({ "path": fixture.path("shelf/absent") }),
+        json!({ "path": fixture.path("shelf/notes.txt") }),
+        json!({ "limit": 0 }),
+        json!({ "limit": 1_000 }),
+        json!({ "folder": fixture.path("shelf") }),
+    ];
+    let tool = ListFiles::new(fixture.files.clone());
+    insta::assert_snapshot!(fixture.settled(&page(&tool, &Caller::local_admin(), &wrong)));
 }
 
 #[test]

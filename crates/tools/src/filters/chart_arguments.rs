@@ -21,6 +21,8 @@ pub(super) struct Arguments {
     chart_type: ChartType,
     #[schemars(length(min = 1, max = MAX_SERIES))]
     series_definitions: Vec<Series>,
+    /// `next` of the answer before, with the same arguments
+    pub(super) cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]

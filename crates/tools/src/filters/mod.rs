@@ -5,7 +5,7 @@ mod generate_chart_data;
 mod resources;
 mod search_filters;
 
-pub use generate_chart_data::GenerateChartData;
+pub use generate_chart_data::{GenerateChartData, within as points_within};
 pub use resources::ChartFigures;
 pub use search_filters::{SearchFilters, SearchFiltersBatch};
 

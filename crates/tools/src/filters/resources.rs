@@ -27,6 +27,10 @@ impl Resources for ChartFigures {
         "charts"
     }
 
+    fn tool(&self) -> Option<&str> {
+        Some("generate_chart_data")
+    }
+
     fn list(&self, caller: &Caller, after: Option<&str>, limit: usize) -> Vec<ResourceEntry> {
         let mut entries: Vec<ResourceEntry> = self
             .charts

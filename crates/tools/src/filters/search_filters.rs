@@ -6,7 +6,7 @@ use filters::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchReques
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
@@ -44,9 +44,19 @@ impl Tool for SearchFilters {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request: SearchRequest = call.parse()?;
+        let (cursor, arguments) = without_cursor(call);
+        let begin = position(cursor.as_deref())?;
+        let request: SearchRequest = Call { arguments: &arguments, ..*call }.parse()?;
         let response = self.service.search(call.caller, &request).map_err(|e| refused(&e))?;
-        Ok(Answer::of(&response)?.with_n_results(response.results.len()))
+        let mut value = Answer::of(&response)?.value;
+        let results = value["results"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
+        let n_rest = rest.len();
+        let Filled { mut value, n_kept } = fill(value, "results", rest, &call.budget);
+        if n_kept < n_rest {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 
@@ -68,8 +78,16 @@ impl Tool for SearchFiltersBatch {
             })
             .collect::<Result<Vec<Value>, ToolError>>()?;
         let n_responses = responses.len();
-        let answer = json!({ "ok": true, "responses": [] });
-        let responses = shrunk(responses, &call.budget);
+        let mut answer = json!({ "ok": true, "responses": [] });
+        let (responses, left_out) = shrunk(responses, &call.budget);
+        if !left_out.is_empty() {
+            let notice = format!(
+                "to fit all answers, each was given without {}: call `search_filters` for one of \
+                 them in full",
+                left_out.join(", ")
+            );
+            answer["warnings"] = json!([notice]);
+        }
         let Filled { mut value, n_kept } = fill(answer, "responses", responses, &call.budget);
         if n_kept < n_responses {
             value["next"] = json!((begin + n_kept).to_string());
@@ -79,31 +97,50 @@ impl Tool for SearchFiltersBatch {
 }
 
 /// How far answers of a batch are shrunk, one after the other, before any of them is dropped.
-const SHRINKINGS: [fn(&mut Value); 4] = [
+const SHRINKINGS: [Shrinking; 4] = [
     // The best match is one of the results: its value says which.
-    |response| {
+    ("the fields of `bestMatch`", |response| {
         if let Some(best) = response.get_mut("bestMatch") {
             *best = json!({ "filterKey": best["filterKey"], "filterValue": best["filterValue"] });
         }
-    },
-    |response| each_result(response, |result| drop(result.shift_remove("metadata"))),
-    |response| keep_results(response, 3),
-    |response| {
+    }),
+    ("`metadata`", |response| {
+        each_result(response, |result| drop(result.shift_remove("metadata")));
+    }),
+    ("results after the third", |response| keep_results(response, 3)),
+    ("results after the first and `context`", |response| {
         keep_results(response, 1);
         each_result(response, |result| drop(result.shift_remove("context")));
-    },
+    }),
 ];
 
-/// Shrinks all answers of a batch until they fit one answer, as far as that goes.
-fn shrunk(mut responses: Vec<Value>, budget: &text::Budget) -> Vec<Value> {
-    for shrink in SHRINKINGS {
+/// What is left out, and how.
+type Shrinking = (&'static str, fn(&mut Value));
+
+/// Room for the notices of an answer of a batch.
+const NOTICE_CHARS: usize = 1_000;
+
+/// Shrinks all answers of a batch until they fit one answer, as far as that goes, and says what
+/// was left out.
+fn shrunk(mut responses: Vec<Value>, budget: &text::Budget) -> (Vec<Value>, Vec<&'static str>) {
+    let budget = budget.without(&" ".repeat(NOTICE_CHARS));
+    let mut left_out = Vec::new();
+    for (what, shrink) in SHRINKINGS {
         let whole = json!({ "ok": true, "responses": responses }).to_string();
-        if budget.allowed_chars(&whole).is_none() {
+        if budget.fits(&whole) {
             break;
         }
         responses.iter_mut().for_each(shrink);
+        left_out.push(what);
     }
-    responses
+    (responses, left_out)
+}
+
+/// Takes the cursor out of the arguments, which the service's request does not know.
+fn without_cursor(call: &Call<'_>) -> (Option<String>, Map<String, Value>) {
+    let mut arguments = call.arguments.clone();
+    let cursor = arguments.shift_remove("cursor");
+    (cursor.and_then(|cursor| cursor.as_str().map(str::to_owned)), arguments)
 }
 
 fn each_result(response: &mut Value, change: impl Fn(&mut serde_json::Map<String, Value>)) {
@@ -151,6 +188,15 @@ struct Arguments {
 }
 
 #[derive(JsonSchema)]
+#[expect(dead_code, reason = "read as the request of the service")]
+struct SingleArguments {
+    #[serde(flatten)]
+    request: Arguments,
+    /// `next` of the answer before
+    cursor: Option<String>,
+}
+
+#[derive(JsonSchema)]
 #[expect(dead_code, reason = "read as requests of the service")]
 struct BatchArguments {
     #[schemars(length(min = 1, max = MAX_BATCH))]
@@ -181,7 +227,11 @@ fn single_spec(categories: &[String]) -> Spec {
          classification) to filter by. Take `bestMatch` when present; without it the query is \
          ambiguous: ask, or choose from `results`.",
     )
-    .with_input(with_categories(InputSchema::of::<Arguments>(), "/properties/category", categories))
+    .with_input(with_categories(
+        InputSchema::of::<SingleArguments>(),
+        "/properties/category",
+        categories,
+    ))
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -189,6 +239,7 @@ fn single_spec(categories: &[String]) -> Spec {
             "results": { "type": "array", "items": result_schema() },
             "bestMatch": result_schema(),
             "totalMatches": { "type": "integer" },
+            "next": { "type": "string" },
             "error": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
@@ -201,8 +252,7 @@ fn single_spec(categories: &[String]) -> Spec {
         "/bestMatch/context",
         "/results/*/metadata/**",
         "/bestMatch/metadata/**",
-    ])
-    .with_list("/results");
+    ]);
     spec.errors = ErrorShape::OkFalse;
     spec.sentences = vec![
         ("category.required", "category is required"),
@@ -239,8 +289,7 @@ fn batch_spec(categories: &[String]) -> Spec {
         "/responses/*/bestMatch/context",
         "/responses/*/results/*/metadata/**",
         "/responses/*/bestMatch/metadata/**",
-    ])
-    .with_list("/responses");
+    ]);
     spec.errors = ErrorShape::OkFalse;
     spec
 }

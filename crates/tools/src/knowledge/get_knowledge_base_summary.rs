@@ -6,10 +6,14 @@ use knowledge::Service;
 use model::{Caller, iso};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{error_of, has_bases, resolved};
+use crate::paging::{Cut, shorten};
 use crate::{Answer, Call, Spec, Tool, ToolError};
+
+/// Metadata fields that are listed.
+const MAX_SHOWN_FIELDS: usize = 50;
 
 /// The tool.
 pub struct GetKnowledgeBaseSummary {
@@ -57,11 +61,15 @@ fn spec() -> Spec {
             "version": { "type": "integer" },
             "engine": { "type": "string" },
             "made_from": { "type": "array", "items": { "type": "object" } },
+            "metadata_fields": {
+                "type": "object",
+                "description": "what search_documents can filter by",
+            },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["knowledge_base_id", "summary", "statistics", "generated_at"],
     }))
-    .with_source_text(&["/summary", "/made_from/*/titles/*"])
+    .with_source_text(&["/summary", "/made_from/*/titles/*", "/metadata_fields/*/values/*"])
 }
 
 impl Tool for GetKnowledgeBaseSummary {
@@ -93,7 +101,10 @@ impl Tool for GetKnowledgeBaseSummary {
                 })
             })
             .collect();
-        let value = json!({
+        let refused = |error| error_of(error, &self.service, call.caller, &knowledge_base_id);
+        let fields =
+            self.service.matching(call.caller, &knowledge_base_id, &[]).map_err(refused)?.fields;
+        let mut value = json!({
             "knowledge_base_id": knowledge_base_id,
             "summary": found.summary,
             "statistics": found.statistics,
@@ -102,6 +113,22 @@ impl Tool for GetKnowledgeBaseSummary {
             "engine": found.engine,
             "made_from": made_from,
         });
-        Ok(Answer::new(value).with_warnings(&found.warnings))
+        let mut notes = Vec::new();
+        if !fields.is_empty() {
+            let n_fields = fields.len();
+            let shown: Vec<_> = fields.into_iter().take(MAX_SHOWN_FIELDS).collect();
+            if shown.len() < n_fields {
+                notes.push(format!("{} of {n_fields} metadata fields are here", shown.len()));
+            }
+            let shown = shown.into_iter().map(|(name, field)| (name, json!(field)));
+            value["metadata_fields"] = Value::Object(shown.collect());
+        }
+        for Cut { place, n_kept, n_all, unit } in shorten(&mut value, &call.budget) {
+            let place = place.trim_start_matches('.');
+            notes.push(format!(
+                "`{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here"
+            ));
+        }
+        Ok(Answer::new(value).with_warnings(&found.warnings).with_notes(notes))
     }
 }

@@ -4,6 +4,7 @@ mod answer;
 
 mod get_knowledge_base_summary;
 mod list_knowledge_bases;
+mod metadata_filters;
 mod normalize_ocr_text;
 mod search_documents;
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::error;
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::{Answer, Call, Code, Spec, Tool, ToolError};
 
 /// The longest text that is taken, in characters.
 const MAX_TEXT_CHARS: usize = 10_000;
@@ -92,6 +92,14 @@ impl Tool for NormalizeOcrText {
             "status": "success",
             "engine": engine,
         });
+        // Both texts are in the answer: where they do not fit, half of the text does.
+        if let Some(allowed) = call.budget.allowed_chars(&value.to_string()) {
+            let message =
+                format!("Text too long: both forms of it would not fit {allowed} characters");
+            return Err(ToolError::new(Code::TooLarge, message)
+                .with_detail("argument", "text")
+                .with_hint("call `normalize_ocr_text` with a part of the text at a time"));
+        }
         Ok(Answer::new(value).with_warnings(&warnings))
     }
 }

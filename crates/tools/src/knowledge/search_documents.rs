@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
 use knowledge::{ChunkHit, SearchRequest, Service};
-use model::{Caller, Stage};
+use model::{Caller, Stage, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{error_of, has_bases, resolved};
+use super::metadata_filters::{check_fields, conditions};
 use crate::paging::{Filled, fill, position};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -34,6 +35,10 @@ struct Arguments {
     #[serde(default = "default_max_results")]
     #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: usize,
+    /// by document metadata, such as {"year": {"min": 2024}, "tags": ["hr"]};
+    /// get_knowledge_base_summary lists the fields
+    #[schemars(with = "Option<Map<String, Value>>", extend("type" = "object"))]
+    filters: Option<Map<String, Value>>,
     /// say why each was found and what each stage took
     #[serde(default)]
     explain: bool,
@@ -110,8 +115,7 @@ fn spec() -> Spec {
         },
         "required": ["query", "knowledge_base_id", "threshold", "results", "count"],
     }))
-    .with_source_text(&["/results/*/content", "/results/*/metadata/title"])
-    .with_list("/results");
+    .with_source_text(&["/results/*/content", "/results/*/metadata/title"]);
     spec.sentences = vec![
         ("threshold.minimum", "threshold out of range (0.0-1.0)"),
         ("threshold.maximum", "threshold out of range (0.0-1.0)"),
@@ -130,14 +134,37 @@ impl Tool for SearchDocuments {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Arguments { query, knowledge_base_id, threshold, max_results, explain, cursor } =
-            call.parse()?;
+        let Arguments {
+            query,
+            knowledge_base_id,
+            threshold,
+            max_results,
+            filters,
+            explain,
+            cursor,
+        } = call.parse()?;
         let begin = position(cursor.as_deref())?;
         let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
         let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
-        let found = self.service.search(call.caller, &request, call.deadline).map_err(|error| {
-            error_of(error, &self.service, call.caller, &request.knowledge_base_id)
-        })?;
+        let refused =
+            |error| error_of(error, &self.service, call.caller, &request.knowledge_base_id);
+        let conditions = conditions(&filters.unwrap_or_default())?;
+        let among = if conditions.is_empty() {
+            None
+        } else {
+            let base = &request.knowledge_base_id;
+            let among = self.service.matching(call.caller, base, &conditions).map_err(refused)?;
+            check_fields(&conditions, &among.fields)?;
+            Some(among)
+        };
+        let mut found = self
+            .service
+            .search_among(call.caller, &request, among.as_ref(), call.deadline)
+            .map_err(refused)?;
+        if among.is_some_and(|among| among.n_documents() == 0) {
+            let message = "no document passes `filters`";
+            found.warnings.push(Warning::new("filtered_out", message));
+        }
         let results: Vec<Value> = found
             .results
             .iter()

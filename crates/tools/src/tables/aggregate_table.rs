@@ -11,6 +11,8 @@ use tables::{
 };
 
 use super::answer::{ADVICE, error, names, schemas};
+use super::query_table::with_table;
+use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -51,6 +53,7 @@ struct Arguments {
     sort: Option<OneOrMany<SortArgument>>,
     limit: Option<usize>,
     time_zone: Option<String>,
+    cursor: Option<String>,
 }
 
 /// One value where a list is expected is a list of one.
@@ -105,12 +108,22 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request = request(call.parse()?)?;
+        let arguments: Arguments = call.parse()?;
+        let begin = position(arguments.cursor.as_deref())?;
+        let request = request(arguments)?;
         let response = self
             .service
             .aggregate(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
-        Ok(Answer::of(&to_json(&response))?.with_n_results(response.rows.len()))
+        let mut value = Answer::of(&to_json(&response))?.value;
+        let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let rest: Vec<Value> = rows.into_iter().skip(begin).collect();
+        let n_rest = rest.len();
+        let Filled { mut value, n_kept } = fill(value, "rows", rest, &call.budget);
+        if n_kept < n_rest {
+            value["next"] = json!((begin + n_kept).to_string());
+        }
+        Ok(Answer::new(value).with_n_results(n_kept))
     }
 }
 
@@ -218,7 +231,8 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
          time bucket in a zone, or by numeric width. Same filters as query_table. Use this for \
          totals, not pages of rows.",
     )
-    .with_input(input_schema(schemas))
+    .with_input(with_table(input_schema(schemas)))
+    .with_shown_input(input_schema(schemas))
     .with_output(json!({
         "type": "object",
         "properties": {
@@ -226,12 +240,12 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
             "total_groups": { "type": "integer" },
             "total_rows": { "type": "integer" },
             "time_zone": { "type": "string" },
+            "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["rows", "total_groups", "total_rows"],
     }))
-    .with_source_text(&["/rows/*/*"])
-    .with_list("/rows");
+    .with_source_text(&["/rows/*/*"]);
     spec.advice = Some(ADVICE.to_owned());
     spec
 }
@@ -282,13 +296,18 @@ fn input_schema(schemas: &[&Schema]) -> Value {
                 "items": { "anyOf": [field, group] },
                 "maxItems": MAX_GROUPINGS,
             },
-            "measures": { "type": "array", "items": measure, "maxItems": MAX_MEASURES },
+            "measures": {
+                "type": "array",
+                "items": { "anyOf": [{ "type": "string", "enum": ["count"] }, measure] },
+                "maxItems": MAX_MEASURES,
+            },
             "having": { "type": "object", "description": "{measure: {min, max, …}}" },
             "sort": { "type": "array", "items": sort },
             "limit": {
                 "type": "integer", "minimum": 1, "maximum": MAX_GROUPS, "default": DEFAULT_GROUPS,
             },
             "time_zone": { "type": "string", "description": "IANA zone; default UTC" },
+            "cursor": { "type": "string", "description": "`next` of the answer before" },
         },
         "additionalProperties": false,
     });

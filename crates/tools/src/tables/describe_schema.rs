@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tables::{Schema, Service, describe_input_schema, describe_output_schema, describe_table_name};
+use text::Budget;
 
 use super::answer::{error, names, schemas};
+use super::query_table::with_table;
+use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -46,7 +49,8 @@ impl Tool for DescribeSchema {
                     "type": "boolean",
                     "description": "also operators, counts of values, examples"
                 });
-                spec = spec.with_input(input);
+                let input = with_cursor(input);
+                spec = spec.with_input(with_table(input.clone())).with_shown_input(input);
             }
             spec
         })
@@ -55,6 +59,7 @@ impl Tool for DescribeSchema {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let mut arguments = call.arguments.clone();
         let is_detailed = arguments.shift_remove("detail").and_then(|detail| detail.as_bool());
+        let cursor = arguments.shift_remove("cursor");
         let table =
             describe_table_name(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         let is_brief = self.length == Length::Brief && is_detailed != Some(true);
@@ -63,8 +68,88 @@ impl Tool for DescribeSchema {
         } else {
             self.service.describe(call.caller, table.as_deref(), call.deadline)
         };
-        Answer::of(&description.map_err(|cause| error(&cause))?)
+        let value = Answer::of(&description.map_err(|cause| error(&cause))?)?.value;
+        let after = cursor.as_ref().and_then(Value::as_str);
+        Ok(Answer::new(fields_within(value, after, &call.budget)))
     }
+}
+
+/// Where the fields of a table are in a description.
+const FIELD_MAPS: [&str; 2] = ["/schema/properties", "/fields"];
+
+/// Room for the notice and the cursor.
+const NOTICE_CHARS: usize = 600;
+
+/// Keeps as many fields of a description as a budget holds, those behind `after`; at least one.
+/// The cursor is the name of the last field that was given.
+fn fields_within(mut value: Value, after: Option<&str>, budget: &Budget) -> Value {
+    if after.is_none() && budget.fits(&value.to_string()) {
+        return value;
+    }
+    let maps: Vec<Map<String, Value>> = FIELD_MAPS
+        .iter()
+        .map(|place| {
+            let map = value.pointer_mut(place).and_then(Value::as_object_mut);
+            map.map(std::mem::take).unwrap_or_default()
+        })
+        .collect();
+    let Some(names) = maps.iter().max_by_key(|map| map.len()) else { return value };
+    let names: Vec<String> = names.keys().cloned().collect();
+    let begin = after.and_then(|after| names.iter().position(|name| name == after));
+    let begin = begin.map_or(0, |at| at + 1);
+    if begin > 0
+        && let Some(value) = value.as_object_mut()
+    {
+        // What is said of the whole table was said on the first page.
+        ["sortable", "formats", "examples"].iter().for_each(|name| drop(value.remove(*name)));
+    }
+    let beside = format!("{value}{}", " ".repeat(NOTICE_CHARS));
+    let texts: Vec<String> = names[begin..]
+        .iter()
+        .map(|name| {
+            let entries = maps.iter().filter_map(|map| map.get(name));
+            entries.map(|entry| format!("\"{name}\":{entry}")).collect::<Vec<_>>().join(",")
+        })
+        .collect();
+    let n_kept = budget.n_fitting(&beside, texts.iter().map(String::as_str)).min(texts.len());
+    let kept = &names[begin..begin + n_kept];
+    for (place, map) in FIELD_MAPS.iter().zip(maps) {
+        if let Some(slot) = value.pointer_mut(place) {
+            *slot = map.into_iter().filter(|(name, _)| kept.contains(name)).collect();
+        }
+    }
+    let mut notices = Vec::new();
+    if n_kept <= 1 {
+        let room = budget.without(&" ".repeat(NOTICE_CHARS));
+        for Cut { place, n_kept, n_all, unit } in shorten(&mut value, &room) {
+            let place = place.trim_start_matches('.');
+            notices.push(json!(format!(
+                "`{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here"
+            )));
+        }
+    }
+    if begin + n_kept < names.len() {
+        value["next"] = json!(kept.last());
+        notices.push(json!(format!(
+            "fields {} to {} of {} are here: call again with `next` as `cursor` for the rest",
+            begin + 1,
+            begin + n_kept,
+            names.len()
+        )));
+    }
+    if !notices.is_empty() {
+        match value.get_mut("warnings").and_then(Value::as_array_mut) {
+            Some(warnings) => warnings.extend(notices),
+            None => value["warnings"] = notices.into(),
+        }
+    }
+    value
+}
+
+fn with_cursor(mut input: Value) -> Value {
+    let text = "`next` of the answer before";
+    input["properties"]["cursor"] = json!({ "type": "string", "description": text });
+    input
 }
 
 /// Describes the tool over the tables of these schemas.
@@ -75,7 +160,8 @@ pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
         "List the filter fields of a table with types, operators, allowed values and ranges. \
          Call this before query_table.",
     )
-    .with_input(describe_input_schema(schemas))
+    .with_input(with_table(with_cursor(describe_input_schema(schemas))))
+    .with_shown_input(describe_input_schema(schemas))
     .with_output(describe_output_schema())
     .with_source_text(&[
         "/fields/*/top/*/value",

@@ -11,6 +11,7 @@ use tables::{
 use text::Budget;
 
 use super::answer::{ADVICE, error, names, schemas};
+use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -104,22 +105,14 @@ impl Tool for QueryTable {
         };
         let response = query(&request)?;
         let mut answer = query_table_answer(&response)?;
-        let mut n_rows = response.rows.len();
-        let n_wanted = n_rows;
+        let n_wanted = response.rows.len();
+        let mut n_rows = n_wanted;
         // A page that is over the budget is asked for again with fewer rows, so that `next`
         // continues right behind the last of them.
-        // The notice about that takes room as well.
-        let budget = Budget {
-            chars: call.budget.chars.saturating_sub(NOTICE_CHARS),
-            tokens: call.budget.tokens.saturating_sub(NOTICE_CHARS / 3),
-        };
-        while let Some(allowed) = budget.allowed_chars(&answer.value.to_string())
-            && n_rows > 1
-        {
-            let n_chars = answer.value.to_string().chars().count().max(1);
-            n_rows = (n_rows * allowed / n_chars).min(n_rows * 7 / 8).max(1);
-            let fewer = QueryRequest { max_rows: Some(n_rows as u64), ..request.clone() };
-            answer = query_table_answer(&query(&fewer)?)?;
+        while let Some(fewer) = fewer_rows(&mut answer, n_rows, &call.budget) {
+            n_rows = fewer;
+            let request = QueryRequest { max_rows: Some(n_rows as u64), ..request.clone() };
+            answer = query_table_answer(&query(&request)?)?;
         }
         if n_rows < n_wanted {
             let notice = format!(
@@ -138,9 +131,69 @@ impl Tool for QueryTable {
     }
 }
 
+/// Tells with how many rows an answer is within a budget, when it is not with those it has.
+///
+/// Facets may take half of the budget. An answer of one row is shortened where it is longest;
+/// either is said in its warnings.
+pub fn fewer_rows(answer: &mut Answer, n_rows: usize, budget: &Budget) -> Option<usize> {
+    // The notices about all this take room as well.
+    let budget = Budget {
+        chars: budget.chars.saturating_sub(NOTICE_CHARS),
+        tokens: budget.tokens.saturating_sub(NOTICE_CHARS / 3),
+    };
+    let mut allowed = budget.allowed_chars(&answer.value.to_string())?;
+    let mut notes = Vec::new();
+    if let Some(facets) = answer.value.get_mut("facets") {
+        let half = Budget { chars: budget.chars / 2, tokens: budget.tokens / 2 };
+        let cuts = shorten(facets, &half);
+        if !cuts.is_empty() {
+            let places: Vec<&str> =
+                cuts.iter().filter_map(|cut| cut.place.split('.').nth(1)).collect();
+            notes.push(format!(
+                "not all values of {} are counted here, since they would not fit one answer: \
+                 name fewer `facets`",
+                places.join(", ")
+            ));
+        }
+        match budget.allowed_chars(&answer.value.to_string()) {
+            Some(still) => allowed = still,
+            None => {
+                add_notes(answer, notes);
+                return None;
+            }
+        }
+    }
+    if n_rows > 1 {
+        let n_chars = answer.value.to_string().chars().count().max(1);
+        return Some((n_rows * allowed / n_chars).min(n_rows * 7 / 8).max(1));
+    }
+    for Cut { place, n_kept, n_all, unit } in shorten(&mut answer.value, &budget) {
+        let place = place.trim_start_matches('.');
+        notes.push(format!(
+            "`{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here; name \
+             fewer `columns` to see more of it"
+        ));
+    }
+    add_notes(answer, notes);
+    None
+}
+
+fn add_notes(answer: &mut Answer, notes: Vec<String>) {
+    let value = Answer::new(std::mem::take(&mut answer.value)).with_notes(notes).value;
+    answer.value = value;
+}
+
 /// Shows a schema of the arguments, and takes every form of a filter.
 pub fn with_query_input(spec: Spec, shown: Value) -> Spec {
-    spec.with_input(lenient_input_schema(shown.clone())).with_shown_input(shown)
+    spec.with_input(with_table(lenient_input_schema(shown.clone()))).with_shown_input(shown)
+}
+
+/// Takes the name of the only table as well, which the shown schema leaves out.
+pub(super) fn with_table(mut input: Value) -> Value {
+    if input["properties"].get("table").is_none() {
+        input["properties"]["table"] = json!({ "type": "string" });
+    }
+    input
 }
 
 /// Writes an answer as the tool gives it.
@@ -172,8 +225,7 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
         "/csv",
         "/facets/*/rows/*/value",
         "/did_you_mean/*/suggestions/*",
-    ])
-    .with_list("/rows");
+    ]);
     spec.advice = Some(ADVICE.to_owned());
     with_query_input(spec, query_input_schema(schemas))
 }

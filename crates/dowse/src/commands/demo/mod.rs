@@ -38,17 +38,18 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         let (listener, config) = bind(config).await?;
         let (app, families) = app(&config, &shared_state)?;
         let base = app.server.link_base();
+        let served = {
+            let (world, shared_state, base) = (world.clone(), shared_state.clone(), base.clone());
+            tokio::task::spawn_blocking(move || served(&families, &shared_state, &world, &base))
+                .await??
+        };
+        // Tools are listed once there is something for them: the demo has just made it.
         let tools: Vec<String> = app
             .tools
             .list(&Caller::local_admin())
             .iter()
             .map(|listed| listed.spec.name.clone())
             .collect();
-        let served = {
-            let (world, shared_state, base) = (world.clone(), shared_state.clone(), base.clone());
-            tokio::task::spawn_blocking(move || served(&families, &shared_state, &world, &base))
-                .await??
-        };
         watch_folders(shared_state.clone(), shutdown.clone());
         print::note(served);
         print::note(welcome(&base, &tools, &world));

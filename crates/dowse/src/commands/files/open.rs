@@ -46,9 +46,9 @@ fn show(service: &Service, path: &Path, args: &OpenArgs, is_json: bool) -> anyho
     let request = PreviewRequest {
         path: path.to_str().context("the path is not Unicode")?.to_owned(),
         pointer: args.pointer.clone(),
-        offset: None,
         before: args.before,
         after: args.after,
+        ..PreviewRequest::default()
     };
     let preview = service.preview(&Caller::local_admin(), &request)?;
     let text = text::redact(&preview.preview).text;

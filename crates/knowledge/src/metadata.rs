@@ -1,0 +1,339 @@
+//! Conditions on the metadata that documents were given: `year` is 2025, `tags` holds `hr`,
+//! `date` is in a range.
+//!
+//! Metadata belongs to the document and not to its passages, so documents that fit are found in
+//! the catalogue first, and the search looks in them alone: whatever was added with an earlier
+//! version can be filtered as well.
+
+use std::collections::BTreeMap;
+
+use model::{Caller, DocumentId, Timestamp, iso};
+use serde::Serialize;
+use serde_json::Value;
+use store::{ObjectPage, TypedObject};
+
+use crate::access::Right;
+use crate::objects::{Collection, Document};
+use crate::{Result, Service, limits};
+
+/// Values of a field that are named.
+const MAX_NAMED_VALUES: usize = 12;
+
+/// The longest value that is named, in characters.
+const MAX_VALUE_CHARS: usize = 80;
+
+/// What a field of the metadata must be like. A field that holds a list fits when one of its
+/// elements does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// The field, by the name of the metadata's member.
+    pub field: String,
+    /// What is asked of it.
+    pub test: Test,
+}
+
+/// What is asked of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    /// It is one of these; texts are compared without case and accents, `"2025"` is 2025.
+    AnyOf(Vec<Value>),
+    /// It is none of these.
+    NoneOf(Vec<Value>),
+    /// It holds this text.
+    Contains(String),
+    /// It lies between these, both included. `2024` and `2024-03` hold their days as dates.
+    Range {
+        /// The lower end, where there is one.
+        min: Option<Value>,
+        /// The upper end, where there is one.
+        max: Option<Value>,
+    },
+    /// It is there, or not.
+    IsNull(bool),
+}
+
+/// What is known of a field over the documents that a caller may see.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetadataField {
+    /// `text`, `number`, `boolean`, or `mixed`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// How many documents have it.
+    pub documents: usize,
+    /// Its values where they are few, the most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Value>,
+    /// The lowest and the highest, for numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+}
+
+/// The documents that fit some conditions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matching {
+    /// Their ids in the store, by collection.
+    pub(crate) by_collection: BTreeMap<String, Vec<DocumentId>>,
+    /// The fields of all documents that the caller may see, by name.
+    pub fields: BTreeMap<String, MetadataField>,
+}
+
+impl Matching {
+    /// Counts the documents that fit.
+    pub fn n_documents(&self) -> usize {
+        self.by_collection.values().map(Vec::len).sum()
+    }
+}
+
+impl Service {
+    /// Finds the documents of a knowledge base whose metadata fits all conditions, and the fields
+    /// that there are.
+    ///
+    /// Fails when there is no such base for the caller.
+    pub fn matching(
+        &self,
+        caller: &Caller,
+        base: &str,
+        conditions: &[Condition],
+    ) -> Result<Matching> {
+        let (base, _) = self.base(caller, base, Right::Read)?;
+        let mut matching = Matching::default();
+        let mut counted = BTreeMap::new();
+        for collection in self.visible_collections(caller, &base)? {
+            self.each_document(&collection, |document| {
+                count(&mut counted, &document.metadata);
+                if conditions.iter().all(|condition| condition.holds(&document.metadata)) {
+                    let ids = matching.by_collection.entry(collection.id.clone()).or_default();
+                    ids.push(document.store_id());
+                }
+            })?;
+        }
+        matching.fields =
+            counted.into_iter().map(|(name, counts)| (name, counts.into_field())).collect();
+        Ok(matching)
+    }
+
+    fn each_document(
+        &self,
+        collection: &Collection,
+        mut visit: impl FnMut(&Document),
+    ) -> Result<()> {
+        let mut page = ObjectPage {
+            parent: Some(collection.id.clone()),
+            limit: limits::MAX_PAGE,
+            ..ObjectPage::of(Document::KIND)
+        };
+        loop {
+            let documents = Document::list(&*self.0.catalogue, &page)?;
+            documents.iter().for_each(&mut visit);
+            match documents.last() {
+                Some(last) if documents.len() == limits::MAX_PAGE => {
+                    page.after = Some(last.id.clone());
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+impl Condition {
+    /// Tells whether the metadata of a document fits.
+    pub(crate) fn holds(&self, metadata: &Value) -> bool {
+        let field = metadata.get(&self.field).unwrap_or(&Value::Null);
+        let values: Vec<&Value> = match field {
+            Value::Array(elements) => elements.iter().collect(),
+            Value::Null => Vec::new(),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![field],
+        };
+        match &self.test {
+            Test::AnyOf(wanted) => {
+                values.iter().any(|value| wanted.iter().any(|wanted| is_same(value, wanted)))
+            }
+            Test::NoneOf(wanted) => {
+                !values.iter().any(|value| wanted.iter().any(|wanted| is_same(value, wanted)))
+            }
+            Test::Contains(part) => {
+                let part = text::fold(part);
+                values.iter().any(|value| text::fold(&plain(value)).contains(&part))
+            }
+            Test::Range { min, max } => values.iter().any(|value| {
+                min.as_ref().is_none_or(|min| is_at_least(value, min))
+                    && max.as_ref().is_none_or(|max| is_at_most(value, max))
+            }),
+            Test::IsNull(is_wanted) => values.is_empty() == *is_wanted,
+        }
+    }
+}
+
+fn is_same(value: &Value, wanted: &Value) -> bool {
+    match (number(value), number(wanted)) {
+        (Some(one), Some(other)) => one == other,
+        _ => text::fold(&plain(value)) == text::fold(&plain(wanted)),
+    }
+}
+
+fn is_at_least(value: &Value, bound: &Value) -> bool {
+    match (number(value), number(bound)) {
+        (Some(value), Some(bound)) => value >= bound,
+        _ => plain(value) >= moment(bound),
+    }
+}
+
+fn is_at_most(value: &Value, bound: &Value) -> bool {
+    match (number(value), number(bound)) {
+        (Some(value), Some(bound)) => value <= bound,
+        _ => {
+            // `2024-03` as an end holds the whole month: only as much is compared as was said.
+            let bound = moment(bound);
+            let value: String = plain(value).chars().take(bound.chars().count()).collect();
+            value <= bound
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Writes an end of a range as dates are written in metadata: milliseconds as ISO 8601.
+fn moment(bound: &Value) -> String {
+    match bound.as_i64() {
+        Some(millis) => iso(Timestamp(millis)),
+        None => plain(bound),
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    n_documents: usize,
+    kinds: Vec<&'static str>,
+    range: Option<[f64; 2]>,
+    /// Values with how often they occur; nothing once they are too many to name.
+    values: Option<BTreeMap<String, (Value, usize)>>,
+    has_begun: bool,
+}
+
+fn count(counted: &mut BTreeMap<String, Counts>, metadata: &Value) {
+    for (name, value) in metadata.as_object().into_iter().flatten() {
+        if value.is_null() {
+            continue;
+        }
+        let counts = counted.entry(name.clone()).or_default();
+        counts.n_documents += 1;
+        let elements = match value {
+            Value::Array(elements) => elements.as_slice(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => std::slice::from_ref(value),
+        };
+        elements.iter().for_each(|element| counts.add(element));
+    }
+}
+
+impl Counts {
+    fn add(&mut self, value: &Value) {
+        let kind = match value {
+            Value::Number(_) => "number",
+            Value::Bool(_) => "boolean",
+            Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => "text",
+        };
+        if !self.kinds.contains(&kind) {
+            self.kinds.push(kind);
+        }
+        if let (Value::Number(_), Some(number)) = (value, number(value)) {
+            let [low, high] = self.range.unwrap_or([number, number]);
+            self.range = Some([low.min(number), high.max(number)]);
+        }
+        if !self.has_begun {
+            self.has_begun = true;
+            self.values = Some(BTreeMap::new());
+        }
+        if let Some(values) = &mut self.values {
+            values.entry(plain(value)).or_insert_with(|| (value.clone(), 0)).1 += 1;
+            if values.len() > MAX_NAMED_VALUES {
+                self.values = None;
+            }
+        }
+    }
+
+    fn into_field(self) -> MetadataField {
+        let mut values: Vec<(Value, usize)> =
+            self.values.unwrap_or_default().into_values().collect();
+        values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let is_short = |value: &Value| plain(value).chars().count() <= MAX_VALUE_CHARS;
+        let kind = if let [only] = self.kinds.as_slice() { *only } else { "mixed" };
+        MetadataField {
+            kind,
+            documents: self.n_documents,
+            values: values.into_iter().map(|(value, _)| value).filter(is_short).collect(),
+            range: self.range,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(metadata: &Value, test: Test, expected: bool) {
+        let condition = Condition { field: "f".to_owned(), test };
+        let metadata = json!({ "f": metadata });
+        assert_eq!(condition.holds(&metadata), expected, "{condition:?} {metadata}");
+    }
+
+    #[test]
+    fn values_lists_and_ranges() {
+        let any = |values: &[Value]| Test::AnyOf(values.to_vec());
+        check(&json!(2025), any(&[json!("2025")]), true);
+        check(&json!("2025"), any(&[json!(2025)]), true);
+        check(&json!("HR"), any(&[json!("hr")]), true);
+        check(&json!(["hr", "law"]), any(&[json!("law"), json!("x")]), true);
+        check(&json!(["hr"]), Test::NoneOf(vec![json!("law")]), true);
+        check(&json!(["hr"]), Test::NoneOf(vec![json!("HR")]), false);
+        check(&json!(true), any(&[json!(true)]), true);
+        check(&Value::Null, any(&[json!(1)]), false);
+        check(&Value::Null, Test::IsNull(true), true);
+        check(&json!(0), Test::IsNull(false), true);
+        check(&json!("Annual Report"), Test::Contains("report".to_owned()), true);
+        let range = |min: Value, max: Value| Test::Range {
+            min: Some(min).filter(|end| !end.is_null()),
+            max: Some(max).filter(|end| !end.is_null()),
+        };
+        check(&json!(7), range(json!(7), Value::Null), true);
+        check(&json!(7), range(json!("8"), Value::Null), false);
+        check(&json!(10), range(json!(9), json!(11)), true);
+        check(&json!("2024-03-31"), range(json!("2024-03-01"), json!("2024-03")), true);
+        check(&json!("2024-03-31T18:00:00Z"), range(Value::Null, json!("2024-03-31")), true);
+        check(&json!("2024-04-01"), range(Value::Null, json!("2024-03")), false);
+        let millis = json!(1_711_843_200_000_i64);
+        check(&json!("2024-03-31T18:00:00Z"), range(millis.clone(), Value::Null), true);
+        check(&json!("2024-03-30"), range(millis, Value::Null), false);
+    }
+
+    #[test]
+    fn fields_say_their_types_and_few_values() {
+        let mut counted = BTreeMap::new();
+        for n in 0..30 {
+            count(&mut counted, &json!({ "year": 2000 + n, "tags": ["a", "b"], "x": null }));
+        }
+        count(&mut counted, &json!({ "tags": "b" }));
+        let fields: BTreeMap<String, MetadataField> =
+            counted.into_iter().map(|(name, counts)| (name, counts.into_field())).collect();
+        assert_eq!(fields.len(), 2);
+        let year = &fields["year"];
+        assert_eq!((year.kind, year.documents, year.range), ("number", 30, Some([2000.0, 2029.0])));
+        assert_eq!(fields["tags"].values, [json!("b"), json!("a")]);
+    }
+}

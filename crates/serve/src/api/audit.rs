@@ -1,0 +1,46 @@
+//! `/v1/audit`: what was called, newest first: an administrator sees their tenant, others their
+//! own calls.
+
+use axum::Router;
+use axum::response::Response;
+use axum::routing::get;
+use guard::{Audit, Entry};
+use model::{Caller, Identity, iso};
+use serde_json::{Value, json};
+use tools::{Code, ToolError};
+
+use super::paging::{Page, PageOf};
+use super::rest::Rest;
+use crate::http::HttpState;
+
+pub(super) fn routes() -> Router<HttpState> {
+    Router::new().route("/v1/audit", get(list))
+}
+
+async fn list(rest: Rest, page: PageOf) -> Response {
+    let app = rest.app.clone();
+    rest.answer("GET /v1/audit", move |caller, _| {
+        let page = Page::read(page, app.caps())?;
+        let folder = app.console.data_dir.join("audit");
+        let is_visible = |entry: &Entry| may_see(caller, entry);
+        let entries = Audit::before(&folder, page.after(), page.n_asked(), is_visible);
+        let entries = entries.map_err(|error| {
+            ToolError::new(Code::Unavailable, format!("the audit cannot be read: {error}"))
+        })?;
+        let newest_first = entries.iter().rev().map(|entry| (entry.mark(), entry_json(entry)));
+        Ok(page.reply_in_order("entries", newest_first.collect()))
+    })
+    .await
+}
+
+fn may_see(caller: &Caller, entry: &Entry) -> bool {
+    caller.identity == Identity::Local
+        || (entry.tenant == caller.tenant.to_string()
+            && (caller.is_admin() || entry.caller == caller.subject))
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    let mut value = json!(entry);
+    value["at"] = json!(iso(entry.at));
+    value
+}

@@ -1,0 +1,102 @@
+//! The `filters` of `search_documents`: conditions on the metadata of documents.
+
+use std::collections::BTreeMap;
+
+use knowledge::{Condition, MetadataField, Test};
+use serde_json::{Map, Value, json};
+
+use crate::ToolError;
+
+/// What the operators of a filter are.
+const OPERATORS: [&str; 7] = ["eq", "not", "in", "contains", "min", "max", "is_null"];
+
+/// Fields that an error names.
+const MAX_SHOWN_FIELDS: usize = 30;
+
+/// Reads filters: a value, a list of which one must fit, or operators.
+///
+/// Fails when an operator is unknown or has a value that it cannot take.
+pub(super) fn conditions(filters: &Map<String, Value>) -> Result<Vec<Condition>, ToolError> {
+    let mut conditions = Vec::new();
+    for (field, value) in filters {
+        let mut add = |test: Test| conditions.push(Condition { field: field.clone(), test });
+        match value {
+            // A bare null, or a list of nothing, is no filter.
+            Value::Null => {}
+            Value::Array(values) if values.is_empty() => {}
+            Value::Array(values) => add(Test::AnyOf(values.clone())),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                add(Test::AnyOf(vec![value.clone()]));
+            }
+            Value::Object(operators) => {
+                let (mut min, mut max) = (None, None);
+                for (operator, operand) in operators {
+                    match (operator.as_str(), operand) {
+                        (_, Value::Null) => {}
+                        ("eq" | "in", operand) => add(Test::AnyOf(listed(operand))),
+                        ("not", operand) => add(Test::NoneOf(listed(operand))),
+                        ("contains", Value::String(part)) => add(Test::Contains(part.clone())),
+                        ("min", Value::Number(_) | Value::String(_)) => min = Some(operand.clone()),
+                        ("max", Value::Number(_) | Value::String(_)) => max = Some(operand.clone()),
+                        ("is_null", Value::Bool(is_wanted)) => add(Test::IsNull(*is_wanted)),
+                        _ => return Err(bad_operator(field, operator, operand)),
+                    }
+                }
+                if min.is_some() || max.is_some() {
+                    add(Test::Range { min, max });
+                }
+            }
+        }
+    }
+    Ok(conditions)
+}
+
+/// Refuses conditions on fields that no document has, and names those that there are.
+pub(super) fn check_fields(
+    conditions: &[Condition],
+    fields: &BTreeMap<String, MetadataField>,
+) -> Result<(), ToolError> {
+    let Some(unknown) = conditions.iter().find(|one| !fields.contains_key(&one.field)) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let mut message = format!("unknown filter `{}`: no document has this metadata", unknown.field);
+    if let Some(nearest) = text::nearest(&unknown.field, &names) {
+        message.push_str(&format!("; did you mean `{nearest}`?"));
+    }
+    let shown: Map<String, Value> = fields
+        .iter()
+        .take(MAX_SHOWN_FIELDS)
+        .map(|(name, field)| (name.clone(), json!(field)))
+        .collect();
+    let hint = if fields.is_empty() {
+        "leave `filters` out: the documents of this knowledge base have no metadata"
+    } else {
+        "filter by one of `allowed`, or leave `filters` out"
+    };
+    Err(ToolError::bad_request(message)
+        .with_detail("argument", format!("filters.{}", unknown.field))
+        .with_detail("allowed", shown)
+        .with_hint(hint))
+}
+
+fn listed(operand: &Value) -> Vec<Value> {
+    match operand {
+        Value::Array(values) => values.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            vec![operand.clone()]
+        }
+    }
+}
+
+fn bad_operator(field: &str, operator: &str, operand: &Value) -> ToolError {
+    let message = if OPERATORS.contains(&operator) {
+        format!("filters.{field}.{operator} does not take `{operand}`")
+    } else {
+        format!("filters.{field}: unknown operator `{operator}`")
+    };
+    ToolError::bad_request(message)
+        .with_detail("argument", format!("filters.{field}"))
+        .with_detail("allowed", OPERATORS.to_vec())
+        .with_hint("write `{field: value}`, `{field: [values]}` or `{field: {min, max}}`")
+}
