@@ -31,7 +31,8 @@ pub(crate) struct Feeds {
 pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationToken) {
     tokio::spawn(async move {
         let mut current: Option<Arc<Feeds>> = None;
-        let mut watch: Option<FolderWatch> = None;
+        // Held as long as its folders are the ones of the moment.
+        let mut _watch: Option<FolderWatch> = None;
         let changed = Arc::new(Notify::new());
         let mut looked_at = tokio::time::Instant::now();
         loop {
@@ -43,14 +44,17 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             };
             if !is_same {
                 current.clone_from(&wanted);
-                watch = wanted.as_deref().and_then(|feeds| watched(feeds, &changed));
+                _watch = wanted.as_deref().and_then(|feeds| watched(feeds, &changed));
                 changed.notify_one();
             }
             tokio::select! {
-                () = tokio::time::sleep(RELOAD_STEP), if looked_at.elapsed() < LOOK_EVERY => continue,
+                () = tokio::time::sleep(RELOAD_STEP) => {
+                    if looked_at.elapsed() < LOOK_EVERY {
+                        continue;
+                    }
+                }
                 () = changed.notified() => {}
                 () = shutdown.cancelled() => return,
-                else => {}
             }
             looked_at = tokio::time::Instant::now();
             let Some(feeds) = current.clone() else { continue };
@@ -59,7 +63,6 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             if let Err(error) = looked {
                 tracing::warn!(%error, "looking at the folders of collections failed");
             }
-            let _ = &watch;
         }
     });
 }
