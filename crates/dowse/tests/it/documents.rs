@@ -202,10 +202,10 @@ fn states_of_files_are_the_same_in_rest_and_metrics() {
     let metrics = test_server.http().get("/metrics").text();
     assert!(metrics.contains("dowse_files{outcome=\"indexed\"} 2"), "{metrics}");
     assert!(metrics.contains("dowse_files{outcome=\"empty\"} 1"), "{metrics}");
-    let listed = test_server.http().get("/v1/roots/files?outcome=empty").json();
+    let listed = test_server.http().get("/v1/roots/files/empty").json();
     let files = listed["files"].as_array().unwrap();
     assert_eq!(files.len(), 1, "{listed}");
     assert!(files[0]["path"].as_str().unwrap().ends_with("b.txt"), "{listed}");
     assert!(files[0]["reason"].is_string(), "{listed}");
-    assert_eq!(test_server.http().get("/v1/roots/files?outcome=lost").status, 400);
+    assert_eq!(test_server.http().get("/v1/roots/files/lost").status, 400);
 }

@@ -90,7 +90,7 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/endpoints/{id}/keys", "post", "Make another key, shown once", 201, None),
     ("/v1/endpoints/{id}/keys/{key}", "delete", "Take a key away", 200, None),
     ("/v1/roots", "get", "Folders with what became of their files", 200, None),
-    ("/v1/roots/files", "get", "Files that came to an `outcome`, with reasons", 200, None),
+    ("/v1/roots/files/{outcome}", "get", "Files that came to an outcome, why", 200, None),
     ("/v1/audit", "get", "List what was called, the latest first", 200, None),
     ("/v1/jobs", "get", "List your jobs, the latest first", 200, None),
     ("/v1/jobs/{id}", "get", "Give a job with its progress", 200, None),
@@ -128,7 +128,9 @@ pub(super) fn openapi(listed: &[Listed]) -> Value {
                 },
             },
         });
-        let names = ["id", "key"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
+        let names = ["id", "key", "outcome"]
+            .into_iter()
+            .filter(|name| path.contains(&format!("{{{name}}}")));
         let mut parameters: Vec<Value> = names
             .map(|name| {
                 let schema = json!({ "type": "string" });
@@ -188,7 +190,7 @@ const LISTS: &[&str] = &[
     "/v1/projects/{id}/tools",
     "/v1/projects/{id}/endpoints",
     "/v1/roots",
-    "/v1/roots/files",
+    "/v1/roots/files/{outcome}",
     "/v1/audit",
     "/v1/jobs",
     "/v1/charts",
@@ -222,6 +224,7 @@ fn tool_operation(tool: &Listed) -> Value {
 
 fn operation_id(method: &str, path: &str) -> String {
     let path = path.trim_start_matches("/v1/").replace("{id}", "one").replace("{key}", "one");
+    let path = path.replace("{outcome}", "one");
     let path = path.replace(['/', '-'], "_");
     format!("{method}_{path}")
 }

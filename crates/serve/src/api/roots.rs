@@ -1,11 +1,10 @@
 //! `/v1/roots`: the folders that can be searched, with what became of their files.
 
 use axum::Router;
-use axum::extract::Query;
+use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use model::ReadOutcome;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::ToolError;
 
@@ -14,13 +13,7 @@ use super::rest::Rest;
 use crate::http::{HttpState, coded};
 
 pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/roots", get(list)).route("/v1/roots/files", get(files))
-}
-
-/// Which files are asked for.
-#[derive(Debug, Deserialize)]
-struct Wanted {
-    outcome: Option<String>,
+    Router::new().route("/v1/roots", get(list)).route("/v1/roots/files/{outcome}", get(files))
 }
 
 /// Counts files by what became of them; the same numbers are in `/metrics`.
@@ -46,24 +39,18 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 }
 
 /// Lists the files that came to an outcome, with the reason of each.
-async fn files(rest: Rest, page: PageOf, Query(wanted): Query<Wanted>) -> Response {
+async fn files(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Response {
     let page = match Page::read(page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
     let codes = ReadOutcome::ALL.map(ReadOutcome::code);
-    let outcome: ReadOutcome = match wanted.outcome.as_deref().map(str::parse) {
-        Some(Ok(outcome)) => outcome,
-        other => {
-            let message = match other {
-                None => "`outcome` is missing in the address".to_owned(),
-                Some(_) => format!("`outcome` is none of {}", codes.join(", ")),
-            };
-            return coded(&ToolError::bad_request(message).with_detail("allowed", codes));
-        }
+    let Ok(outcome) = outcome.parse::<ReadOutcome>() else {
+        let message = format!("the outcome in the address is none of {}", codes.join(", "));
+        return coded(&ToolError::bad_request(message).with_detail("allowed", codes));
     };
     let service = rest.app.files.clone();
-    rest.answer("GET /v1/roots/files", move |caller, _| {
+    rest.answer("GET /v1/roots/files/{outcome}", move |caller, _| {
         let files = match service {
             Some(service) => service
                 .files_with(caller, outcome, page.after(), page.n_asked())
