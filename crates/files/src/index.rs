@@ -356,8 +356,14 @@ impl Indexer {
 
     /// Gives the runner of jobs that index.
     pub fn index_runner(self: &Arc<Self>) -> Arc<dyn Runner> {
-        let indexer = Arc::clone(self);
-        Arc::new(move |job: &Job, context: &JobContext| indexer.run_job(job, context))
+        Arc::new(IndexRunner(Arc::clone(self)))
+    }
+
+    /// Tells whether the folder of a job is one of this server's, and is there.
+    fn can_reach(&self, job: &Job) -> bool {
+        let Ok(arguments) = arguments_of::<IndexArguments>(job) else { return true };
+        let roots = self.config.roots.all();
+        roots.iter().any(|root| root.name == arguments.root && root.path.is_dir())
     }
 
     /// Gives the runner of jobs that made vectors in earlier versions.
@@ -422,4 +428,17 @@ fn below(folder: &Path) -> String {
 /// Counts whole milliseconds.
 fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Runs jobs that index; a folder belongs to the servers that have it.
+struct IndexRunner(Arc<Indexer>);
+
+impl Runner for IndexRunner {
+    fn run(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
+        self.0.run_job(job, context)
+    }
+
+    fn can_run(&self, job: &Job) -> bool {
+        self.0.can_reach(job)
+    }
 }

@@ -29,6 +29,12 @@ pub enum Error {
     /// Someone else changes the same objects.
     #[error("the object is being changed by someone else")]
     Busy,
+    /// Another server has taken a job over, or it has ended there.
+    #[error("job `{id}` is run by another server by now")]
+    JobLost {
+        /// The job.
+        id: String,
+    },
     /// The work was stopped before its end.
     #[error("cancelled")]
     Cancelled,

@@ -23,6 +23,9 @@ const MODEL_WAIT: Duration = Duration::from_secs(60);
 /// passages that another process may have written.
 const ASK_AGAIN: Duration = Duration::from_secs(30);
 
+/// How long one server has the vectors of a namespace to itself after its last step.
+const PAYING_LEASE: Duration = Duration::from_secs(60);
+
 /// Which part of some passages can be found by meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct VectorDebt {
@@ -58,6 +61,8 @@ impl std::ops::AddAssign for VectorDebt {
 pub struct Vectors {
     store: Arc<Store>,
     embedder: Arc<EmbedderSlot>,
+    /// Names this process among the servers that share a catalogue.
+    holder: String,
     wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
     /// One at a time makes vectors, so that none is made twice.
     paying: Mutex<()>,
@@ -77,6 +82,7 @@ impl Vectors {
         Arc::new(Vectors {
             store,
             embedder,
+            holder: uuid::Uuid::new_v4().to_string(),
             wanted: Mutex::default(),
             paying: Mutex::default(),
             state: Mutex::default(),
@@ -184,6 +190,9 @@ impl Vectors {
             progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
             while !progress.is_cancelled() {
                 n_made += self.pay_wanted(&embedder)?;
+                if !self.is_ours(&namespace)? {
+                    break;
+                }
                 let embedding = self.embedding(&namespace, &embedder);
                 let n_step = match embedding.step(limits::PASSAGES_PER_EMBEDDING) {
                     // It was dropped meanwhile.
@@ -235,6 +244,16 @@ impl Vectors {
                 return;
             }
         }
+    }
+
+    /// Tells whether this process makes the vectors of a namespace: of several servers one does, for
+    /// as long as it goes on.
+    fn is_ours(&self, namespace: &NamespaceId) -> Result<bool> {
+        let catalogue = self.store.catalogue();
+        if !catalogue.is_shared() {
+            return Ok(true);
+        }
+        Ok(catalogue.take_lease(&format!("vectors/{namespace}"), &self.holder, PAYING_LEASE)?)
     }
 
     /// Names the namespaces in which passages lack a vector of this model.

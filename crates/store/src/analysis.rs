@@ -24,7 +24,7 @@ pub(crate) fn name() -> AnalyserName {
 }
 
 /// Tells the language that a whole document is cut in.
-pub(crate) fn language_of(title: &str, passages: &[Passage]) -> Language {
+pub fn language_of(title: &str, passages: &[Passage]) -> Language {
     let mut sample = title.to_owned();
     for passage in passages {
         if sample.len() >= LANGUAGE_SAMPLE_BYTES {

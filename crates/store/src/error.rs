@@ -202,6 +202,28 @@ pub enum Error {
         /// The last change that the catalogue has.
         last: u64,
     },
+    /// The settings of a catalogue elsewhere cannot be used.
+    #[error("the settings of the catalogue cannot be used: {reason}")]
+    CatalogueSettings {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A catalogue elsewhere cannot be reached, or takes no changes now.
+    #[error("the catalogue cannot be reached: {reason}; it is tried again with every call")]
+    CatalogueUnavailable {
+        /// What was said, or not answered.
+        reason: String,
+    },
+    /// A copy of a catalogue is not what it was made from.
+    #[error("the copy of {what} differs: `{found}` instead of `{expected}`")]
+    CopyDiffers {
+        /// The part.
+        what: String,
+        /// What the original has.
+        expected: String,
+        /// What the copy has.
+        found: String,
+    },
     /// The settings of an engine elsewhere cannot be used.
     #[error("the settings of {engine} cannot be used: {reason}")]
     EngineSettings {
@@ -260,6 +282,14 @@ pub enum Error {
     /// The catalogue refused a statement.
     #[error("the catalogue failed")]
     Catalogue(#[source] rusqlite::Error),
+    /// A catalogue elsewhere refused a statement.
+    #[error("the catalogue refused a statement with code `{code}`: {reason}")]
+    CatalogueRefused {
+        /// The code of the database.
+        code: String,
+        /// What it said.
+        reason: String,
+    },
     /// The full-text index failed.
     #[error("the full-text index failed")]
     Lexical(#[source] tantivy::TantivyError),
@@ -299,6 +329,15 @@ impl Error {
     /// searches do not see it yet.
     pub fn is_stored(&self) -> bool {
         matches!(self, Error::IndexBehind { .. })
+    }
+
+    /// Tells whether a catalogue elsewhere cannot be reached now, so that the same call may go
+    /// through later.
+    pub fn is_catalogue_away(&self) -> bool {
+        if let Error::IndexBehind { source, .. } = self {
+            return source.is_catalogue_away();
+        }
+        matches!(self, Error::CatalogueUnavailable { .. })
     }
 
     /// Tells whether an engine elsewhere did not do what was asked, so that asking it something

@@ -62,6 +62,7 @@ mod health;
 pub mod limits;
 mod objects;
 mod store;
+mod transfer;
 
 mod sqlite;
 
@@ -80,21 +81,26 @@ pub mod failpoint;
 #[cfg(not(feature = "testing"))]
 mod failpoint;
 
+pub use analysis::language_of;
 pub use config::Config;
 pub use contract::{
     AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
     DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter,
-    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceInfo,
-    NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount, TermStatistics,
-    Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
+    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceHead,
+    NamespaceInfo, NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount,
+    TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
+pub use sqlite::check_documents;
 pub use sqlite::{SqliteCatalogue, restore};
 pub use store::{Finding, Repair, Store, Surroundings};
-pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
+pub use transfer::{Copied, copy, export, import};
+pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
+
+pub use vectors::normalised;
 
 /// The format of the SQLite catalogue that this program writes.
 pub const FORMAT: u32 = 2;

@@ -15,6 +15,8 @@ pub const NODE_MODULES: &str = "DOWSE_TEST_NODE_MODULES";
 pub const PYTHON: &str = "DOWSE_TEST_PYTHON";
 /// Names the folder with `initdb`, `postgres` and `psql`.
 pub const POSTGRES_BIN: &str = "DOWSE_TEST_POSTGRES_BIN";
+/// Names the program `qdrant`.
+pub const QDRANT: &str = "DOWSE_TEST_QDRANT";
 /// Names a browser that speaks the DevTools protocol.
 pub const BROWSER: &str = "DOWSE_TEST_BROWSER";
 
@@ -50,6 +52,11 @@ pub fn python() -> Option<PathBuf> {
 /// Finds the programs of PostgreSQL.
 pub fn postgres_bin() -> Option<PathBuf> {
     part(POSTGRES_BIN)
+}
+
+/// Finds Qdrant.
+pub fn qdrant() -> Option<PathBuf> {
+    part(QDRANT)
 }
 
 /// Finds a browser.

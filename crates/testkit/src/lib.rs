@@ -46,6 +46,7 @@ mod ports;
 pub mod bed;
 mod browser;
 mod postgres;
+mod qdrant;
 
 mod http;
 pub mod loopback;
@@ -64,5 +65,6 @@ pub use mcp::{Mcp, ToolResult};
 pub use patience::wait_until;
 pub use ports::free_port;
 pub use postgres::Postgres;
+pub use qdrant::Qdrant;
 pub use server::Server;
 pub use stdio::StdioSession;

@@ -21,7 +21,7 @@ pub struct Postgres {
     server: Child,
     port: u16,
     bin: PathBuf,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Postgres {
@@ -48,21 +48,30 @@ impl Postgres {
             String::from_utf8_lossy(&initdb.stderr)
         );
         let port = free_port();
-        let server = unprivileged(&bin.join("postgres"))
-            .arg("-D")
-            .arg(&data)
-            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""])
-            // A test's data may be lost with the machine; nothing waits for the disk.
-            .args(["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"])
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("`postgres` can be started");
-        let postgres = Postgres { server, port, bin, _folder: folder };
+        let server = spawn(&bin, folder.path(), port);
+        let mut postgres = Postgres { server, port, bin, folder };
         postgres.wait_until_it_answers();
         Some(postgres)
+    }
+
+    /// Stops the server in order: it ends its sessions and writes everything down.
+    pub fn stop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.server);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+        let _ = self.server.wait();
+    }
+
+    /// Kills the server, as when its machine loses power: what it acknowledged is in its log.
+    pub fn kill(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+
+    /// Starts the server again with its data, on the same port.
+    #[track_caller]
+    pub fn start_again(&mut self) {
+        self.server = spawn(&self.bin, self.folder.path(), self.port);
+        self.wait_until_it_answers();
     }
 
     /// Gives the address to connect to.
@@ -92,9 +101,14 @@ impl Postgres {
     }
 
     #[track_caller]
-    fn wait_until_it_answers(&self) {
+    fn wait_until_it_answers(&mut self) {
         let started = Instant::now();
         while started.elapsed() < START_TIMEOUT {
+            // After a kill the sessions of the earlier server hold its memory for a moment, and the
+            // new one gives up.
+            if self.server.try_wait().is_ok_and(|ended| ended.is_some()) {
+                self.server = spawn(&self.bin, self.folder.path(), self.port);
+            }
             if self.psql("SELECT 1").status.success() {
                 return;
             }
@@ -110,6 +124,21 @@ impl Drop for Postgres {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+fn spawn(bin: &Path, folder: &Path, port: u16) -> Child {
+    unprivileged(&bin.join("postgres"))
+        .arg("-D")
+        .arg(folder.join("data"))
+        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""])
+        // A test's data may be lost with the machine, not with the process.
+        .args(["-F", "-c", "full_page_writes=off"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("`postgres` can be started")
 }
 
 fn is_root() -> bool {

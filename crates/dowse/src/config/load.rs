@@ -97,6 +97,7 @@ impl Config {
         if let Some(problem) = self.contexts.problem() {
             bail!("{problem}");
         }
+        self.store.choice()?;
         self.files.check().context("hint: patterns of `files.ignore` are those of a `.gitignore`")
     }
 }

@@ -4,10 +4,11 @@ mod data_place;
 mod load;
 mod overrides;
 mod sections;
+mod store;
 
 pub(crate) use data_place::{Remembered, UserData, place_data};
 pub(crate) use load::{Loaded, load};
 pub(crate) use sections::{
-    Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider, StoreConfig,
-    StoreProvider,
+    Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider,
 };
+pub(crate) use store::{CatalogueKind, EngineKind, QdrantSection, StoreConfig, TurbopufferSection};

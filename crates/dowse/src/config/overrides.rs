@@ -40,6 +40,23 @@ pub(crate) const SETTINGS: &[&str] = &[
     "llm.base_url",
     "llm.model",
     "llm.api_key_env",
+    "store.catalogue",
+    "store.engine",
+    "store.uploads",
+    "store.lease_seconds",
+    "store.postgres.url",
+    "store.postgres.url_env",
+    "store.postgres.schema",
+    "store.postgres.max_connections",
+    "store.qdrant.urls",
+    "store.qdrant.api_key_env",
+    "store.qdrant.prefix",
+    "store.qdrant.shards",
+    "store.qdrant.replicas",
+    "store.turbopuffer.region",
+    "store.turbopuffer.base_url",
+    "store.turbopuffer.api_key_env",
+    "store.turbopuffer.namespace_prefix",
     "store.provider",
     "store.base_url",
     "store.region",
@@ -53,8 +70,12 @@ pub(crate) const SETTINGS: &[&str] = &[
 ];
 
 /// Settings among them that hold a list; the variable separates its elements with commas.
-const LISTS: &[&str] =
-    &["server.allowed_hosts", "server.allowed_origins", "server.trusted_proxies"];
+const LISTS: &[&str] = &[
+    "server.allowed_hosts",
+    "server.allowed_origins",
+    "server.trusted_proxies",
+    "store.qdrant.urls",
+];
 
 /// Gives the variable that sets a setting.
 pub(crate) fn variable_of(setting: &str) -> String {

@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serve::{ConsoleConfig, ServerConfig};
 use tables::{ExportsConfig, TableConfig};
 
+use super::StoreConfig;
+
 /// Everything that can be set. Paths are relative to the file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -39,7 +41,7 @@ pub(crate) struct Config {
     pub(crate) reranker: RerankerConfig,
     /// What writes summaries and answers.
     pub(crate) llm: LlmConfig,
-    /// Where passages, words and vectors are kept.
+    /// Where everything that is kept is, and which engine searches it.
     pub(crate) store: StoreConfig,
     /// Folders that can be searched.
     pub(crate) files: FilesConfig,
@@ -173,48 +175,6 @@ impl Default for RerankerConfig {
             api: "tei".to_owned(),
             base_url: None,
             api_key_env: None,
-        }
-    }
-}
-
-/// `[store]`: where passages, words and vectors are kept. The catalogue is always in `data_dir`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct StoreConfig {
-    /// Which engine searches.
-    pub(crate) provider: StoreProvider,
-    /// The address of turbopuffer; the one of the region unless set.
-    pub(crate) base_url: Option<String>,
-    /// The region of turbopuffer, as `gcp-us-central1`.
-    pub(crate) region: Option<String>,
-    /// The variable that holds the key to turbopuffer.
-    pub(crate) api_key_env: String,
-    /// What is before the name of every namespace, so that servers can share an account.
-    pub(crate) namespace_prefix: String,
-}
-
-/// Which engine searches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum StoreProvider {
-    /// Indexes in `data_dir`.
-    Embedded,
-    /// turbopuffer, over HTTP.
-    Turbopuffer,
-    /// PostgreSQL; not built in yet.
-    Postgres,
-    /// Qdrant; not built in yet.
-    Qdrant,
-}
-
-impl Default for StoreConfig {
-    fn default() -> Self {
-        StoreConfig {
-            provider: StoreProvider::Embedded,
-            base_url: None,
-            region: None,
-            api_key_env: "TURBOPUFFER_API_KEY".to_owned(),
-            namespace_prefix: String::new(),
         }
     }
 }

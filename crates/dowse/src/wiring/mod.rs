@@ -5,6 +5,7 @@ mod close;
 mod console;
 mod families;
 mod feeds;
+mod followers;
 mod health;
 mod models;
 mod open_store;

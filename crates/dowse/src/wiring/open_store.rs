@@ -1,80 +1,221 @@
-//! Which engine finds passages, chosen by `[store]`.
+//! Where the catalogue is and which engine searches, chosen by `[store]`.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use infer::Secret;
 use model::Clock;
-use store::{Config, Store, TurbopufferConfig};
+use store::{Catalogue, Config, Engine, Store, TurbopufferConfig, TurbopufferEngine};
+use store_postgres::{PostgresCatalogue, PostgresConfig};
+use store_qdrant::{QdrantConfig, QdrantEngine};
 
-use crate::config::{StoreConfig, StoreProvider};
+use crate::config::{CatalogueKind, EngineKind, QdrantSection, StoreConfig, TurbopufferSection};
 
-/// Opens the store of a folder, which has the catalogue whichever engine is chosen.
+/// The folder in the store's folder for indexes over a catalogue that is elsewhere; one for each
+/// catalogue, so that a changed address never finds the indexes of another one.
+const FOLLOWING: &str = "following";
+/// The file that names this server among the followers of a catalogue.
+const FOLLOWER: &str = "follower";
+
+/// Reads a variable of the environment.
+type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Opens the store that the section describes; `folder` has whatever is local of it.
 pub(crate) fn open(section: &StoreConfig, folder: &Path, clock: Clock) -> anyhow::Result<Store> {
+    open_with(section, folder, clock, &|name| std::env::var(name).ok())
+}
+
+fn open_with(
+    section: &StoreConfig,
+    folder: &Path,
+    clock: Clock,
+    variable: Variable<'_>,
+) -> anyhow::Result<Store> {
+    let choice = section.choice()?;
+    for (key, instead) in &choice.earlier {
+        tracing::warn!(key, instead, "a setting has an earlier name; it is still read");
+    }
     let bounds = Config::for_one_machine();
-    Ok(match turbopuffer(section, &|name| std::env::var(name).ok())? {
-        None => Store::open(folder, &bounds, clock)?,
-        Some(settings) => Store::open_with_turbopuffer(folder, &bounds, &settings, clock)?,
+    let catalogue = match choice.catalogue {
+        CatalogueKind::Sqlite => None,
+        CatalogueKind::Postgres => {
+            refuse_local_catalogue(folder)?;
+            let config = postgres(section, variable)?;
+            Some(Arc::new(PostgresCatalogue::open(&config, clock.clone())?) as Arc<dyn Catalogue>)
+        }
+    };
+    match choice.engine {
+        EngineKind::Embedded => match catalogue {
+            None => Ok(Store::open(folder, &bounds, clock)?),
+            Some(catalogue) => {
+                let folder = folder.join(FOLLOWING).join(catalogue.identity()?);
+                fs_err::create_dir_all(&folder)?;
+                let follower = follower_of(&folder)?;
+                Ok(Store::open_over(&folder, &bounds, catalogue, &follower)?)
+            }
+        },
+        EngineKind::Turbopuffer => {
+            let settings = turbopuffer(&choice.turbopuffer, variable)?;
+            let engine = |catalogue: Arc<dyn Catalogue>| -> store::Result<Arc<dyn Engine>> {
+                Ok(Arc::new(TurbopufferEngine::open(&bounds, &settings, catalogue)?))
+            };
+            with_engine(folder, &bounds, catalogue, clock, engine)
+        }
+        EngineKind::Qdrant => {
+            let settings = qdrant(&section.qdrant, variable)?;
+            let engine = |catalogue: Arc<dyn Catalogue>| -> store::Result<Arc<dyn Engine>> {
+                let holder = uuid::Uuid::new_v4().to_string();
+                Ok(Arc::new(QdrantEngine::open(&settings, catalogue, holder)?))
+            };
+            with_engine(folder, &bounds, catalogue, clock, engine)
+        }
+    }
+}
+
+fn with_engine(
+    folder: &Path,
+    bounds: &Config,
+    catalogue: Option<Arc<dyn Catalogue>>,
+    clock: Clock,
+    engine: impl FnOnce(Arc<dyn Catalogue>) -> store::Result<Arc<dyn Engine>>,
+) -> anyhow::Result<Store> {
+    Ok(match catalogue {
+        None => Store::open_with(folder, bounds, clock, engine)?,
+        Some(catalogue) => Store::new(Arc::clone(&catalogue), engine(catalogue)?)?,
     })
 }
 
-/// Names the engine, and says whether one that is elsewhere answers.
+/// Names the catalogue and the engine, and says whether an engine that is elsewhere answers.
 pub(crate) fn describe(store: &Store) -> String {
     let engine = store.engine();
+    let catalogue = if store.catalogue().is_shared() { "postgres, " } else { "" };
     if !engine.is_far() {
-        return engine.name().to_owned();
+        return format!("{catalogue}{}", engine.name());
     }
     match engine.reach() {
-        Ok(()) => format!("{}, which answers", engine.name()),
-        Err(error) => format!("{}, which does NOT answer: {error}", engine.name()),
+        Ok(()) => format!("{catalogue}{}, which answers", engine.name()),
+        Err(error) => format!("{catalogue}{}, which does NOT answer: {error}", engine.name()),
     }
 }
 
-/// Gives the settings of turbopuffer, or nothing for the embedded engine.
-fn turbopuffer(
-    section: &StoreConfig,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<Option<TurbopufferConfig>> {
-    match section.provider {
-        StoreProvider::Embedded => return Ok(None),
-        StoreProvider::Turbopuffer => {}
-        StoreProvider::Postgres | StoreProvider::Qdrant => bail!(
-            "`store.provider` `{}` is not built in yet\n\
-             hint: use `embedded` or `turbopuffer`",
-            if section.provider == StoreProvider::Qdrant { "qdrant" } else { "postgres" }
-        ),
+/// A folder with a catalogue of its own would be served as if it were empty.
+fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
+    let file = folder.join("catalogue.sqlite");
+    ensure!(
+        !file.exists(),
+        "`store.catalogue` is `postgres`, but `{}` holds a catalogue\n\
+         hint: copy it with `dowse move --to FILE`, where FILE is this configuration with another \
+         `data_dir`, or use another `data_dir`",
+        file.display()
+    );
+    Ok(())
+}
+
+/// Gives the name under which this folder follows, which it keeps for good.
+fn follower_of(folder: &Path) -> anyhow::Result<String> {
+    let file = folder.join(FOLLOWER);
+    if let Ok(name) = fs_err::read_to_string(&file)
+        && !name.is_empty()
+    {
+        return Ok(name);
     }
+    let name = uuid::Uuid::new_v4().to_string();
+    fs_err::write(&file, &name)?;
+    Ok(name)
+}
+
+/// Gives the settings of PostgreSQL.
+pub(super) fn postgres(
+    section: &StoreConfig,
+    variable: Variable<'_>,
+) -> anyhow::Result<PostgresConfig> {
+    let postgres = &section.postgres;
+    let url = match &postgres.url {
+        Some(url) => url.clone(),
+        None => variable(&postgres.url_env).filter(|url| !url.is_empty()).with_context(|| {
+            format!(
+                "`store.postgres.url` is not set, and the variable `{}` that \
+                 `store.postgres.url_env` names is not set either\n\
+                 hint: put `postgres://user:password@host/database` into it",
+                postgres.url_env
+            )
+        })?,
+    };
+    Ok(PostgresConfig {
+        url: Secret::new(url),
+        schema: postgres.schema.clone(),
+        max_connections: postgres.max_connections,
+    })
+}
+
+/// Gives the settings of Qdrant.
+fn qdrant(section: &QdrantSection, variable: Variable<'_>) -> anyhow::Result<QdrantConfig> {
+    ensure!(
+        !section.urls.is_empty(),
+        "`store.qdrant.urls` is empty\n\
+         hint: name the gRPC address of each peer, as `http://127.0.0.1:6334`"
+    );
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
+    ensure!(
+        !section.prefix.is_empty() && section.prefix.chars().all(is_plain),
+        "`store.qdrant.prefix` may have letters, digits, `-` and `_`, received `{}`",
+        section.prefix
+    );
+    ensure!(
+        section.shards > 0 && section.replicas > 0,
+        "`store.qdrant.shards` and `store.qdrant.replicas` must be at least `1`, received `{}` and \
+         `{}`",
+        section.shards,
+        section.replicas
+    );
+    Ok(QdrantConfig {
+        urls: section.urls.clone(),
+        key: variable(&section.api_key_env).filter(|key| !key.is_empty()).map(Secret::new),
+        prefix: section.prefix.clone(),
+        shards: section.shards,
+        replicas: section.replicas,
+    })
+}
+
+/// Gives the settings of turbopuffer.
+fn turbopuffer(
+    section: &TurbopufferSection,
+    variable: Variable<'_>,
+) -> anyhow::Result<TurbopufferConfig> {
     ensure!(
         section.base_url.is_some() || section.region.is_some(),
-        "`store.region` or `store.base_url` is required with `provider = \"turbopuffer\"`\n\
+        "`store.turbopuffer.region` or `store.turbopuffer.base_url` is required with \
+         `engine = \"turbopuffer\"`\n\
          hint: name the region of your account, as `gcp-us-central1`"
     );
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     ensure!(
         section.namespace_prefix.chars().all(is_plain),
-        "`store.namespace_prefix` may have letters, digits, `-`, `_` and `.`, received `{}`",
+        "`store.turbopuffer.namespace_prefix` may have letters, digits, `-`, `_` and `.`, received \
+         `{}`",
         section.namespace_prefix
     );
     let key = variable(&section.api_key_env).filter(|key| !key.is_empty()).with_context(|| {
         format!(
-            "the variable `{}` that `store.api_key_env` names is not set\n\
+            "the variable `{}` that `store.turbopuffer.api_key_env` names is not set\n\
              hint: put the key of turbopuffer into it",
             section.api_key_env
         )
     })?;
-    Ok(Some(TurbopufferConfig {
+    Ok(TurbopufferConfig {
         base_url: section.base_url.clone(),
         region: section.region.clone(),
         key: Secret::new(key),
         namespace_prefix: section.namespace_prefix.clone(),
-    }))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(section: &StoreConfig, key: Option<&str>) -> String {
+    fn read(section: &TurbopufferSection, key: Option<&str>) -> String {
         match turbopuffer(section, &|_| key.map(str::to_owned)) {
             Ok(settings) => format!("{settings:?}"),
             Err(error) => format!("{error:#}"),
@@ -83,19 +224,46 @@ mod tests {
 
     #[test]
     fn the_section_says_what_is_missing() {
-        let embedded = StoreConfig::default();
-        assert_eq!(read(&embedded, None), "None");
-        let mut section = StoreConfig { provider: StoreProvider::Turbopuffer, ..embedded };
-        assert!(read(&section, Some("k")).contains("`store.region` or `store.base_url`"));
+        let mut section = TurbopufferSection::default();
+        let missing = read(&section, Some("k"));
+        assert!(missing.contains("`store.turbopuffer.region` or"), "{missing}");
         section.region = Some("gcp-us-central1".to_owned());
         assert!(read(&section, None).contains("`TURBOPUFFER_API_KEY`"));
         let shown = read(&section, Some("tpuf_secret"));
         assert!(shown.contains("gcp-us-central1") && !shown.contains("tpuf_secret"), "{shown}");
         section.namespace_prefix = "a b".to_owned();
         assert!(read(&section, Some("k")).contains("received `a b`"));
-        section.provider = StoreProvider::Postgres;
-        assert!(read(&section, Some("k")).contains("`postgres` is not built in yet"));
-        section.provider = StoreProvider::Qdrant;
-        assert!(read(&section, Some("k")).contains("`qdrant` is not built in yet"));
+
+        let mut section = QdrantSection::default();
+        let settings = qdrant(&section, &|_| Some("key-word".to_owned())).unwrap();
+        assert!(!format!("{settings:?}").contains("key-word"));
+        section.shards = 0;
+        assert!(qdrant(&section, &|_| None).unwrap_err().to_string().contains("at least `1`"));
+        section.urls.clear();
+        assert!(qdrant(&section, &|_| None).unwrap_err().to_string().contains("is empty"));
+
+        let mut section = StoreConfig::default();
+        let shown = |section: &StoreConfig, url: Option<&str>| match postgres(section, &|_| {
+            url.map(str::to_owned)
+        }) {
+            Ok(settings) => format!("{settings:?}"),
+            Err(error) => format!("{error:#}"),
+        };
+        assert!(shown(&section, None).contains("`DOWSE_POSTGRES_URL`"));
+        let hidden = shown(&section, Some("postgres://u:pass-word@h/d"));
+        assert!(hidden.contains("dowse") && !hidden.contains("pass-word"), "{hidden}");
+        section.postgres.url = Some("postgres://u@h/d".to_owned());
+        assert!(shown(&section, None).contains("PostgresConfig"));
+    }
+
+    #[test]
+    fn a_folder_keeps_its_name_and_its_catalogue_is_not_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = follower_of(folder.path()).unwrap();
+        assert_eq!(follower_of(folder.path()).unwrap(), name);
+        assert!(refuse_local_catalogue(folder.path()).is_ok());
+        fs_err::write(folder.path().join("catalogue.sqlite"), "x").unwrap();
+        let refusal = refuse_local_catalogue(folder.path()).unwrap_err().to_string();
+        assert!(refusal.contains("`dowse move --to FILE`"), "{refusal}");
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
@@ -20,7 +21,7 @@ use store::Store;
 
 use super::away::Away;
 use super::feeds::Feeds;
-use super::{close, models, open_store};
+use super::{close, followers, models, open_store};
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
@@ -156,12 +157,16 @@ impl SharedState {
         let folder = store_folder(&self.data_dir);
         let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
         close::remember(&store);
-        let queue = JobQueue::open(
-            store.catalogue(),
-            self.runners(),
-            QueueConfig::for_one_machine(),
-            self.clock.clone(),
-        )?;
+        followers::follow(&store)?;
+        let (catalogue, bounds) = (store.catalogue(), QueueConfig::for_one_machine());
+        let (runners, clock) = (self.runners(), self.clock.clone());
+        let queue = match catalogue.is_shared() {
+            true => {
+                let lease = Duration::from_secs(self.store.lease_seconds);
+                JobQueue::open_shared(catalogue, runners, bounds, clock, lease)?
+            }
+            false => JobQueue::open(catalogue, runners, bounds, clock)?,
+        };
         let workers = Workers::start(&queue)?;
         let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
         Ok(self.kept.get_or_init(|| OpenStore {
@@ -176,11 +181,7 @@ impl SharedState {
     /// Each runner works with what the configuration of the moment says.
     fn runners(&self) -> HashMap<String, Arc<dyn Runner>> {
         let with_indexer = |choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>| -> Arc<dyn Runner> {
-            let indexer = Arc::clone(&self.indexer);
-            Arc::new(move |job: &Job, context: &JobContext| match indexer.load_full() {
-                Some(indexer) => choose(&indexer).run(job, context),
-                None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
-            })
+            Arc::new(FolderRunner { indexer: Arc::clone(&self.indexer), choose })
         };
         let mut runners = HashMap::from([
             (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
@@ -189,5 +190,24 @@ impl SharedState {
         runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
         runners.extend(contexts::JOBS.map(|kind| (kind.to_owned(), self.contexts.runner())));
         runners
+    }
+}
+
+/// Runs jobs on folders with the indexer of the moment.
+struct FolderRunner {
+    indexer: Arc<ArcSwapOption<Indexer>>,
+    choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>,
+}
+
+impl Runner for FolderRunner {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<serde_json::Value, JobFailure> {
+        match self.indexer.load_full() {
+            Some(indexer) => (self.choose)(&indexer).run(job, context),
+            None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
+        }
+    }
+
+    fn can_run(&self, job: &Job) -> bool {
+        self.indexer.load_full().is_some_and(|indexer| (self.choose)(&indexer).can_run(job))
     }
 }

@@ -37,6 +37,7 @@ fn folders_are_indexed_and_searched_in_turbopuffer() {
     let config = folder.write("dowse.toml", &text);
     let config = config.to_str().unwrap();
     let checked = dowse(&["check", "--config", config], Some(server.key()));
+    assert!(said(&checked).contains("earlier name"), "{}", said(&checked));
     assert!(said(&checked).contains("turbopuffer, which answers"), "{}", said(&checked));
     let indexed = dowse(&["index", "--config", config], Some(server.key()));
     assert!(indexed.status.success(), "{}", said(&indexed));
@@ -58,12 +59,18 @@ fn folders_are_indexed_and_searched_in_turbopuffer() {
 #[test]
 fn engines_that_are_not_built_in_are_said() {
     let folder = Folder::new();
-    for provider in ["postgres", "qdrant"] {
-        let text = format!("data_dir = \"data\"\n[store]\nprovider = \"{provider}\"\n");
+    for (section, expected) in [
+        ("engine = \"qdrant\"\n[store.qdrant]\nurls = []", "`store.qdrant.urls` is empty"),
+        ("provider = \"postgres\"", "unknown variant `postgres`"),
+        ("provider = \"embedded\"\nengine = \"embedded\"", "are both set"),
+        ("catalogue = \"postgres\"", "`DOWSE_POSTGRES_URL`"),
+        ("catalogue = \"postgres\"\n[store.postgres]\nurl = \"http://h\"", "must look like"),
+    ] {
+        let text = format!("data_dir = \"data\"\n[store]\n{section}\n");
         let config = folder.write("dowse.toml", &text);
         let checked = dowse(&["check", "--config", config.to_str().unwrap()], None);
         assert!(!checked.status.success());
-        assert!(said(&checked).contains("is not built in yet"), "{}", said(&checked));
+        assert!(said(&checked).contains(expected), "{}", said(&checked));
     }
 }
 

@@ -22,6 +22,13 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
 pub trait Runner: Send + Sync {
     /// Does the work and gives the job's result.
     fn run(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure>;
+
+    /// Tells whether this server can reach what the job is about; where several servers share the
+    /// jobs, one that cannot leaves it to the others.
+    fn can_run(&self, job: &Job) -> bool {
+        let _ = job;
+        true
+    }
 }
 
 impl<F> Runner for F
@@ -54,7 +61,7 @@ impl From<Error> for JobFailure {
             | Error::Busy
             | Error::Watch(_)
             | Error::Thread(_) => JobFailure::Passing(with_causes(&error)),
-            Error::UnknownJob { .. } | Error::UnknownKind { .. } => {
+            Error::UnknownJob { .. } | Error::UnknownKind { .. } | Error::JobLost { .. } => {
                 JobFailure::Final(with_causes(&error))
             }
         }

@@ -140,7 +140,10 @@ pub struct Job {
     pub is_cancelled: bool,
     /// How often it was begun.
     pub n_attempts: u32,
-    /// Counts jobs in the order they were asked for.
+    /// The server that runs it, where several share the catalogue.
+    #[serde(default)]
+    pub holder: Option<String>,
+    /// Counts jobs in the order they were asked for; jobs of two servers may have the same number.
     pub order: u64,
     /// When it was asked for.
     pub created_at: Timestamp,

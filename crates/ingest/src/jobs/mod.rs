@@ -3,6 +3,8 @@
 mod context;
 mod job;
 mod queue;
+mod requests;
+mod sharing;
 mod workers;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The queue: what waits, what runs, what is known of what is done.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use store::{Change, Lookup, ObjectKey, ObjectPage, Objects, TypedObject};
 
 use super::context::{JobContext, JobFailure, Runner};
 use super::job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
+use super::sharing::Sharing;
 use crate::{Error, Progress, Result, limits};
 
 /// The bounds of a queue.
@@ -46,32 +47,37 @@ const CATALOGUE_RETRY: Duration = Duration::from_secs(2);
 
 /// Jobs of all kinds, kept in the catalogue.
 pub struct JobQueue {
-    catalogue: Arc<dyn Objects>,
+    pub(super) catalogue: Arc<dyn Objects>,
     clock: Clock,
     pub(super) config: QueueConfig,
     runners: HashMap<String, Arc<dyn Runner>>,
-    state: Mutex<State>,
-    changed: Condvar,
+    /// How the jobs are shared with other servers; nothing where this process has them alone.
+    pub(super) sharing: Option<Sharing>,
+    pub(super) state: Mutex<State>,
+    pub(super) changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    next_order: u64,
+pub(super) struct State {
+    pub(super) next_order: u64,
     /// Waiting jobs, the next one first.
-    waiting: BTreeMap<Turn, JobId>,
+    pub(super) waiting: BTreeMap<Turn, JobId>,
     /// Running jobs with the handle that stops them.
-    running: HashMap<JobId, (Job, Progress)>,
+    pub(super) running: HashMap<JobId, (Job, Progress)>,
     /// Finished jobs that are remembered, by their order. Knowing them here, the end of a job
     /// costs the same however many are remembered.
-    finished: BTreeMap<u64, JobId>,
-    is_closing: bool,
+    finished: BTreeSet<(u64, JobId)>,
+    pub(super) is_closing: bool,
+    /// No sign of life of this server reached the catalogue for the length of a lease: its jobs may
+    /// have been given to others.
+    pub(super) is_lost: bool,
 }
 
 /// A job that was begun, and what runs it.
 type Begun = (Arc<JobContext>, Arc<dyn Runner>);
 
 /// When a job's turn comes: higher priority first, then the order of arrival.
-type Turn = (std::cmp::Reverse<Priority>, u64);
+pub(super) type Turn = (std::cmp::Reverse<Priority>, u64, JobId);
 
 impl JobQueue {
     /// Opens the queue of a catalogue with the runners for its kinds of job.
@@ -88,16 +94,27 @@ impl JobQueue {
         config: QueueConfig,
         clock: Clock,
     ) -> Result<Arc<Self>> {
-        let queue = JobQueue {
+        let queue = JobQueue::new(catalogue, runners, config, clock, None);
+        queue.take_up()?;
+        Ok(Arc::new(queue))
+    }
+
+    pub(super) fn new(
+        catalogue: Arc<dyn Objects>,
+        runners: HashMap<String, Arc<dyn Runner>>,
+        config: QueueConfig,
+        clock: Clock,
+        sharing: Option<Sharing>,
+    ) -> Self {
+        JobQueue {
             catalogue,
             clock,
             config,
             runners,
+            sharing,
             state: Mutex::default(),
             changed: Condvar::new(),
-        };
-        queue.take_up()?;
-        Ok(Arc::new(queue))
+        }
     }
 
     /// Adds a job; it is durable when this returns.
@@ -131,6 +148,7 @@ impl JobQueue {
             error: None,
             is_cancelled: false,
             n_attempts: 0,
+            holder: None,
             order,
             created_at: self.clock.now(),
             started_at: None,
@@ -153,82 +171,6 @@ impl JobQueue {
         }
         let kept = Job::load(&*self.catalogue, id.as_str())?;
         kept.map(|(job, _)| job).ok_or_else(|| Error::UnknownJob { id: id.to_string() })
-    }
-
-    /// Gives the job of a kind that waits or runs on a subject, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// When the catalogue fails.
-    pub fn active(&self, kind: &str, subject: &str) -> Result<Option<Job>> {
-        let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
-        let found = self.catalogue.find(Job::KIND, &lookup)?;
-        match found.into_iter().next() {
-            Some(object) => Ok(Some(self.get(&Job::from_object(object)?.id)?)),
-            None => Ok(None),
-        }
-    }
-
-    /// Lists the jobs that are remembered, the latest first.
-    ///
-    /// # Errors
-    ///
-    /// When the catalogue fails.
-    pub fn list(&self) -> Result<Vec<Job>> {
-        let mut jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
-        let state = self.state.lock();
-        for job in &mut jobs {
-            if let Some((running, _)) = state.running.get(&job.id) {
-                *job = running.clone();
-            }
-        }
-        jobs.sort_by_key(|job| std::cmp::Reverse(job.order));
-        Ok(jobs)
-    }
-
-    /// Stops a job: a waiting one at once, a running one at its next step.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownJob`].
-    pub fn cancel(&self, id: &JobId) -> Result<Job> {
-        let mut job = self.get(id)?;
-        let is_waiting = {
-            let mut state = self.state.lock();
-            if let Some((running, progress)) = state.running.get_mut(id) {
-                running.is_cancelled = true;
-                progress.cancel();
-                return Ok(running.clone());
-            }
-            state.waiting.remove(&turn_of(&job)).is_some()
-        };
-        if is_waiting {
-            job.is_cancelled = true;
-            self.end(job.clone(), Err(JobFailure::Cancelled))?;
-            job = self.get(id)?;
-        }
-        Ok(job)
-    }
-
-    /// Lets a failed job wait again, with its checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownJob`], [`Error::QueueFull`].
-    pub fn retry(&self, id: &JobId) -> Result<Job> {
-        let mut job = self.get(id)?;
-        if job.state != JobState::Failed {
-            return Ok(job);
-        }
-        if self.state.lock().waiting.len() >= self.config.max_queued {
-            return Err(Error::QueueFull { allowed: self.config.max_queued });
-        }
-        job.n_attempts = 0;
-        job.is_cancelled = false;
-        job.error = None;
-        job.finished_at = None;
-        self.wait_again(&mut job)?;
-        Ok(job)
     }
 
     /// Gives how many jobs wait and how many run.
@@ -316,6 +258,11 @@ impl JobQueue {
                 error = &error as &dyn std::error::Error,
                 "the end of a job could not be written; trying again"
             );
+            if let Error::JobLost { .. } = error {
+                // Another server has it, and says what becomes of it.
+                self.state.lock().running.remove(&job.id);
+                return;
+            }
             let is_full = matches!(&error, Error::Store(error) if error.is_disk_full());
             if is_full && let Err(JobFailure::Final(reason) | JobFailure::Passing(reason)) = outcome
             {
@@ -336,6 +283,12 @@ impl JobQueue {
         let Some(runner) = self.runners.get(&job.kind).cloned() else { return Ok(None) };
         if job.state != JobState::Queued {
             return Ok(None);
+        }
+        if let Some(sharing) = &self.sharing {
+            if !runner.can_run(&job) {
+                return Ok(None);
+            }
+            job.holder = Some(sharing.holder.clone());
         }
         job.state = JobState::Running;
         job.n_attempts += 1;
@@ -358,7 +311,10 @@ impl JobQueue {
         mut job: Job,
         outcome: std::result::Result<Value, JobFailure>,
     ) -> Result<()> {
-        let is_closing = self.state.lock().is_closing;
+        let is_closing = {
+            let state = self.state.lock();
+            state.is_closing || state.is_lost
+        };
         let is_interrupted =
             is_closing && !job.is_cancelled && outcome == Err(JobFailure::Cancelled);
         let may_try_again = matches!(outcome, Err(JobFailure::Passing(_)))
@@ -391,7 +347,7 @@ impl JobQueue {
         {
             let mut state = self.state.lock();
             state.running.remove(&job.id);
-            state.finished.insert(job.order, job.id);
+            state.finished.insert((job.order, job.id));
         }
         self.changed.notify_all();
         // What could not be forgotten now is forgotten with the next job.
@@ -427,16 +383,19 @@ impl JobQueue {
 
     /// Writes a job to the catalogue.
     pub(super) fn keep(&self, job: &Job) -> Result<()> {
-        job.save(&*self.catalogue)?;
-        Ok(())
+        match &self.sharing {
+            Some(sharing) => self.keep_shared(sharing, job),
+            None => Ok(job.save(&*self.catalogue).map(|_| ())?),
+        }
     }
 
-    fn wait_again(&self, job: &mut Job) -> Result<()> {
+    pub(super) fn wait_again(&self, job: &mut Job) -> Result<()> {
         job.state = JobState::Queued;
+        job.holder = None;
         self.keep(job)?;
         let mut state = self.state.lock();
         state.running.remove(&job.id);
-        state.finished.remove(&job.order);
+        state.finished.remove(&(job.order, job.id.clone()));
         state.waiting.insert(turn_of(job), job.id.clone());
         drop(state);
         self.changed.notify_all();
@@ -457,6 +416,11 @@ impl JobQueue {
                 }
             }
         }
+        self.remember_finished()
+    }
+
+    /// Learns which jobs are finished, and how many there ever were.
+    pub(super) fn remember_finished(&self) -> Result<()> {
         let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
         let mut state = self.state.lock();
         state.next_order = jobs.iter().map(|job| job.order).max().unwrap_or(0);
@@ -482,6 +446,6 @@ impl JobQueue {
     }
 }
 
-fn turn_of(job: &Job) -> Turn {
-    (std::cmp::Reverse(job.priority), job.order)
+pub(super) fn turn_of(job: &Job) -> Turn {
+    (std::cmp::Reverse(job.priority), job.order, job.id.clone())
 }

@@ -276,3 +276,127 @@ fn jobs_go_on_by_themselves_when_a_full_disk_has_room_again() {
     assert_eq!((ended.state, ended.result), (JobState::Done, json!("done")));
     assert_eq!(n_runs.load(Ordering::SeqCst), 2);
 }
+
+/// Two queues over one catalogue, as two servers have them.
+mod shared {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use store::{Catalogue, Lookup, TypedObject};
+
+    use super::*;
+
+    struct Servers {
+        catalogue: Arc<dyn Catalogue>,
+        clock: testkit::ManualClock,
+        _folder: tempfile::TempDir,
+    }
+
+    const LEASE: Duration = Duration::from_secs(30);
+
+    impl Servers {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let clock = testkit::ManualClock::new();
+            let store =
+                Store::open(folder.path(), &Config::for_one_machine(), clock.clock()).unwrap();
+            Servers { catalogue: store.catalogue(), clock, _folder: folder }
+        }
+
+        fn queue(&self, runner: impl Runner + 'static) -> Arc<JobQueue> {
+            let runner: Arc<dyn Runner> = Arc::new(runner);
+            let runners = [("test".to_owned(), runner)].into();
+            let config = QueueConfig { max_queued: 100, ..one_worker() };
+            let clock = self.clock.clock();
+            JobQueue::open_shared(Arc::clone(&self.catalogue), runners, config, clock, LEASE)
+                .unwrap()
+        }
+    }
+
+    fn done(_: &Job, _: &JobContext) -> Result<serde_json::Value, JobFailure> {
+        Ok(json!({}))
+    }
+
+    #[test]
+    fn every_job_runs_once_whoever_takes_it() {
+        let servers = Servers::new();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counting = || {
+            let runs = Arc::clone(&runs);
+            move |_: &Job, _: &JobContext| {
+                runs.fetch_add(1, Ordering::SeqCst);
+                Ok(json!({}))
+            }
+        };
+        let (one, two) = (servers.queue(counting()), servers.queue(counting()));
+        let _workers = [Workers::start(&one).unwrap(), Workers::start(&two).unwrap()];
+        let jobs: Vec<_> =
+            (0..20).map(|at| one.submit(new(&at.to_string(), Priority::Normal)).unwrap()).collect();
+        for job in &jobs {
+            // Either of them knows how it ended.
+            assert_eq!(two.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), 20);
+    }
+
+    #[test]
+    fn a_server_that_dies_loses_its_lease_and_nothing_else() {
+        let servers = Servers::new();
+        let dying = servers.queue(done);
+        let job = dying.submit(new("handed over", Priority::Normal)).unwrap();
+        let (context, _) = dying.next().unwrap();
+        context.save_checkpoint(json!({"at": 7})).unwrap();
+        // It says nothing more from here on; another one starts.
+        let other = servers.queue(|_: &Job, context: &JobContext| Ok(context.checkpoint()));
+        assert_eq!(other.get(&job.id).unwrap().state, JobState::Running, "its lease lasts");
+        let workers = Workers::start(&other).unwrap();
+        let active = Lookup::new("state", "running");
+        assert_eq!(servers.catalogue.find(Job::KIND, &active).unwrap().len(), 1);
+        servers.clock.advance(LEASE);
+        let ended = other.wait(&job.id, &soon()).unwrap();
+        assert_eq!((ended.state, ended.result), (JobState::Done, json!({"at": 7})));
+        assert_eq!(ended.n_attempts, 2);
+        // What the first one still says is refused.
+        let error = context.save_checkpoint(json!({"at": 8})).unwrap_err();
+        assert!(matches!(error, crate::Error::JobLost { .. }), "{error}");
+        let zombie = context.job.lock().clone();
+        dying.end_surely(zombie, Ok(json!({"from": "the dead"})));
+        assert_eq!(other.get(&job.id).unwrap().result, json!({"at": 7}));
+        drop(workers);
+    }
+
+    #[test]
+    fn a_job_that_runs_elsewhere_can_be_stopped_and_one_out_of_reach_is_left_to_others() {
+        struct Local(AtomicBool);
+        impl Runner for Local {
+            fn run(&self, _: &Job, context: &JobContext) -> Result<serde_json::Value, JobFailure> {
+                self.0.store(true, Ordering::SeqCst);
+                while !context.progress().is_cancelled() {
+                    std::thread::yield_now();
+                }
+                Err(JobFailure::Cancelled)
+            }
+
+            fn can_run(&self, job: &Job) -> bool {
+                job.subject == "mine"
+            }
+        }
+        let servers = Servers::new();
+        let (local, other) = (servers.queue(Local(AtomicBool::new(false))), servers.queue(done));
+        let workers = Workers::start(&local).unwrap();
+        let elsewhere = local.submit(new("elsewhere", Priority::High)).unwrap();
+        let mine = local.submit(new("mine", Priority::Normal)).unwrap();
+        while local.get(&mine.id).unwrap().state != JobState::Running {
+            std::thread::yield_now();
+        }
+        assert_eq!(local.get(&elsewhere.id).unwrap().state, JobState::Queued);
+        assert!(other.cancel(&mine.id).unwrap().is_cancelled);
+        let stopped = other.wait(&mine.id, &soon()).unwrap();
+        assert_eq!(
+            (stopped.state, stopped.error.as_deref()),
+            (JobState::Failed, Some("cancelled"))
+        );
+        let _workers = (workers, Workers::start(&other).unwrap());
+        assert_eq!(local.wait(&elsewhere.id, &soon()).unwrap().state, JobState::Done);
+    }
+}

@@ -33,6 +33,14 @@ impl Workers {
                 .map_err(Error::Thread)?;
             workers.threads.push(thread);
         }
+        if queue.sharing.is_some() {
+            let queue = queue.clone();
+            let thread = Builder::new()
+                .name("job-sharing".to_owned())
+                .spawn(move || queue.share())
+                .map_err(Error::Thread)?;
+            workers.threads.push(thread);
+        }
         Ok(workers)
     }
 }
@@ -44,6 +52,7 @@ impl Drop for Workers {
             // A thread only panics where a job's panic was not caught, which is logged already.
             let _ = thread.join();
         }
+        self.queue.leave();
     }
 }
 

@@ -194,6 +194,10 @@ pub trait Catalogue: Objects {
     /// Gives up to `limit` entries of a namespace's log that come after a sequence number.
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage>;
 
+    /// Gives every namespace with its last sequence number, so that a follower of many of them sees
+    /// at once which have changed.
+    fn heads(&self) -> Result<Vec<NamespaceHead>>;
+
     /// Gives up to `limit` passages of the present versions of their documents whose numbers are
     /// in a range, in the order of the numbers. Numbers whose passages are gone are passed over.
     fn sources(
@@ -248,6 +252,22 @@ pub trait Catalogue: Objects {
     /// Erases all pieces of a file and gives how many there were.
     fn erase_file(&self, file: &str) -> Result<usize>;
 
+    /// Lists files in the order of their names, those after one of them, each with one more than the
+    /// number of its last piece.
+    fn files(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, u32)>>;
+
+    /// Gives the kinds of objects that there are.
+    fn kinds(&self) -> Result<Vec<String>>;
+
+    /// Writes documents with the times at which they were written to another catalogue; otherwise
+    /// as [`Catalogue::upsert`].
+    fn import(&self, namespace: &NamespaceId, documents: &[(Document, Timestamp)]) -> Result<()>;
+
+    /// Tells whether other servers may use this catalogue at the same time.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Tells whether writes are possible now. After one that found no room, a small one is tried.
     ///
     /// # Errors
@@ -294,6 +314,17 @@ pub struct NamespaceState {
     pub next_passage: u32,
     /// The languages of the documents ever written.
     pub languages: LanguageSet,
+}
+
+/// How far the log of a namespace goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceHead {
+    /// Its id.
+    pub id: NamespaceId,
+    /// Its number.
+    pub number: u32,
+    /// The sequence number of its last change.
+    pub sequence: u64,
 }
 
 /// A namespace that was dropped and is not erased yet.
@@ -428,6 +459,20 @@ pub struct VectorDebt {
     pub n_passages: usize,
     /// Those without a vector.
     pub n_missing: usize,
+}
+
+impl VectorDebt {
+    /// Gives what a namespace owes; nothing when it owes nothing or is searched by words alone.
+    pub fn of(state: NamespaceState) -> Option<Self> {
+        let (space, counts) = (state.info.manifest.vectors?, state.counts);
+        let n_missing = counts.n_passages.saturating_sub(counts.n_vectors);
+        (n_missing > 0).then_some(VectorDebt {
+            namespace: state.info.id,
+            space,
+            n_passages: counts.n_passages,
+            n_missing,
+        })
+    }
 }
 
 /// Who may do something until when.

@@ -3,8 +3,8 @@
 use model::{Deadline, NamespaceId};
 
 use crate::{
-    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceState, Place, Result,
-    StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
+    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceHead, NamespaceState, Place,
+    Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
 
 /// A question by words and by vector over the same passages.
@@ -52,6 +52,14 @@ pub trait Engine: Send + Sync {
     /// Follows the catalogue to its last change of a namespace, and releases what it has made
     /// durable ([`crate::Catalogue::release`]). What fails is made up for by the next call.
     fn follow(&self, namespace: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()>;
+
+    /// Follows what other servers have written to the namespaces that are in use here; one that is
+    /// not in use catches up when it is first used. `heads` are those of the catalogue.
+    ///
+    /// # Errors
+    ///
+    /// The first failure, after all namespaces were tried.
+    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()>;
 
     /// Finds the `limit` passages with the best BM25 among those that fit the filter.
     ///

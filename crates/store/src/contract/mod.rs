@@ -12,8 +12,8 @@ mod engine;
 
 pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
 pub use catalogue::{
-    Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceState,
-    PassageSource, SourceParts, VectorDebt, VersionChange, Written,
+    Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceHead,
+    NamespaceState, PassageSource, SourceParts, VectorDebt, VersionChange, Written,
 };
 pub use document::{
     Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,

@@ -186,12 +186,19 @@ impl Derived {
     /// Writes the indexes anew where they hold something that was erased.
     pub(super) fn forget_erased(&mut self) -> Result<()> {
         self.words.drop_deleted()?;
+        self.commit_seen()?;
         self.vectors.as_mut().map_or(Ok(()), VectorFile::drop_dead)
     }
 
     /// Merges and tidies the indexes.
     pub(super) fn maintain(&mut self) -> Result<()> {
         self.words.merge()?;
+        self.commit_seen()?;
+        self.vectors.as_mut().map_or(Ok(()), VectorFile::drop_dead)
+    }
+
+    /// Makes durable that everything was seen, so that the catalogue can let go of it.
+    fn commit_seen(&mut self) -> Result<()> {
         if self.words_written < self.words_seen {
             let sequence = self.words_seen;
             self.commit_words(sequence)?;
@@ -201,7 +208,7 @@ impl Derived {
         {
             vectors.commit(self.vectors_seen)?;
         }
-        self.vectors.as_mut().map_or(Ok(()), VectorFile::drop_dead)
+        Ok(())
     }
 
     /// Lets go of the writer's memory.

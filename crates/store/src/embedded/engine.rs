@@ -14,7 +14,7 @@ use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
     Candidates, Catalogue, Config, DroppedNamespace, Engine, Error, Filter, Form, Fresh,
-    NamespaceState, Result, TermStatistics, WordsQuery,
+    NamespaceHead, NamespaceState, Result, TermStatistics, WordsQuery,
 };
 
 /// The engine in this process, over any catalogue.
@@ -22,7 +22,7 @@ pub struct EmbeddedEngine {
     pub(super) root: PathBuf,
     pub(super) catalogue: Arc<dyn Catalogue>,
     pub(super) config: Config,
-    follower: String,
+    pub(super) follower: String,
     slots: Mutex<HashMap<NamespaceId, Arc<Slot>>>,
     n_uses: AtomicU64,
 }
@@ -269,6 +269,35 @@ impl Engine for EmbeddedEngine {
         self.catalogue.release(namespace.number, &self.follower, derived.written())?;
         drop(derived);
         self.rest_unused_writers(id)
+    }
+
+    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
+        let heads: HashMap<u32, &NamespaceHead> =
+            heads.iter().map(|head| (head.number, head)).collect();
+        let mut first_failure = Ok(());
+        for namespace in self.open_namespaces() {
+            let Some(head) = heads.get(&namespace.number) else {
+                // Another server has dropped it.
+                self.take_out(&namespace.id);
+                continue;
+            };
+            // One that is being written follows by itself.
+            let Some(mut derived) = namespace.derived.try_lock() else { continue };
+            let followed = match derived.seen() >= head.sequence {
+                true => Ok(()),
+                false => self.follow_in(&namespace, &mut derived, None),
+            };
+            // What was made durable since is let go of, also where nothing was new.
+            let followed = followed.and_then(|()| {
+                self.catalogue.release(namespace.number, &self.follower, derived.written())
+            });
+            match followed {
+                Ok(()) | Err(Error::UnknownNamespace { .. }) => {}
+                Err(error) if first_failure.is_ok() => first_failure = Err(error),
+                Err(_) => {}
+            }
+        }
+        first_failure
     }
 
     fn by_words(

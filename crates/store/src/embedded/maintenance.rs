@@ -65,7 +65,8 @@ impl EmbeddedEngine {
     fn let_go_of_files(&self, namespace: &Namespace, derived: &mut Derived) -> Result<()> {
         namespace.publish(derived, &*self.catalogue)?;
         derived.words().remove_unused_files()?;
-        derived.rest()
+        derived.rest()?;
+        self.catalogue.release(namespace.number, &self.follower, derived.written())
     }
 
     /// Compares the indexes of a namespace with their checksums and with the catalogue.

@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
+use model::Clock;
+
 use super::database::Database;
-use super::{CATALOGUE, FolderLock, mark};
-use crate::{Config, Error, Result};
+use super::{CATALOGUE, FolderLock, SqliteCatalogue, mark};
+use crate::{Catalogue, Config, Error, Result};
 
 /// Writes a copy to a new file, which has its name only once it is whole and was verified.
 pub(super) fn backup(database: &Database, file: &Path) -> Result<()> {
@@ -24,6 +26,48 @@ pub(super) fn backup(database: &Database, file: &Path) -> Result<()> {
     }
     fs_err::rename(unfinished, file)?;
     Ok(())
+}
+
+/// Makes a file that holds a catalogue of its own, which has its name only once it was filled,
+/// verified and synced.
+pub(crate) fn create(
+    file: &Path,
+    clock: &Clock,
+    fill: impl FnOnce(&SqliteCatalogue) -> Result<()>,
+) -> Result<()> {
+    refuse_existing(file)?;
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    let _ = fs_err::remove_file(unfinished);
+    let config = Config::for_one_machine();
+    let filled = SqliteCatalogue::open_file(unfinished, &config, clock.clone())
+        .and_then(|catalogue| {
+            fill(&catalogue)?;
+            catalogue.verify()?;
+            catalogue.close()
+        })
+        .and_then(|()| Ok(fs_err::File::open(unfinished)?.file().sync_all()?));
+    for ending in ["-wal", "-shm"] {
+        let mut beside = unfinished.as_os_str().to_owned();
+        beside.push(ending);
+        let _ = fs_err::remove_file(Path::new(&beside));
+    }
+    if let Err(error) = filled {
+        let _ = fs_err::remove_file(unfinished);
+        return Err(error);
+    }
+    fs_err::rename(unfinished, file)?;
+    Ok(())
+}
+
+/// Opens a backup as a catalogue of its own, in a copy that is given along.
+pub(crate) fn open_backup(file: &Path, copy: &Path, clock: &Clock) -> Result<SqliteCatalogue> {
+    require_catalogue(file)?;
+    fs_err::copy(file, copy)?;
+    let catalogue = SqliteCatalogue::open_file(copy, &Config::for_one_machine(), clock.clone())?;
+    catalogue.verify()?;
+    Ok(catalogue)
 }
 
 /// Makes the catalogue of a data folder from a backup.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer};
+use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp};
 
 use super::backup;
 use super::commit::{Released, check_documents};
@@ -12,8 +12,8 @@ use super::database::Database;
 use super::rows;
 use crate::{
     Catalogue, Config, Document, DocumentCount, DocumentInfo, DocumentPage, DroppedNamespace,
-    Fingerprint, Lease, LogPage, Manifest, NamespaceState, PassageSource, Result, SourceParts,
-    StoredPassage, VectorDebt, VectorSpace, Written,
+    Fingerprint, Lease, LogPage, Manifest, NamespaceHead, NamespaceState, PassageSource, Result,
+    SourceParts, StoredPassage, VectorDebt, VectorSpace, Written,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.
@@ -37,6 +37,14 @@ impl SqliteCatalogue {
     /// [`crate::Error::CatalogueDamaged`] when it cannot be read.
     pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
         let database = Database::open_in(folder, config)?;
+        Ok(SqliteCatalogue { database, clock, released: Released::default() })
+    }
+}
+
+impl SqliteCatalogue {
+    /// Opens a file that holds a catalogue and nothing else, such as a backup.
+    pub(crate) fn open_file(file: &Path, config: &Config, clock: Clock) -> Result<Self> {
+        let database = Database::open(file, config)?;
         Ok(SqliteCatalogue { database, clock, released: Released::default() })
     }
 }
@@ -166,21 +174,15 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
-        let debt = |state: NamespaceState| {
-            let (space, counts) = (state.info.manifest.vectors?, state.counts);
-            let n_missing = counts.n_passages.saturating_sub(counts.n_vectors);
-            (n_missing > 0).then_some(VectorDebt {
-                namespace: state.info.id,
-                space,
-                n_passages: counts.n_passages,
-                n_missing,
-            })
-        };
-        Ok(self.namespaces()?.into_iter().filter_map(debt).collect())
+        Ok(self.namespaces()?.into_iter().filter_map(VectorDebt::of).collect())
     }
 
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage> {
         self.database.log_page(number, after, limit)
+    }
+
+    fn heads(&self) -> Result<Vec<NamespaceHead>> {
+        self.database.heads()
     }
 
     fn sources(
@@ -238,6 +240,21 @@ impl Catalogue for SqliteCatalogue {
 
     fn erase_file(&self, file: &str) -> Result<usize> {
         self.database.erase_file(file)
+    }
+
+    fn files(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, u32)>> {
+        self.database.files(after, limit)
+    }
+
+    fn kinds(&self) -> Result<Vec<String>> {
+        self.database.kinds()
+    }
+
+    fn import(&self, namespace: &NamespaceId, documents: &[(Document, Timestamp)]) -> Result<()> {
+        for (document, _) in documents {
+            check_documents(std::slice::from_ref(document))?;
+        }
+        self.database.import(namespace, documents)
     }
 
     fn can_write(&self) -> Result<()> {

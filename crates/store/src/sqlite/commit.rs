@@ -135,6 +135,22 @@ impl Database {
         })
     }
 
+    /// Writes documents with the times at which they were written elsewhere.
+    pub(crate) fn import(
+        &self,
+        id: &NamespaceId,
+        documents: &[(Document, Timestamp)],
+    ) -> Result<()> {
+        self.write(|transaction| {
+            let row = living(transaction, id)?;
+            let mut batch = Batch::begin(transaction, row)?;
+            for (document_idx, (document, written_at)) in documents.iter().enumerate() {
+                batch.upsert(document_idx, document, written_at.millis())?;
+            }
+            batch.finish().map(|_| ())
+        })
+    }
+
     /// Erases documents and gives how many there were.
     pub(crate) fn delete(
         &self,
@@ -315,8 +331,12 @@ impl Released {
     }
 }
 
-/// Checks that documents stay inside the limits.
-pub(crate) fn check_documents(documents: &[Document]) -> Result<()> {
+/// Checks that documents stay inside the limits, which are the same in every catalogue.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`] names the limit.
+pub fn check_documents(documents: &[Document]) -> Result<()> {
     within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
     for document in documents {
         within("the length of a document id", document.id.as_str().len(), limits::MAX_ID_BYTES)?;

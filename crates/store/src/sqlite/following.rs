@@ -10,7 +10,7 @@ use super::database::Database;
 use super::log::log_starts_after;
 use super::rows;
 use super::texts::Reader;
-use crate::{DocumentSource, LogPage, PassageSource, Result, SourceParts};
+use crate::{DocumentSource, LogPage, NamespaceHead, PassageSource, Result, SourceParts};
 
 /// The condition that a passage belongs to the present version of its document.
 const IS_LIVING: &str = "passages.row - (documents.namespace << 32) - documents.first_passage
@@ -25,6 +25,17 @@ impl Database {
                 last: rows::last_sequence(connection, number)?,
                 entries: rows::log_after(connection, number, after, limit)?,
             })
+        })
+    }
+
+    /// Gives every namespace with its last sequence number.
+    pub(super) fn heads(&self) -> Result<Vec<NamespaceHead>> {
+        self.read(|connection| {
+            let head = |row: rows::NamespaceRow| {
+                let sequence = rows::last_sequence(connection, row.number)?;
+                Ok(NamespaceHead { id: row.info.id, number: row.number, sequence })
+            };
+            rows::namespaces(connection)?.into_iter().map(head).collect()
         })
     }
 

@@ -79,6 +79,30 @@ impl Database {
         })
     }
 
+    /// Lists files with how many pieces they have, in the order of their names.
+    pub(super) fn files(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, u32)>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT file, max(piece) + 1 FROM pieces WHERE ?1 IS NULL OR file > ?1
+                 GROUP BY file ORDER BY file LIMIT ?2",
+            )?;
+            let limit = limit.min(limits::MAX_PAGE);
+            let found =
+                statement.query_map(params![after, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(found.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Gives the kinds of objects that there are.
+    pub(super) fn kinds(&self) -> Result<Vec<String>> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT DISTINCT kind FROM objects ORDER BY kind")?;
+            let found = statement.query_map([], |row| row.get(0))?;
+            Ok(found.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// Erases the pieces of a file.
     pub(super) fn erase_file(&self, file: &str) -> Result<usize> {
         self.write(|transaction| {

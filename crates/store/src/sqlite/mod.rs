@@ -23,7 +23,9 @@ mod backup;
 mod catalogue;
 
 pub use backup::restore;
+pub(crate) use backup::{create, open_backup};
 pub use catalogue::SqliteCatalogue;
+pub use commit::check_documents;
 pub(crate) use lock::FolderLock;
 
 /// The name of the catalogue in a data folder.

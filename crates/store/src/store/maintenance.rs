@@ -49,6 +49,16 @@ impl Store {
         first_failure
     }
 
+    /// Lets the engine follow what other servers have written to the namespaces in use here; cheap
+    /// enough to be called every second.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue does not answer, or the first failure of the engine.
+    pub fn follow_others(&self) -> Result<()> {
+        self.engine.follow_others(&self.catalogue.heads()?)
+    }
+
     /// Checks the catalogue, and what the engine has against it.
     ///
     /// # Errors

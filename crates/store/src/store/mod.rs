@@ -5,30 +5,26 @@
 //! from the functions that open the usual pairs.
 
 mod maintenance;
+mod opening;
 mod surroundings;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
-use model::{Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId};
+use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use parking_lot::Mutex;
 use text::LanguageSet;
 
-use crate::sqlite::{FolderLock, SqliteCatalogue};
-use crate::turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
+use crate::sqlite::FolderLock;
 use crate::{
-    Both, Candidates, Catalogue, Config, Counts, Document, DocumentCount, DocumentInfo,
-    DocumentPage, EmbeddedEngine, Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest,
-    NamespaceInfo, NamespaceState, Objects, Place, Result, StoredPassage, TermStatistics, Upserted,
-    VectorDebt, VectorSpace, WordsQuery,
+    Both, Candidates, Catalogue, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
+    Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
+    Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
+    WordsQuery,
 };
 
 pub use maintenance::{Finding, Repair};
 pub use surroundings::Surroundings;
-
-/// The name of the only follower of a catalogue that one process has.
-const ONLY_FOLLOWER: &str = "local";
 
 /// Keeps passages and finds them again: a catalogue and an engine.
 ///
@@ -50,40 +46,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a data folder with a SQLite catalogue and the embedded engine, or makes an empty one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Locked`] when another process has it open, [`Error::ReadOnly`] when it cannot be
-    /// written, [`Error::FormatTooNew`] when a later program wrote it.
-    pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
-        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
-        let engine = EmbeddedEngine::open(folder, config, catalogue.clone(), ONLY_FOLLOWER)?;
-        Store::assemble(catalogue, Arc::new(engine), Some(lock))
-    }
-
-    /// Opens a data folder with a SQLite catalogue, and turbopuffer as the engine. Nothing is
-    /// asked of turbopuffer yet, so that a server starts while it cannot be reached.
-    ///
-    /// A folder that the embedded engine served is taken over: each namespace is sent to
-    /// turbopuffer with its next change or by [`Store::rebuild`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EngineSettings`] when the settings cannot be used, and as [`Store::open`].
-    pub fn open_with_turbopuffer(
-        folder: &Path,
-        config: &Config,
-        turbopuffer: &TurbopufferConfig,
-        clock: Clock,
-    ) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
-        let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
-        let engine = TurbopufferEngine::open(config, turbopuffer, catalogue.clone())?;
-        Store::assemble(catalogue, Arc::new(engine), Some(lock))
-    }
-
     /// Puts a catalogue and an engine over it together, and ends erasures that were interrupted.
     ///
     /// # Errors

@@ -13,8 +13,8 @@ use super::search::{ByVector, ByWords};
 use super::{TurbopufferConfig, ledger, naming, row};
 use crate::{
     Both, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, Error, Filter, Form,
-    Fresh, NamespaceState, Place, Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery,
-    limits,
+    Fresh, NamespaceHead, NamespaceState, Place, Result, StoredPassage, TermStatistics,
+    VectorSpace, WordsQuery, limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
@@ -100,6 +100,18 @@ impl Engine for TurbopufferEngine {
 
     fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
         self.follow_to_the_end(&*self.namespace_of(id)?)
+    }
+
+    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
+        // Every server writes to the same namespaces of turbopuffer, and reads where they are.
+        let open: Vec<_> = self.namespaces.lock().values().cloned().collect();
+        for namespace in open {
+            if !heads.iter().any(|head| head.number == namespace.number) {
+                let (id, number) = (namespace.id.clone(), namespace.number);
+                self.take_out(&DroppedNamespace { id, number });
+            }
+        }
+        Ok(())
     }
 
     fn by_words(

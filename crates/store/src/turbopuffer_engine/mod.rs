@@ -29,3 +29,10 @@ mod statistics;
 
 pub use config::TurbopufferConfig;
 pub use engine::TurbopufferEngine;
+
+/// What an engine elsewhere needs to score a passage from its text, the same as every other engine.
+pub mod rescoring {
+    pub use super::row::Field;
+    pub use super::scoring::{Statistics, Words, boost_of, fields_of, score};
+    pub use super::words::Counted;
+}

@@ -40,7 +40,7 @@ pub(super) const VECTOR: &str = "vector";
 
 /// Where words are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Field {
+pub enum Field {
     /// The text of the passage.
     Text,
     /// The title of the document and the headings above the passage.

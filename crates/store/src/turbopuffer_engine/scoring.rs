@@ -15,7 +15,7 @@ const GAP: u32 = 100;
 
 /// The words of one passage, as they are indexed.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub struct Words {
     text: Vec<Word>,
     title: Vec<Word>,
 }
@@ -29,12 +29,12 @@ struct Word {
 
 impl Words {
     /// Cuts the words of a passage that is in the catalogue.
-    pub(super) fn of(document: &DocumentSource, passage: &Passage) -> Self {
+    pub fn of(document: &DocumentSource, passage: &Passage) -> Self {
         Words::cut(&passage.text, &document.title, &passage.headings, document.language)
     }
 
     /// Cuts the words of a passage.
-    pub(super) fn cut(text: &str, title: &str, headings: &[String], language: Language) -> Self {
+    pub fn cut(text: &str, title: &str, headings: &[String], language: Language) -> Self {
         let mut words = Words::default();
         push(&mut words.text, text, language);
         push(&mut words.title, title, language);
@@ -45,12 +45,12 @@ impl Words {
     }
 
     /// Gives how many words a field has.
-    pub(super) fn length(&self, field: Field) -> usize {
+    pub fn length(&self, field: Field) -> usize {
         self.of_field(field).len()
     }
 
     /// Gives the terms of a field in order.
-    pub(super) fn terms(&self, field: Field, form: Form) -> impl Iterator<Item = &str> {
+    pub fn terms(&self, field: Field, form: Form) -> impl Iterator<Item = &str> {
         self.of_field(field).iter().map(move |word| word.term(form))
     }
 
@@ -88,16 +88,20 @@ impl Word {
 
 /// What BM25 has to know about the whole namespace.
 #[derive(Debug, Default)]
-pub(super) struct Statistics {
-    pub(super) n_passages: f64,
-    pub(super) mean_text: f64,
-    pub(super) mean_title: f64,
+pub struct Statistics {
+    /// Passages of the namespace.
+    pub n_passages: f64,
+    /// The mean number of words in a text.
+    pub mean_text: f64,
+    /// The mean number of words in a title with the headings.
+    pub mean_title: f64,
     /// Passages that hold what was counted.
-    pub(super) holding: HashMap<Counted, f64>,
+    pub holding: HashMap<Counted, f64>,
 }
 
 impl Statistics {
-    fn idf(&self, counted: &Counted) -> Option<f64> {
+    /// Gives what a word is worth; nothing when no passage holds it.
+    pub fn idf(&self, counted: &Counted) -> Option<f64> {
         let n_holding = self.holding.get(counted).copied().unwrap_or(0.0);
         if n_holding <= 0.0 {
             return None;
@@ -112,7 +116,7 @@ impl Statistics {
 }
 
 /// Scores a passage; nothing when the question does not fit it.
-pub(super) fn score(query: &WordsQuery, words: &Words, statistics: &Statistics) -> Option<f32> {
+pub fn score(query: &WordsQuery, words: &Words, statistics: &Statistics) -> Option<f32> {
     let fields = fields_of(query);
     let is_match =
         |clause: &Clause| fields.iter().any(|(field, _)| words.count(clause, *field) > 0);
@@ -141,7 +145,7 @@ pub(super) fn score(query: &WordsQuery, words: &Words, statistics: &Statistics) 
 }
 
 /// Gives the fields that a question looks into, with their weights.
-pub(super) fn fields_of(query: &WordsQuery) -> Vec<(Field, f64)> {
+pub fn fields_of(query: &WordsQuery) -> Vec<(Field, f64)> {
     let mut fields = vec![(Field::Text, 1.0)];
     if query.title_boost > 0.0 {
         fields.push((Field::Title, f64::from(query.title_boost)));
@@ -150,7 +154,7 @@ pub(super) fn fields_of(query: &WordsQuery) -> Vec<(Field, f64)> {
 }
 
 /// Gives what the score of a clause is multiplied by.
-pub(super) fn boost_of(clause: &Clause) -> f32 {
+pub fn boost_of(clause: &Clause) -> f32 {
     match clause {
         Clause::Word { boost, .. }
         | Clause::Phrase { boost, .. }

@@ -19,7 +19,7 @@ const N_ROWS: &str = "n";
 
 /// Words whose passages are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Counted {
+pub struct Counted {
     pub(super) field: Field,
     pub(super) form: Form,
     pub(super) tokens: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) struct Counted {
 impl Counted {
     /// Gives what has to be counted to weigh a clause in a field; a phrase weighs what its parts
     /// weigh together.
-    pub(super) fn of(clause: &Clause, field: Field) -> Vec<Self> {
+    pub fn of(clause: &Clause, field: Field) -> Vec<Self> {
         let any = |form: Form, terms: &[String]| Counted {
             field,
             form,

@@ -19,5 +19,5 @@ mod view;
 mod tests;
 
 pub(crate) use file::VectorFile;
-pub(crate) use quantise::normalised;
+pub use quantise::normalised;
 pub(crate) use view::VectorView;

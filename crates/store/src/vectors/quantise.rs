@@ -1,10 +1,17 @@
 //! Vectors in fewer bits.
 
+/// How far from 1 the length of a vector may be after it was rounded to single precision.
+const UNIT_SLACK: f64 = 1e-6;
+
 /// Gives the vector with length 1; nothing when it has no direction.
-pub(crate) fn normalised(vector: &[f32]) -> Option<Vec<f32>> {
+pub fn normalised(vector: &[f32]) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     if !length.is_finite() || length <= f64::from(f32::MIN_POSITIVE) {
         return None;
+    }
+    // One that has this length keeps its bits, so that copies of a catalogue can be compared.
+    if (length - 1.0).abs() <= UNIT_SLACK {
+        return Some(vector.to_vec());
     }
     Some(vector.iter().map(|x| (f64::from(*x) / length) as f32).collect())
 }

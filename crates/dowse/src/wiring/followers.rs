@@ -1,0 +1,40 @@
+//! What other servers write to a shared catalogue is followed in the background.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use store::Store;
+
+/// How often the catalogue is asked what has changed: what another server wrote is found here after
+/// about this time.
+const FOLLOW_EVERY: Duration = Duration::from_millis(500);
+/// How long is waited after the catalogue did not answer.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// Lets a store follow for as long as it lives; one that nobody shares needs nothing.
+pub(super) fn follow(store: &Arc<Store>) -> std::io::Result<()> {
+    if !store.catalogue().is_shared() {
+        return Ok(());
+    }
+    let store = Arc::downgrade(store);
+    std::thread::Builder::new().name("follow".to_owned()).spawn(move || run(&store))?;
+    Ok(())
+}
+
+fn run(store: &Weak<Store>) {
+    let mut was_away = false;
+    while let Some(store) = store.upgrade() {
+        let followed = store.follow_others();
+        drop(store);
+        match &followed {
+            Ok(()) if was_away => tracing::info!("following other servers again"),
+            Err(error) if !was_away => tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "what other servers wrote cannot be followed now; it is tried again"
+            ),
+            _ => {}
+        }
+        was_away = followed.is_err();
+        std::thread::sleep(if was_away { RETRY_AFTER } else { FOLLOW_EVERY });
+    }
+}

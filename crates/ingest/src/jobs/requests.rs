@@ -1,0 +1,94 @@
+//! What people ask of jobs that are there: to see them, to stop them, to begin them again.
+
+use store::{Lookup, ObjectPage, TypedObject};
+
+use super::context::JobFailure;
+use super::job::{Job, JobId, JobState};
+use super::queue::{JobQueue, turn_of};
+use crate::{Error, Result};
+
+impl JobQueue {
+    /// Gives the job of a kind that waits or runs on a subject, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn active(&self, kind: &str, subject: &str) -> Result<Option<Job>> {
+        let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
+        let found = self.catalogue.find(Job::KIND, &lookup)?;
+        match found.into_iter().next() {
+            Some(object) => Ok(Some(self.get(&Job::from_object(object)?.id)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Lists the jobs that are remembered, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn list(&self) -> Result<Vec<Job>> {
+        let mut jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
+        let state = self.state.lock();
+        for job in &mut jobs {
+            if let Some((running, _)) = state.running.get(&job.id) {
+                *job = running.clone();
+            }
+        }
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.order));
+        Ok(jobs)
+    }
+
+    /// Stops a job: a waiting one at once, a running one at its next step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`].
+    pub fn cancel(&self, id: &JobId) -> Result<Job> {
+        let mut job = self.get(id)?;
+        let is_waiting = {
+            let mut state = self.state.lock();
+            if let Some((running, progress)) = state.running.get_mut(id) {
+                running.is_cancelled = true;
+                progress.cancel();
+                return Ok(running.clone());
+            }
+            state.waiting.remove(&turn_of(&job)).is_some()
+        };
+        if is_waiting {
+            job.is_cancelled = true;
+            match self.end(job.clone(), Err(JobFailure::Cancelled)) {
+                // Another server has begun it just now.
+                Err(Error::JobLost { .. }) => job = self.ask_to_stop(id)?,
+                ended => {
+                    ended?;
+                    job = self.get(id)?;
+                }
+            }
+        } else if self.sharing.is_some() && !job.state.is_final() {
+            job = self.ask_to_stop(id)?;
+        }
+        Ok(job)
+    }
+
+    /// Lets a failed job wait again, with its checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownJob`], [`Error::QueueFull`].
+    pub fn retry(&self, id: &JobId) -> Result<Job> {
+        let mut job = self.get(id)?;
+        if job.state != JobState::Failed {
+            return Ok(job);
+        }
+        if self.state.lock().waiting.len() >= self.config.max_queued {
+            return Err(Error::QueueFull { allowed: self.config.max_queued });
+        }
+        job.n_attempts = 0;
+        job.is_cancelled = false;
+        job.error = None;
+        job.finished_at = None;
+        self.wait_again(&mut job)?;
+        Ok(job)
+    }
+}

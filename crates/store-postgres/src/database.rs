@@ -1,0 +1,314 @@
+//! The database: a few sessions, transactions over them, and what is done when it is away.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use net::PostgresAddress;
+use parking_lot::{Condvar, Mutex};
+use store::{Error, Result};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::connection::Connection;
+use crate::{PostgresConfig, block, failure, schema};
+
+/// The longest that connecting may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// The longest that a reading call may take, with all its statements.
+const READ_LIMIT: Duration = Duration::from_secs(60);
+/// The longest that a writing call may take: a batch of many documents is one transaction.
+const WRITE_LIMIT: Duration = Duration::from_secs(300);
+/// The longest that a call waits for a session while all are in use.
+const POOL_LIMIT: Duration = Duration::from_secs(30);
+/// How often a transaction is begun that lost against another, or whose session had ended.
+const MAX_ATTEMPTS: u32 = 5;
+/// After the database could not be reached, other calls fail at once for this long instead of each
+/// waiting for its own connection.
+const AWAY_PAUSE: Duration = Duration::from_millis(500);
+/// Threads that drive sessions.
+const N_THREADS: usize = 2;
+
+/// Sessions of one database.
+pub(crate) struct Database {
+    address: PostgresAddress,
+    schema: String,
+    pool: Arc<Pool>,
+    /// A session inside a transaction that sees one moment, which every call uses instead of the
+    /// pool: a copy is taken through it.
+    pinned: Option<Mutex<Connection>>,
+    // Taken out when the database goes, since a runtime must not be waited for everywhere.
+    runtime: Option<Arc<Runtime>>,
+}
+
+struct Pool {
+    state: Mutex<PoolState>,
+    freed: Condvar,
+    max_connections: usize,
+}
+
+#[derive(Default)]
+struct PoolState {
+    idle: Vec<Connection>,
+    n_open: usize,
+    /// Why the database could not be reached, and when that was.
+    away: Option<(Instant, String)>,
+}
+
+impl Database {
+    /// Connects, and brings the tables up to date.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CatalogueSettings`] when the address cannot be used,
+    /// [`Error::CatalogueUnavailable`] when nobody answers there, [`Error::FormatTooNew`] when a
+    /// later program made the tables.
+    pub(crate) fn open(config: &PostgresConfig) -> Result<Self> {
+        let settings = |reason: String| Error::CatalogueSettings { reason };
+        let address = PostgresAddress::parse(config.url.reveal(), CONNECT_LIMIT)
+            .map_err(|error| settings(error.to_string()))?;
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        if config.schema.is_empty() || !config.schema.chars().all(is_plain) {
+            let schema = &config.schema;
+            let allowed = "letters, digits and `_`";
+            return Err(settings(format!("the schema may have {allowed}, received `{schema}`")));
+        }
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(N_THREADS)
+            .thread_name("postgres")
+            .enable_all()
+            .build()?;
+        let pool = Pool {
+            state: Mutex::default(),
+            freed: Condvar::new(),
+            max_connections: config.max_connections.max(2),
+        };
+        let database = Database {
+            address,
+            schema: config.schema.clone(),
+            pool: Arc::new(pool),
+            pinned: None,
+            runtime: Some(Arc::new(runtime)),
+        };
+        database.within(WRITE_LIMIT, async |connection| {
+            schema::bring_up_to_date(connection, &database.schema).await
+        })?;
+        Ok(database)
+    }
+
+    /// Gives a view of one moment, for a copy. It reads alone, and its calls come one at a time.
+    pub(crate) fn pinned(&self) -> Result<Self> {
+        let mut connection = self.connect()?;
+        self.limited(
+            READ_LIMIT,
+            connection.batch(
+                "SET idle_in_transaction_session_timeout = 0; \
+             BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            ),
+        )?;
+        Ok(Database {
+            address: self.address.clone(),
+            schema: self.schema.clone(),
+            pool: Arc::clone(&self.pool),
+            pinned: Some(Mutex::new(connection)),
+            runtime: self.runtime.clone(),
+        })
+    }
+
+    /// Reads; every statement sees what was committed when it began.
+    pub(crate) fn read<T>(&self, read: impl AsyncFn(&mut Connection) -> Result<T>) -> Result<T> {
+        if let Some(pinned) = &self.pinned {
+            return self.limited(READ_LIMIT, read(&mut pinned.lock()));
+        }
+        self.again_while_closed(|| {
+            self.within(READ_LIMIT, async |connection| read(connection).await)
+        })
+    }
+
+    /// Reads in one transaction, so that all statements see the same moment.
+    pub(crate) fn read_at_once<T>(
+        &self,
+        read: impl AsyncFn(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        if self.pinned.is_some() {
+            return self.read(read);
+        }
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        self.again_while_closed(|| {
+            self.within(READ_LIMIT, async |connection| {
+                connection.batch(begin).await?;
+                let result = read(connection).await;
+                connection.batch("COMMIT").await?;
+                result
+            })
+        })
+    }
+
+    /// Writes in one transaction, which is durable when this returns `Ok`.
+    ///
+    /// A transaction that lost against another is begun again, and so is one whose session ended
+    /// before it was to be committed: nothing of it was written.
+    pub(crate) fn write<T>(&self, write: impl AsyncFn(&mut Connection) -> Result<T>) -> Result<T> {
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
+            let mut is_committing = false;
+            let written = self.within(WRITE_LIMIT, async |connection| {
+                connection.batch("BEGIN").await?;
+                match write(connection).await {
+                    Ok(result) => {
+                        is_committing = true;
+                        connection.batch("COMMIT").await?;
+                        Ok(result)
+                    }
+                    Err(error) => {
+                        // A session that cannot roll back has ended, and its transaction with it.
+                        let _ = connection.batch("ROLLBACK").await;
+                        Err(error)
+                    }
+                }
+            });
+            let Err(error) = written else { return written };
+            let was_ended = matches!(error, Error::CatalogueUnavailable { .. }) && !is_committing;
+            let may_try = failure::is_conflict(&error) || was_ended;
+            if !may_try || n_attempts >= MAX_ATTEMPTS {
+                return Err(match error {
+                    Error::CatalogueUnavailable { reason } if is_committing => failure::away(
+                        format!("{reason}; whether the change was stored is not known"),
+                    ),
+                    error => error,
+                });
+            }
+            if self.is_away() {
+                return Err(error);
+            }
+        }
+    }
+
+    /// A pooled session may have ended while nobody looked: then another one is tried.
+    fn again_while_closed<T>(&self, call: impl Fn() -> Result<T>) -> Result<T> {
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
+            match call() {
+                Err(Error::CatalogueUnavailable { .. })
+                    if n_attempts < MAX_ATTEMPTS && !self.is_away() => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn is_away(&self) -> bool {
+        let state = self.pool.state.lock();
+        state.away.as_ref().is_some_and(|(since, _)| since.elapsed() < AWAY_PAUSE)
+    }
+
+    /// Runs something on a session, for no longer than a limit. A session on which something was
+    /// left unfinished is closed.
+    fn within<T>(
+        &self,
+        limit: Duration,
+        call: impl AsyncFnOnce(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        let mut connection = self.take()?;
+        let result = self.limited(limit, call(&mut connection));
+        let is_unfinished = matches!(result, Err(Error::CatalogueUnavailable { .. }));
+        self.give_back(connection, is_unfinished);
+        result
+    }
+
+    fn limited<T>(&self, limit: Duration, call: impl Future<Output = Result<T>>) -> Result<T> {
+        // Timers need the runtime that counts for them; everything else is driven over there.
+        let _entered = self.runtime().enter();
+        block::wait_for(async {
+            match tokio::time::timeout(limit, call).await {
+                Ok(result) => result,
+                Err(_) => Err(failure::away(format!("no answer in {} s", limit.as_secs()))),
+            }
+        })
+    }
+
+    /// Gives a session: one that is idle, or a new one, or one that another call gives back.
+    fn take(&self) -> Result<Connection> {
+        let given_up_at = Instant::now() + POOL_LIMIT;
+        let mut state = self.pool.state.lock();
+        loop {
+            while let Some(connection) = state.idle.pop() {
+                if !connection.is_closed() {
+                    return Ok(connection);
+                }
+                state.n_open -= 1;
+            }
+            if let Some((since, reason)) = &state.away
+                && since.elapsed() < AWAY_PAUSE
+            {
+                return Err(failure::away(reason.clone()));
+            }
+            if state.n_open < self.pool.max_connections {
+                state.n_open += 1;
+                drop(state);
+                return self.connect_counted();
+            }
+            if self.pool.freed.wait_until(&mut state, given_up_at).timed_out() {
+                let n = self.pool.max_connections;
+                let reason =
+                    format!("all {n} connections were in use for {} s", POOL_LIMIT.as_secs());
+                return Err(failure::away(reason));
+            }
+        }
+    }
+
+    fn connect_counted(&self) -> Result<Connection> {
+        let connected = self.connect();
+        let mut state = self.pool.state.lock();
+        match &connected {
+            Ok(_) => state.away = None,
+            Err(error) => {
+                state.n_open -= 1;
+                let reason = match error {
+                    Error::CatalogueUnavailable { reason } => reason.clone(),
+                    error => error.to_string(),
+                };
+                state.away = Some((Instant::now(), reason));
+                self.pool.freed.notify_one();
+            }
+        }
+        connected
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        let (address, schema) = (self.address.clone(), self.schema.clone());
+        let opened = self.runtime().spawn(Connection::open(address, schema));
+        self.limited(CONNECT_LIMIT, async {
+            opened.await.map_err(|error| failure::away(error.to_string()))?
+        })
+    }
+
+    fn give_back(&self, connection: Connection, is_unfinished: bool) {
+        let mut state = self.pool.state.lock();
+        if is_unfinished || connection.is_closed() {
+            state.n_open -= 1;
+        } else {
+            state.idle.push(connection);
+        }
+        drop(state);
+        self.pool.freed.notify_one();
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("the runtime is there until the database is dropped")
+    }
+
+    /// Closes the sessions that nobody uses.
+    pub(crate) fn close(&self) {
+        let mut state = self.pool.state.lock();
+        state.n_open -= state.idle.len();
+        state.idle.clear();
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take().and_then(Arc::into_inner) {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The engine as a whole.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{Deadline, NamespaceId};
+use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
+use store::rescoring::Field;
+use store::{
+    Both, Candidates, Catalogue, DroppedNamespace, Engine, Error, Filter, Form, Fresh,
+    NamespaceHead, NamespaceState, ObjectPage, Result, TermCount, TermStatistics, TypedObject,
+    WordsQuery,
+};
+
+use crate::client::{Client, QUESTION_LIMIT};
+use crate::collection::Collections;
+use crate::condition::of_tenant;
+use crate::figures::Figures;
+use crate::following::{Follower, state_of};
+use crate::ledger::{self, Entry};
+use crate::namespace::Turns;
+use crate::point::DENSE;
+use crate::search::{ByVector, ByWords};
+use crate::terms::Term;
+use crate::{ENGINE, QdrantConfig};
+
+/// Words and vectors in Qdrant, over any catalogue.
+pub struct QdrantEngine {
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+    pub(crate) client: Client,
+    pub(crate) figures: Figures,
+    config: QdrantConfig,
+    collections: Collections,
+    turns: Turns,
+}
+
+impl QdrantEngine {
+    /// Makes the clients; nothing is asked of Qdrant yet, so that a server starts while it cannot be
+    /// reached. `holder` names this process among all that write.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineSettings`] when the settings cannot be used.
+    pub fn open(
+        config: &QdrantConfig,
+        catalogue: Arc<dyn Catalogue>,
+        holder: impl Into<String>,
+    ) -> Result<Self> {
+        Ok(QdrantEngine {
+            catalogue,
+            client: Client::open(config)?,
+            figures: Figures::default(),
+            config: config.clone(),
+            collections: Collections::default(),
+            turns: Turns::new(holder.into()),
+        })
+    }
+
+    fn follower(&self) -> Follower<'_> {
+        Follower {
+            catalogue: &*self.catalogue,
+            client: &self.client,
+            collections: &self.collections,
+            config: &self.config,
+            turns: &self.turns,
+        }
+    }
+
+    fn count(&self, entry: &Entry, condition: Option<Condition>) -> Result<usize> {
+        let conditions = [of_tenant(&entry.tenant)].into_iter().chain(condition);
+        let request = CountPointsBuilder::new(&entry.collection)
+            .filter(ServerFilter::must(conditions))
+            .exact(true)
+            .build();
+        let answer = self.client.ask("count", &Deadline::after(QUESTION_LIMIT), move |peer| {
+            let request = request.clone();
+            async move { peer.count(request).await }
+        })?;
+        Ok(answer.result.map_or(0, |result| result.count as usize))
+    }
+
+    fn entries(&self) -> Result<HashMap<u32, Entry>> {
+        let entries = Entry::list(&*self.catalogue, &ObjectPage::of(Entry::KIND))?;
+        Ok(entries.into_iter().map(|entry| (entry.number, entry)).collect())
+    }
+}
+
+impl Engine for QdrantEngine {
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
+        let number = state_of(&*self.catalogue, id)?.number;
+        let lock = self.turns.lock_of(number);
+        let turn = self.turns.take(&*self.catalogue, number, &lock)?;
+        let seen = self.follower().catch_up(id, &turn)?;
+        self.catalogue.release(number, ENGINE, seen)
+    }
+
+    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
+        // A server may have died between its write to the catalogue and the one to Qdrant.
+        let entries = self.entries()?;
+        let mut first_failure = Ok(());
+        for head in heads {
+            let seen = entries.get(&head.number).map_or(0, |entry| entry.seen);
+            if seen >= head.sequence {
+                continue;
+            }
+            match self.follow(&head.id, None) {
+                Ok(()) | Err(Error::UnknownNamespace { .. }) => {}
+                Err(error) if first_failure.is_ok() => first_failure = Err(error),
+                Err(_) => {}
+            }
+        }
+        first_failure
+    }
+
+    fn by_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_words = ByWords { query, limit };
+        Ok(self.search(namespace, Some(&by_words), None, filter, deadline)?.0)
+    }
+
+    fn by_vector(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_vector = ByVector { vector, limit };
+        Ok(self.search(namespace, None, Some(&by_vector), filter, deadline)?.1)
+    }
+
+    fn by_both(
+        &self,
+        namespace: &NamespaceId,
+        both: &Both<'_>,
+        deadline: &Deadline,
+    ) -> (Result<Candidates>, Result<Candidates>) {
+        let by_words = ByWords { query: both.query, limit: both.n_by_words };
+        let by_vector = ByVector { vector: both.vector, limit: both.n_by_vector };
+        let found =
+            self.search(namespace, Some(&by_words), Some(&by_vector), both.filter, deadline);
+        match found {
+            Ok((words, near)) => (Ok(words), Ok(near)),
+            Err(error) if error.is_engine_away() => {
+                let reason = error.to_string();
+                let same = Error::EngineUnavailable { engine: ENGINE, what: "query", reason };
+                (Err(error), Err(same))
+            }
+            // One of the two cannot be answered: each says for itself.
+            Err(_) => (
+                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline),
+                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline),
+            ),
+        }
+    }
+
+    fn term_statistics(
+        &self,
+        namespace: &NamespaceId,
+        terms: &[(Form, String)],
+    ) -> Result<TermStatistics> {
+        let state = state_of(&*self.catalogue, namespace)?;
+        let none = || terms.iter().map(|_| 0.0).collect();
+        let (totals, holding) = match ledger::entry(&*self.catalogue, state.number)? {
+            None => (crate::figures::Totals::default(), none()),
+            Some(entry) => {
+                let wanted: Vec<Vec<Term>> = terms
+                    .iter()
+                    .map(|(form, term)| vec![Term::word(Field::Text, *form, term)])
+                    .collect();
+                let deadline = Deadline::after(QUESTION_LIMIT);
+                self.figures.count(&self.client, &entry, &wanted, &deadline)?
+            }
+        };
+        let counted = terms.iter().zip(holding).map(|((form, term), n_passages)| TermCount {
+            form: *form,
+            term: term.clone(),
+            n_passages: n_passages as u64,
+        });
+        Ok(TermStatistics {
+            n_passages: totals.n_passages as u64,
+            mean_length: totals.mean_text,
+            terms: counted.collect(),
+        })
+    }
+
+    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
+        ledger::let_go(&*self.catalogue, dropped.number)?;
+        self.follower().erase_leftovers();
+        Ok(())
+    }
+
+    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
+        match ledger::entry(&*self.catalogue, outdated.number)? {
+            Some(entry) => ledger::put(&*self.catalogue, &Entry { seen: 0, ..entry }),
+            None => Ok(()),
+        }
+    }
+
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        for id in namespaces {
+            match self.follow(id, None) {
+                Err(Error::UnknownNamespace { .. }) => {}
+                followed => followed?,
+            }
+        }
+        Ok(())
+    }
+
+    fn maintain(&self) -> Result<()> {
+        self.follower().erase_leftovers();
+        self.follow_others(&self.catalogue.heads()?)
+    }
+
+    fn problem(&self, id: &NamespaceId) -> Result<Option<String>> {
+        self.follow(id, None)?;
+        let state = state_of(&*self.catalogue, id)?;
+        let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
+            return Ok((state.counts.n_passages > 0).then(|| "Qdrant has nothing of it".to_owned()));
+        };
+        let counted = self.count(&entry, None).and_then(|n_points| {
+            let n_vectors = match entry.space {
+                Some(_) => self.count(&entry, Some(Condition::has_vector(DENSE)))?,
+                None => 0,
+            };
+            Ok((n_points, n_vectors))
+        });
+        let (n_points, n_vectors) = match counted {
+            Err(Error::EngineMissing { .. }) => (0, 0),
+            counted => counted?,
+        };
+        let counts = state.counts;
+        if n_points != counts.n_passages {
+            let problem = format!("Qdrant has `{n_points}` of `{}` passages", counts.n_passages);
+            return Ok(Some(problem));
+        }
+        if n_vectors != counts.n_vectors {
+            let problem = format!("Qdrant has `{n_vectors}` of `{}` vectors", counts.n_vectors);
+            return Ok(Some(problem));
+        }
+        Ok(None)
+    }
+
+    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
+        let state = state_of(&*self.catalogue, id)?;
+        let lock = self.turns.lock_of(state.number);
+        let turn = self.turns.take(&*self.catalogue, state.number, &lock)?;
+        let collection =
+            crate::collection::name_of(&self.config.prefix, state.info.manifest.vectors.as_ref());
+        // It may be gone, which is why somebody asks.
+        self.collections.forget(&collection);
+        self.follower().make_anew(&state, &turn)
+    }
+
+    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
+        let number = state_of(&*self.catalogue, namespace)?.number;
+        Ok(ledger::entry(&*self.catalogue, number)?.map_or(0, |entry| entry.seen))
+    }
+
+    fn lag(&self) -> Result<u64> {
+        let entries = self.entries()?;
+        let behind = |head: NamespaceHead| {
+            let seen = entries.get(&head.number).map_or(0, |entry| entry.seen);
+            head.sequence.saturating_sub(seen)
+        };
+        Ok(self.catalogue.heads()?.into_iter().map(behind).sum())
+    }
+
+    fn reach(&self) -> Result<()> {
+        let deadline = Deadline::after(QUESTION_LIMIT);
+        let reply = self
+            .client
+            .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
+        tracing::debug!(version = reply.version, "Qdrant answers");
+        Ok(())
+    }
+
+    fn is_far(&self) -> bool {
+        true
+    }
+}

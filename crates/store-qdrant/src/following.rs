@@ -1,0 +1,226 @@
+//! How the engine follows the catalogue: the log becomes points and deletions, and what was sent
+//! once can be sent again.
+
+use std::collections::BTreeSet;
+
+use model::NamespaceId;
+use qdrant_client::qdrant::{
+    DeletePointsBuilder, Filter as ServerFilter, PointId, PointStruct, PointsIdsList,
+    UpsertPointsBuilder,
+};
+use store::{
+    Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, SourceParts,
+};
+
+use crate::client::Client;
+use crate::collection::{self, Collections};
+use crate::ledger::{self, Entry, Erasure};
+use crate::namespace::{Turn, Turns};
+use crate::{QdrantConfig, condition, point};
+
+/// Entries of the log that are read at once.
+const ENTRIES_PER_PAGE: usize = 1_000;
+/// Points that are sent at once.
+const POINTS_PER_WRITE: usize = 256;
+/// Points that are deleted at once.
+const IDS_PER_DELETE: usize = 4_096;
+
+/// Brings Qdrant to the last change of the catalogue.
+pub(crate) struct Follower<'a> {
+    pub(crate) catalogue: &'a dyn Catalogue,
+    pub(crate) client: &'a Client,
+    pub(crate) collections: &'a Collections,
+    pub(crate) config: &'a QdrantConfig,
+    pub(crate) turns: &'a Turns,
+}
+
+impl Follower<'_> {
+    /// Follows to the end, and gives the last change that Qdrant has.
+    pub(crate) fn catch_up(&self, id: &NamespaceId, turn: &Turn<'_>) -> Result<u64> {
+        loop {
+            turn.renew()?;
+            let state = state_of(self.catalogue, id)?;
+            let number = state.number;
+            let entry = ledger::entry(self.catalogue, number)?;
+            let seen = entry.as_ref().map_or(0, |entry| entry.seen);
+            let page = self.catalogue.log(number, seen, ENTRIES_PER_PAGE)?;
+            if page.last < seen {
+                return Err(Error::CatalogueBehind { number, seen, last: page.last });
+            }
+            if page.last == 0 && entry.is_none() {
+                return Ok(0);
+            }
+            let space = &state.info.manifest.vectors;
+            let can_go_on = entry.filter(|entry| {
+                entry.seen > 0 && entry.seen >= page.starts_after && entry.space == *space
+            });
+            let Some(mut entry) = can_go_on else {
+                self.make_anew(&state, turn)?;
+                continue;
+            };
+            let Some(last) = page.entries.last() else { return Ok(seen) };
+            self.send(&mut entry, &page.entries, turn)?;
+            entry.seen = last.sequence;
+            ledger::put(self.catalogue, &entry)?;
+        }
+    }
+
+    /// Sends what a part of the log says: what came first, then what went, so that a document is
+    /// never without both versions.
+    fn send(&self, entry: &mut Entry, entries: &[LogEntry], turn: &Turn<'_>) -> Result<()> {
+        let mut gone: Vec<u32> = vec![];
+        let mut sent: BTreeSet<u32> = BTreeSet::new();
+        for log_entry in entries {
+            match log_entry.kind {
+                LogKind::Removed => gone.extend(log_entry.passages()),
+                LogKind::Added | LogKind::Vectors => {
+                    let mut passages = log_entry.passages();
+                    while !passages.is_empty() {
+                        turn.renew()?;
+                        let parts = SourceParts::WithVector;
+                        let sources = self.catalogue.sources(
+                            entry.number,
+                            passages.clone(),
+                            POINTS_PER_WRITE,
+                            parts,
+                        )?;
+                        let Some(last) = sources.last() else { break };
+                        passages.start = last.number + 1;
+                        let is_last = sources.len() < POINTS_PER_WRITE;
+                        // What a page names twice is read as it is now, so that once is enough.
+                        let new: Vec<PassageSource> =
+                            sources.into_iter().filter(|one| sent.insert(one.number)).collect();
+                        self.upsert(entry, &new)?;
+                        if is_last {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let ids: Vec<PointId> =
+            gone.into_iter().map(|number| point::id_of(&entry.tenant, number)).collect();
+        for ids in ids.chunks(IDS_PER_DELETE) {
+            self.delete_ids(&entry.collection, ids.to_vec())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the namespace anew from the passages as another tenant; searches go on with the earlier
+    /// one meanwhile.
+    pub(crate) fn make_anew(&self, state: &NamespaceState, turn: &Turn<'_>) -> Result<()> {
+        let space = state.info.manifest.vectors.clone();
+        let collection = collection::name_of(&self.config.prefix, space.as_ref());
+        let identity = self.catalogue.identity()?;
+        let drawn: u64 = rand::random();
+        let tenant =
+            format!("{}-{}-{drawn:016x}", &identity[..identity.len().min(16)], state.number);
+        let erasure = Erasure { collection: collection.clone(), tenant: tenant.clone() };
+        self.turns.filling.lock().insert(tenant.clone());
+        let filled = self.fill(state, turn, &erasure);
+        self.turns.filling.lock().remove(&tenant);
+        filled?;
+        self.erase_leftovers();
+        Ok(())
+    }
+
+    fn fill(&self, state: &NamespaceState, turn: &Turn<'_>, erasure: &Erasure) -> Result<()> {
+        let number = state.number;
+        // From here on points of this tenant may exist, whatever happens.
+        ledger::note_unfinished(self.catalogue, erasure)?;
+        // What changes while the passages are read is sent again from the log.
+        let seen = self.catalogue.log(number, 0, 0)?.last;
+        let mut entry = Entry {
+            number,
+            collection: erasure.collection.clone(),
+            tenant: erasure.tenant.clone(),
+            seen,
+            space: state.info.manifest.vectors.clone(),
+            integers: BTreeSet::new(),
+        };
+        self.ensure(&entry, &BTreeSet::new())?;
+        let mut passages = 0..u32::MAX;
+        loop {
+            turn.renew()?;
+            let parts = SourceParts::WithVector;
+            let sources =
+                self.catalogue.sources(number, passages.clone(), POINTS_PER_WRITE, parts)?;
+            self.upsert(&mut entry, &sources)?;
+            match sources.last() {
+                Some(last) if sources.len() == POINTS_PER_WRITE => passages.start = last.number + 1,
+                _ => break,
+            }
+        }
+        ledger::replace(self.catalogue, &entry)
+    }
+
+    fn ensure(&self, entry: &Entry, integers: &BTreeSet<String>) -> Result<()> {
+        let space = entry.space.as_ref();
+        self.collections.ensure(self.client, self.config, &entry.collection, space, integers)
+    }
+
+    fn upsert(&self, entry: &mut Entry, sources: &[PassageSource]) -> Result<()> {
+        if sources.is_empty() {
+            return Ok(());
+        }
+        // A field is indexed before a point has it, and searched only once the ledger says so.
+        let integers = point::integer_fields(sources);
+        self.ensure(entry, &integers)?;
+        entry.integers.extend(integers);
+        let points: Vec<PointStruct> =
+            sources.iter().map(|source| point::of(&entry.tenant, source)).collect();
+        let request = UpsertPointsBuilder::new(entry.collection.clone(), points).wait(true).build();
+        let written = self.client.write("write", move |peer| {
+            let request = request.clone();
+            async move { peer.upsert_points(request).await.map(|_| ()) }
+        });
+        if matches!(written, Err(Error::EngineMissing { .. })) {
+            self.collections.forget(&entry.collection);
+        }
+        written
+    }
+
+    fn delete_ids(&self, collection: &str, ids: Vec<PointId>) -> Result<()> {
+        let request =
+            DeletePointsBuilder::new(collection).points(PointsIdsList { ids }).wait(true).build();
+        self.delete(request)
+    }
+
+    fn delete(&self, request: qdrant_client::qdrant::DeletePoints) -> Result<()> {
+        let deleted = self.client.write("deletion", move |peer| {
+            let request = request.clone();
+            async move { peer.delete_points(request).await.map(|_| ()) }
+        });
+        match deleted {
+            // What is not there is gone as it should be.
+            Err(Error::EngineMissing { .. }) => Ok(()),
+            deleted => deleted,
+        }
+    }
+
+    /// Erases tenants that are not in use any more; what fails is tried again the next time.
+    pub(crate) fn erase_leftovers(&self) {
+        for erasure in ledger::erasures(self.catalogue).unwrap_or_default() {
+            if self.turns.filling.lock().contains(&erasure.tenant) {
+                continue;
+            }
+            let filter = ServerFilter::must([condition::of_tenant(&erasure.tenant)]);
+            let request =
+                DeletePointsBuilder::new(&erasure.collection).points(filter).wait(true).build();
+            let erased =
+                self.delete(request).and_then(|()| ledger::forget(self.catalogue, &erasure));
+            if let Err(error) = erased {
+                tracing::warn!(
+                    tenant = erasure.tenant,
+                    error = &error as &dyn std::error::Error,
+                    "points in Qdrant that are not in use any more could not be erased"
+                );
+            }
+        }
+    }
+}
+
+/// Gives what a catalogue knows of a namespace.
+pub(crate) fn state_of(catalogue: &dyn Catalogue, id: &NamespaceId) -> Result<NamespaceState> {
+    catalogue.namespace(id)?.ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })
+}

@@ -1,0 +1,371 @@
+//! Searches: one request asks for candidates by words and by vector; scores are computed from the
+//! texts that come back.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Attributes, Deadline, DocumentId, NamespaceId, PassageId};
+use qdrant_client::qdrant::{
+    Condition, Filter as ServerFilter, PayloadIncludeSelector, QueryBatchPointsBuilder,
+    QueryPoints, QueryPointsBuilder, ScoredPoint, SearchParamsBuilder, Value, value,
+};
+use store::rescoring::{Counted, Statistics, Words, boost_of, fields_of, score};
+use store::{
+    Candidate, Candidates, Clause, Error, Filter, Result, VectorSpace, WordsQuery, limits,
+    normalised,
+};
+
+use crate::condition::{self, Bound, bound_of};
+use crate::engine::QdrantEngine;
+use crate::following::state_of;
+use crate::ledger;
+use crate::point::{
+    ATTRIBUTES, DENSE, DOCUMENT, HEADINGS, LANGUAGE, NUMBER, PASSAGE, POINTER, SPARSE, TERMS, TEXT,
+    TITLE,
+};
+use crate::terms::{self, Term};
+
+/// Rows asked for beyond what is wanted: the server's order among equal scores is not ours.
+const MORE_ROWS: usize = 64;
+/// How many times more rows are asked for when too few of them fit.
+const ROWS_GROWTH: usize = 4;
+/// Rows of one answer.
+const MAX_ROWS: usize = 10_000;
+/// A weight that still ranks: the server gives only points that score.
+const SMALLEST_WEIGHT: f64 = 1e-6;
+/// Up to this many vectors the server compares all of them.
+const MAX_EXACT_VECTORS: usize = 20_000;
+
+/// A search by words.
+pub(crate) struct ByWords<'a> {
+    pub(crate) query: &'a WordsQuery,
+    pub(crate) limit: usize,
+}
+
+/// A search by vector.
+pub(crate) struct ByVector<'a> {
+    pub(crate) vector: &'a [f32],
+    pub(crate) limit: usize,
+}
+
+/// A point that came back, with the score that decides.
+struct Scored {
+    number: i64,
+    candidate: Candidate,
+}
+
+impl QdrantEngine {
+    /// Searches by words and by vector, both in one request where both are asked for.
+    pub(crate) fn search(
+        &self,
+        id: &NamespaceId,
+        by_words: Option<&ByWords<'_>>,
+        by_vector: Option<&ByVector<'_>>,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<(Candidates, Candidates)> {
+        filter.check()?;
+        let limits_asked = [by_words.map(|words| words.limit), by_vector.map(|near| near.limit)];
+        for received in limits_asked.into_iter().flatten() {
+            check_limit(received)?;
+        }
+        if let Some(words) = by_words {
+            words.query.check()?;
+        }
+        let state = state_of(&*self.catalogue, id)?;
+        let space = state.info.manifest.vectors.as_ref();
+        let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;
+        let nothing = || Candidates { counts: state.counts, ..Candidates::default() };
+        let (mut found_words, mut found_near) = (nothing(), nothing());
+        let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
+            return Ok((found_words, found_near));
+        };
+        let bound = bound_of(filter, &entry.integers);
+        let by_words = by_words.filter(|words| words.limit > 0 && asks_for_something(words.query));
+        let mut near = by_vector
+            .zip(question)
+            .filter(|(near, _)| near.limit > 0 && state.counts.n_vectors > 0)
+            .filter(|_| entry.space.as_ref() == space);
+        let mut n_rows = by_words.map_or(0, |words| rows_for(words.limit));
+        let mut n_near = near.as_ref().map_or(0, |(near, _)| rows_for(near.limit));
+        let is_late =
+            |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
+        let statistics = match by_words {
+            None => Statistics::default(),
+            Some(words) => {
+                match self.figures.of_query(&self.client, &entry, words.query, deadline) {
+                    Ok(statistics) => statistics,
+                    Err(error) if is_late(&error) => {
+                        found_words.is_partial = true;
+                        found_near.is_partial = near.is_some();
+                        return Ok((found_words, found_near));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        let weights = by_words.map(|words| weights_of(words.query, &statistics));
+        if let (Some(words), Some(weights)) = (by_words, &weights) {
+            let is_short = |clause: &Clause| {
+                matches!(clause, Clause::Prefix { prefix, .. }
+                    if prefix.chars().count() < terms::PREFIX_CHARS)
+            };
+            found_words.is_prefix_cut =
+                words.query.must.iter().chain(&words.query.should).any(is_short);
+            if weights.is_empty() && near.is_none() {
+                return Ok((found_words, found_near));
+            }
+        }
+        let mut words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
+        loop {
+            let mut queries = vec![];
+            if let Some((_, question)) = &near {
+                let is_small = state.counts.n_vectors <= MAX_EXACT_VECTORS;
+                queries.push(vector_query(&entry, question, n_near, &bound, is_small));
+            }
+            if let (Some(words), Some(weights)) = (words_left, &weights) {
+                queries.push(words_query(&entry, words.query, weights, n_rows, &bound));
+            }
+            if queries.is_empty() {
+                return Ok((found_words, found_near));
+            }
+            let request = QueryBatchPointsBuilder::new(&entry.collection, queries).build();
+            let asked = self.client.ask("query", deadline, move |peer| {
+                let request = request.clone();
+                async move { peer.query_batch(request).await }
+            });
+            let answer = match asked {
+                Ok(answer) => answer,
+                Err(error) if is_late(&error) => {
+                    found_words.is_partial |= words_left.is_some();
+                    found_near.is_partial |= near.is_some();
+                    return Ok((found_words, found_near));
+                }
+                Err(error) => return Err(error),
+            };
+            let mut results = answer.result.into_iter();
+            if let Some((wanted, _)) = &near {
+                let rows = results.next().map(|result| result.result).unwrap_or_default();
+                let n_given = rows.len();
+                let scored = rows.iter().filter(|row| passes(filter, &bound, row));
+                found_near.hits =
+                    best(scored.map(|row| scored_of(row, row.score)).collect(), wanted.limit);
+                let has_all = found_near.hits.len() >= wanted.limit || n_given < n_near;
+                if has_all || n_near == MAX_ROWS {
+                    found_near.is_partial = !has_all;
+                    near = None;
+                } else {
+                    n_near = (n_near * ROWS_GROWTH).min(MAX_ROWS);
+                }
+            }
+            if let Some(words) = words_left {
+                let rows = results.next().map(|result| result.result).unwrap_or_default();
+                let n_given = rows.len();
+                let scored = rows.iter().filter(|row| passes(filter, &bound, row));
+                let scored = scored.filter_map(|row| {
+                    let score = score(words.query, &words_of(row), &statistics)?;
+                    Some(scored_of(row, score))
+                });
+                found_words.hits = best(scored.collect(), words.limit);
+                let is_checked = terms::needs_checking(words.query) || !bound.is_exact;
+                let has_all = found_words.hits.len() >= words.limit || n_given < n_rows;
+                if has_all || !is_checked || n_rows == MAX_ROWS {
+                    found_words.is_partial = is_checked && !has_all;
+                    words_left = None;
+                } else {
+                    n_rows = (n_rows * ROWS_GROWTH).min(MAX_ROWS);
+                }
+            }
+        }
+    }
+}
+
+fn asks_for_something(query: &WordsQuery) -> bool {
+    query.must.iter().chain(&query.should).any(|clause| !terms::is_empty(clause))
+}
+
+fn check_limit(received: usize) -> Result<()> {
+    if received > limits::MAX_CANDIDATES {
+        return Err(Error::TooLarge {
+            what: "the number of candidates",
+            received,
+            allowed: limits::MAX_CANDIDATES,
+        });
+    }
+    Ok(())
+}
+
+fn question_of(id: &NamespaceId, vector: &[f32], space: Option<&VectorSpace>) -> Result<Vec<f32>> {
+    let space = space.ok_or_else(|| Error::NoVectorSpace { namespace: id.clone() })?;
+    if vector.len() != space.dimensions {
+        return Err(Error::WrongDimensions {
+            namespace: id.clone(),
+            received: vector.len(),
+            expected: space.dimensions,
+        });
+    }
+    normalised(vector).ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })
+}
+
+fn rows_for(limit: usize) -> usize {
+    (limit + limit / 2 + MORE_ROWS).min(MAX_ROWS)
+}
+
+/// Gives the dimensions that rank, each with what its word is worth in this namespace.
+fn weights_of(query: &WordsQuery, statistics: &Statistics) -> Vec<(u32, f32)> {
+    let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
+    for clause in query.must.iter().chain(&query.should) {
+        for (field, field_boost) in fields_of(query) {
+            let parts = terms::of_clause(clause, field);
+            for (counted, terms) in Counted::of(clause, field).iter().zip(parts) {
+                let idf = statistics.idf(counted).unwrap_or(0.0);
+                let weight = f64::from(boost_of(clause)) * field_boost * idf;
+                for term in terms {
+                    *weights.entry(term.dimension()).or_default() += weight.max(SMALLEST_WEIGHT);
+                }
+            }
+        }
+    }
+    weights.into_iter().map(|(dimension, weight)| (dimension, weight as f32)).collect()
+}
+
+fn words_query(
+    entry: &ledger::Entry,
+    query: &WordsQuery,
+    weights: &[(u32, f32)],
+    n_rows: usize,
+    bound: &Bound,
+) -> QueryPoints {
+    let fields = || fields_of(query).into_iter().map(|(field, _)| field);
+    let any_of = |terms: &[Term]| {
+        Condition::matches(TERMS, terms.iter().map(Term::value).collect::<Vec<i64>>())
+    };
+    let has_all_parts = |parts: Vec<Vec<Term>>| -> Condition {
+        let parts = parts.iter().filter(|part| !part.is_empty());
+        ServerFilter::must(parts.map(|part| any_of(part))).into()
+    };
+    let is_known = |clause: &&Clause| {
+        !terms::is_empty(clause)
+            && terms::of_clause(clause, store::rescoring::Field::Text)
+                .iter()
+                .any(|part| !part.is_empty())
+    };
+    let must: Vec<Condition> = query
+        .must
+        .iter()
+        .filter(is_known)
+        .map(|clause| {
+            let of_fields = fields().map(|field| has_all_parts(terms::of_clause(clause, field)));
+            ServerFilter::should(of_fields).into()
+        })
+        .collect();
+    // Only what the server can tell for sure may leave a point out.
+    let must_not: Vec<Condition> = query
+        .must_not
+        .iter()
+        .filter(|clause| matches!(clause, Clause::Word { terms, .. } if !terms.is_empty()))
+        .flat_map(|clause| fields().map(|field| has_all_parts(terms::of_clause(clause, field))))
+        .collect();
+    QueryPointsBuilder::new(&entry.collection)
+        .query(weights.to_vec())
+        .using(SPARSE)
+        .filter(bound.within(&entry.tenant, must, must_not))
+        .limit(n_rows as u64)
+        .with_payload(included(&[
+            DOCUMENT, PASSAGE, NUMBER, POINTER, ATTRIBUTES, TEXT, TITLE, HEADINGS, LANGUAGE,
+        ]))
+        .build()
+}
+
+fn vector_query(
+    entry: &ledger::Entry,
+    question: &[f32],
+    n_rows: usize,
+    bound: &Bound,
+    is_small: bool,
+) -> QueryPoints {
+    QueryPointsBuilder::new(&entry.collection)
+        .query(question.to_vec())
+        .using(DENSE)
+        .filter(bound.within(&entry.tenant, [], []))
+        .params(SearchParamsBuilder::default().exact(is_small).build())
+        .limit(n_rows as u64)
+        .with_payload(included(&[DOCUMENT, PASSAGE, NUMBER, POINTER, ATTRIBUTES]))
+        .build()
+}
+
+fn included(fields: &[&str]) -> PayloadIncludeSelector {
+    PayloadIncludeSelector { fields: fields.iter().map(|field| (*field).to_owned()).collect() }
+}
+
+/// Tells whether a point fits the filter, where the server's condition was wider.
+fn passes(filter: &Filter, bound: &Bound, row: &ScoredPoint) -> bool {
+    if bound.is_exact {
+        return true;
+    }
+    let attributes: Attributes = serde_json::from_str(text_of(row, ATTRIBUTES)).unwrap_or_default();
+    let candidate = condition::Candidate {
+        document: text_of(row, DOCUMENT),
+        passage: text_of(row, PASSAGE),
+        pointer: text_of(row, POINTER),
+        attributes: &attributes,
+    };
+    condition::fits(filter, &candidate)
+}
+
+fn words_of(row: &ScoredPoint) -> Words {
+    let headings: Vec<String> =
+        match row.payload.get(HEADINGS).and_then(|value| value.kind.as_ref()) {
+            Some(value::Kind::ListValue(list)) => {
+                list.values.iter().map(|value| string_of(Some(value)).to_owned()).collect()
+            }
+            _ => vec![],
+        };
+    let language = text_of(row, LANGUAGE).parse().unwrap_or(text::Language::Unknown);
+    Words::cut(text_of(row, TEXT), text_of(row, TITLE), &headings, language)
+}
+
+fn scored_of(row: &ScoredPoint, score: f32) -> Scored {
+    let number = match row.payload.get(NUMBER).and_then(|value| value.kind.as_ref()) {
+        Some(value::Kind::IntegerValue(number)) => *number,
+        _ => i64::MAX,
+    };
+    Scored {
+        number,
+        candidate: Candidate {
+            document: DocumentId::new(text_of(row, DOCUMENT)),
+            passage: PassageId::new(text_of(row, PASSAGE)),
+            score,
+        },
+    }
+}
+
+fn text_of<'a>(row: &'a ScoredPoint, field: &str) -> &'a str {
+    string_of(row.payload.get(field))
+}
+
+fn string_of(value: Option<&Value>) -> &str {
+    match value.and_then(|value| value.kind.as_ref()) {
+        Some(value::Kind::StringValue(text)) => text,
+        _ => "",
+    }
+}
+
+/// Gives the best, each passage once: while a document is replaced both versions may be there, and
+/// the later one counts.
+fn best(scored: Vec<Scored>, limit: usize) -> Vec<Candidate> {
+    let mut latest: HashMap<PassageId, Scored> = HashMap::with_capacity(scored.len());
+    for one in scored {
+        let passage = one.candidate.passage.clone();
+        let is_later = latest.get(&passage).is_none_or(|known| known.number < one.number);
+        if is_later {
+            latest.insert(passage, one);
+        }
+    }
+    let mut scored: Vec<Scored> = latest.into_values().collect();
+    scored.sort_by(|one, other| {
+        let by_score = other.candidate.score.total_cmp(&one.candidate.score);
+        by_score.then(one.number.cmp(&other.number))
+    });
+    scored.truncate(limit);
+    scored.into_iter().map(|scored| scored.candidate).collect()
+}

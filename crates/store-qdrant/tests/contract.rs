@@ -1,0 +1,158 @@
+//! Proves, against a real Qdrant, that: the engine keeps every law; and over three peers, that:
+//! nothing that one namespace sees, scores included, changes by what is written to another in the
+//! same collection; a killed peer costs no read and no write, and what is there afterwards equals
+//! a rebuild; a cluster that is away is said, and found again without a restart.
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{Clock, Deadline, DocumentId, NamespaceId, PassageId, Timestamp};
+use proptest::prelude::*;
+use store::conformance::{self, document, space, vector};
+use store::{Bm25, Config, Document, Engine, Filter, Manifest, Store, WordsQuery};
+use store_qdrant::{QdrantConfig, QdrantEngine};
+use testkit::Qdrant;
+
+fn config(urls: Vec<String>, prefix: &str) -> QdrantConfig {
+    QdrantConfig { urls, key: None, prefix: prefix.to_owned(), shards: 3, replicas: 2 }
+}
+
+fn open(qdrant: &Qdrant, folder: &Path, prefix: &str) -> Store {
+    let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+    let config = config(qdrant.urls(), prefix);
+    Store::open_with(folder, &Config::for_one_machine(), clock, |catalogue| {
+        let engine = QdrantEngine::open(&config, catalogue, "test")?;
+        Ok(Arc::new(engine) as Arc<dyn Engine>)
+    })
+    .unwrap()
+}
+
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
+/// What a caller of a namespace sees of two questions, scores included.
+fn seen(store: &Store, namespace: &NamespaceId) -> Vec<(String, u32)> {
+    let query = WordsQuery::from_text("red green blue tram", Bm25::PASSAGES, 1.0, 0.3);
+    let words = store.by_words(namespace, &query, &Filter::All, 50, &soon()).unwrap();
+    let near = store.by_vector(namespace, &vector(2, 0.4), &Filter::All, 50, &soon()).unwrap();
+    let hits = words.hits.into_iter().chain(near.hits);
+    hits.map(|hit| (hit.passage.to_string(), hit.score.to_bits())).collect()
+}
+
+#[test]
+fn the_engine_keeps_every_law() {
+    // One peer: the laws are many small writes, and three peers share two cores in CI.
+    let Some(qdrant) = Qdrant::start(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    conformance::check_engine(&open(&qdrant, folder.path(), "laws"));
+}
+
+#[test]
+fn tenants_peers_and_absence_over_three_peers() {
+    let Some(mut qdrant) = Qdrant::start(3) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&qdrant, &folder.path().join("tenants"), "tenants");
+    tenants_do_not_see_each_other(&store);
+    a_killed_peer_costs_nothing(&mut qdrant, &store);
+    a_cluster_that_is_away_is_said(&mut qdrant, &store);
+}
+
+fn tenants_do_not_see_each_other(store: &Store) {
+    let (ours, theirs) = (NamespaceId::new("ours"), NamespaceId::new("theirs"));
+    for namespace in [&ours, &theirs] {
+        store.create_namespace(namespace, &Manifest::current(Some(space()))).unwrap();
+    }
+    let mine = [
+        document("a", &["the red tram", "a green tram and a red one"]),
+        document("b", &["blue sky", "nothing of it"]),
+    ];
+    store.upsert(&ours, &mine).unwrap();
+    let vectors: Vec<_> =
+        (0..2).map(|at| (PassageId::new(format!("a#{at}")), vector(at, 0.3))).collect();
+    store.set_vectors(&ours, &vectors).unwrap();
+    let before = seen(store, &ours);
+    assert!(before.len() >= 5, "{before:?}");
+
+    const WORDS: [&str; 6] = ["red", "green", "blue", "tram", "sky", "castle"];
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let texts = proptest::collection::vec(
+        proptest::collection::vec(proptest::sample::select(&WORDS[..]), 1..12),
+        1..6,
+    );
+    let changes = (0..4usize, texts, any::<bool>());
+    runner
+        .run(&changes, |(at, texts, is_deleted)| {
+            // Another tenant writes, replaces and deletes the same words under the same ids.
+            let id = ["a", "b", "c", "d"][at];
+            if is_deleted {
+                store.delete(&theirs, &[DocumentId::new(id)]).unwrap();
+            } else {
+                let texts: Vec<String> = texts.iter().map(|words| words.join(" ")).collect();
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                let written: Document = document(id, &texts);
+                store.upsert(&theirs, &[written]).unwrap();
+                let given = [(PassageId::new(format!("{id}#0")), vector(at, 0.2))];
+                store.set_vectors(&theirs, &given).unwrap();
+            }
+            prop_assert_eq!(seen(store, &ours), before.clone());
+            Ok(())
+        })
+        .unwrap();
+    store.drop_namespace(&theirs).unwrap();
+    assert_eq!(seen(store, &ours), before);
+}
+
+fn a_killed_peer_costs_nothing(qdrant: &mut Qdrant, store: &Store) {
+    let namespace = NamespaceId::new("peers");
+    store.create_namespace(&namespace, &Manifest::current(Some(space()))).unwrap();
+    let write = |round: usize| {
+        let id = format!("d{}", round % 7);
+        store
+            .upsert(&namespace, &[document(&id, &[&format!("red tram {round}"), "blue"])])
+            .unwrap();
+        let given = [(PassageId::new(format!("{id}#0")), vector(round, 0.2))];
+        store.set_vectors(&namespace, &given).unwrap();
+    };
+    (0..10).for_each(write);
+    qdrant.kill(1);
+    // Reads and writes go on without an error while it is gone, through the other peers.
+    for round in 10..30 {
+        write(round);
+        assert!(!seen(store, &namespace).is_empty());
+    }
+    qdrant.start_again(1);
+    (30..35).for_each(write);
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+    let before = seen(store, &namespace);
+    store.rebuild(&namespace).unwrap();
+    assert_eq!(seen(store, &namespace), before, "what is there equals a rebuild");
+}
+
+fn a_cluster_that_is_away_is_said(qdrant: &mut Qdrant, store: &Store) {
+    let namespace = NamespaceId::new("away");
+    store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+    store.upsert(&namespace, &[document("a", &["red tram"])]).unwrap();
+    (0..3).for_each(|idx| qdrant.kill(idx));
+    let query = WordsQuery::from_text("red", Bm25::PASSAGES, 1.0, 0.0);
+    let error = store.by_words(&namespace, &query, &Filter::All, 5, &soon()).unwrap_err();
+    assert!(error.is_engine_away(), "{error}");
+    assert!(store.health().reads, "the catalogue answers");
+    (0..3).for_each(|idx| qdrant.start_again(idx));
+    let begun = std::time::Instant::now();
+    loop {
+        match store.by_words(&namespace, &query, &Filter::All, 5, &soon()) {
+            Ok(found) if found.hits.len() == 1 => break,
+            found => assert!(begun.elapsed() < Duration::from_secs(60), "{found:?}"),
+        }
+    }
+    store.upsert(&namespace, &[document("b", &["red again"])]).unwrap();
+    let found = store.by_words(&namespace, &query, &Filter::All, 5, &soon()).unwrap();
+    assert_eq!(found.hits.len(), 2);
+}
