@@ -71,7 +71,8 @@ impl Service {
         limit: usize,
         deadline: &Deadline,
     ) -> (Vec<Merged>, Vec<Warning>) {
-        let answers = self.ask_all(caller, query, deadline);
+        let mut answers = self.ask_all(caller, query, deadline);
+        drop_needless_repairs(&mut answers);
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
         for (source, answer) in self.sources.iter().zip(answers) {
@@ -176,6 +177,23 @@ impl Service {
     }
 }
 
+/// Leaves out what a source found under a repaired spelling, and its note, when another source
+/// has the words as they were typed: they were no typing error then.
+fn drop_needless_repairs(answers: &mut [FoundIn]) {
+    let is_repaired = |answer: &FoundIn| {
+        answer.warnings.iter().any(|warning| warning.code == retrieve::QUERY_CORRECTED)
+    };
+    let has_words =
+        |answer: &FoundIn| !is_repaired(answer) && answer.hits.iter().any(|hit| hit.has_words());
+    if !answers.iter().any(has_words) {
+        return;
+    }
+    for answer in answers.iter_mut().filter(|answer| is_repaired(answer)) {
+        answer.hits.clear();
+        answer.warnings.retain(|warning| warning.code != retrieve::QUERY_CORRECTED);
+    }
+}
+
 /// Leaves out what says the same as a better result, and names it there.
 fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
     let mut kept: Vec<(Merged, Folding, Content)> = Vec::with_capacity(merged.len());
@@ -197,4 +215,44 @@ fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
         }
     }
     kept.into_iter().map(|(merged, _, _)| merged).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn answer(title: &str, explanation: Value, is_repaired: bool) -> FoundIn {
+        let hit = Hit {
+            thing: title.to_owned(),
+            position: 0,
+            title: title.to_owned(),
+            snippet: String::new(),
+            around: model::Around::default(),
+            pointer: None,
+            score: model::Score::new(0.5),
+            explanation,
+        };
+        let note = Warning::new(retrieve::QUERY_CORRECTED, "searched for something else");
+        FoundIn { hits: vec![hit], warnings: is_repaired.then_some(note).into_iter().collect() }
+    }
+
+    /// One folder had no passage with the typed words and searched for others that look alike,
+    /// though a knowledge base had them.
+    #[test]
+    fn a_spelling_is_repaired_only_where_no_source_has_the_words() {
+        let by_words = json!({ "exact": ["lorem"], "folded": [] });
+        let by_vector = json!({ "exact": [], "folded": [] });
+        let left = |first: FoundIn| {
+            let mut answers = vec![first, answer("repaired", by_words.clone(), true)];
+            drop_needless_repairs(&mut answers);
+            (answers[1].hits.len(), answers[1].warnings.len())
+        };
+        assert_eq!(left(answer("words", by_words.clone(), false)), (0, 0));
+        assert_eq!(left(answer("a table explains nothing", Value::Null, false)), (0, 0));
+        assert_eq!(left(answer("near by vector", by_vector.clone(), false)), (1, 1));
+        assert_eq!(left(answer("repaired too", by_words.clone(), true)), (1, 1));
+        assert_eq!(left(FoundIn::default()), (1, 1));
+    }
 }

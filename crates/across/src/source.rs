@@ -26,6 +26,18 @@ pub struct Hit {
     pub explanation: Value,
 }
 
+impl Hit {
+    /// Tells whether words of the query are in it. A family that does not explain itself finds
+    /// by words.
+    pub(crate) fn has_words(&self) -> bool {
+        let of = |name: &str| self.explanation.get(name).and_then(Value::as_array);
+        match (of("exact"), of("folded")) {
+            (None, None) => true,
+            (exact, folded) => [exact, folded].into_iter().flatten().any(|words| !words.is_empty()),
+        }
+    }
+}
+
 /// What a family found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundIn {

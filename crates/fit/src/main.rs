@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use model::Deadline;
-use retrieve::eval::EvalConfig;
+use retrieve::eval::{EvalConfig, RecordedEmbedder};
 use retrieve::{Background, EvidenceKind, Pipeline};
 
 /// How long the background may take.
@@ -50,12 +50,15 @@ fn main() -> anyhow::Result<()> {
         Some(file) => rows::read(file)?,
         None => {
             let embedder = infer::open_local_embedder("multilingual-e5-small", &args.models)?;
+            fs_err::create_dir_all(&args.cache)?;
+            let file = args.cache.join("queries.recorded");
+            let recorded = RecordedEmbedder::recording(embedder, &file)?;
             let config = EvalConfig {
-                embedder: Some(Arc::clone(&embedder)),
+                embedder: Some(Arc::new(recorded)),
                 cache_folder: args.cache.clone(),
                 limit_queries: args.n_queries,
                 pipeline: Pipeline::default(),
-                tell: &|_, _, _| {},
+                tell: &|name, done, all| eprintln!("{name}: {done} of {all}"),
                 vector_share: 1.0,
             };
             let rows = rows::gather(&args.data, args.n_queries, &config)?;

@@ -1,48 +1,37 @@
 //! Logistic curves by Newton's method.
 //!
-//! The loss has two parts with the same coefficients: one for the order of the candidates of one
-//! query (the relevant one against the rest), one for the level (is this pair relevant at all).
-//! The second looks at the relevant candidates and at the few others that come first, because
-//! these decide what a threshold lets through; which come first is found by fitting twice.
+//! Two fits, one after the other. The first is of the order: what tells the relevant candidates
+//! of a query from its others. The second is of the level: is this pair relevant at all. It may
+//! stretch and move the first by what the query alone says and by the pair of languages, so that
+//! it cannot spoil the order. It looks at the relevant candidates and at the few others that come
+//! first, because these decide what a threshold lets through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use retrieve::EvidenceKind;
 
 use crate::queries::Kind;
 use crate::rows::Row;
 
-/// What the level weighs against the order.
-const LEVEL_WEIGHT: f64 = 0.1;
+/// What a judged query of a set weighs against one that was made from it.
+const JUDGED_WEIGHT: f64 = 2.0;
 /// Candidates of a query, beside the relevant ones, whose level counts.
 const N_FIRST: usize = 5;
 /// Keeps coefficients small where the data says nothing.
 const RIDGE: f64 = 1e-3;
 /// Steps of one fit; it ends earlier when nothing moves.
 const N_STEPS: usize = 25;
-/// How often the first candidates are found anew.
-const N_ROUNDS: usize = 3;
 /// Off-topic queries of the tuning half with a result over 0.6, at most.
-const OFF_TOPIC_PART: f64 = 0.007;
+const OFF_TOPIC_PART: f64 = 0.004;
 /// The logit of the threshold that this is promised for.
 const THRESHOLD_LOGIT: f64 = 0.405_465;
 
-/// Figures that may only raise a score.
-const RISING: [&str; 13] = [
-    "coverage",
-    "half covered",
-    "bm25_share",
-    "proximity",
-    "title",
-    "title_covered",
-    "title × title_covered",
-    "ln matched",
-    "rarest",
-    "coverage × ln content",
-    "bm25_share × ln content",
-    "vector",
-    "late",
-];
+/// Which part of the loss counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Order,
+    Level,
+}
 
 /// The coefficients of a kind of evidence.
 pub(crate) type Curve = Vec<f64>;
@@ -71,38 +60,107 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
     for row in &used {
         *n_of.entry((&row.set, row.kind)).or_default() += 1.0;
     }
+    // Sets that are alike share one say, so that one way of asking does not outvote the others.
+    let sets: BTreeSet<&str> = used.iter().map(|row| row.set.as_str()).collect();
+    let n_alike =
+        |set: &str| sets.iter().filter(|other| family(other) == family(set)).count() as f64;
     let mut queries: Vec<Query> = used
         .iter()
         .map(|row| Query {
             // Every kind of every set has the same say, few queries somewhat less.
-            weight: 1.0 / n_of[&(row.set.as_str(), row.kind)].max(25.0),
+            weight: if row.kind == Kind::Judged { JUDGED_WEIGHT } else { 1.0 }
+                / n_of[&(row.set.as_str(), row.kind)].max(25.0)
+                / n_alike(&row.set).sqrt(),
             points: points(row, kind),
             is_off_topic: row.n_relevant == 0,
         })
         .filter(|query| !query.points.is_empty())
         .collect();
     let deviations = standardise(&mut queries);
-    let names = kind.names();
-    let mut curve = loop {
-        let mut curve = vec![0.0; deviations.len()];
-        for _ in 0..N_ROUNDS {
-            let first = first_of(&queries, &curve);
-            curve = minimise(&queries, &first, curve);
-        }
-        // More of the query in a passage must never lower its score: what comes out against it
-        // is left out, and the rest is fitted again.
-        let is_against = |idx: &usize| RISING.contains(&names[*idx]) && curve[*idx] < -1e-9;
-        let against: Vec<usize> = (0..curve.len()).filter(is_against).collect();
-        if against.is_empty() {
-            break curve;
-        }
-        for point in queries.iter_mut().flat_map(|query| &mut query.points) {
-            against.iter().for_each(|idx| point.figures[*idx] = 0.0);
-        }
-    };
     let foreign = kind.names().iter().position(|name| *name == "foreign");
+    let order = fit_order(&queries, deviations.len(), foreign);
+    let mut curve = fit_level(&queries, &order, foreign);
     shift(&queries, &mut curve, foreign);
     curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
+}
+
+/// Fits what tells relevant candidates from others. More of the query in a passage must never
+/// lower its score, so the figure that comes out most against it is left out, and the rest is
+/// fitted again.
+fn fit_order(queries: &[Query], n_figures: usize, foreign: Option<usize>) -> Curve {
+    let is_of_query = |idx: usize| idx < EvidenceKind::N_OF_QUERY;
+    let mut is_used: Vec<bool> =
+        (0..n_figures).map(|idx| !is_of_query(idx) && Some(idx) != foreign).collect();
+    loop {
+        let used: Vec<Query> = queries
+            .iter()
+            .filter(|query| !query.is_off_topic)
+            .map(|query| {
+                query.with(|figures| {
+                    figures
+                        .iter()
+                        .zip(&is_used)
+                        .map(|(figure, used)| if *used { *figure } else { 0.0 })
+                        .collect()
+                })
+            })
+            .collect();
+        let nothing = vec![vec![]; used.len()];
+        let curve = minimise(&used, &nothing, vec![0.0; n_figures], Part::Order);
+        let most_against = (0..n_figures)
+            .filter(|idx| curve[*idx] < -1e-9)
+            .min_by(|one, other| curve[*one].total_cmp(&curve[*other]));
+        match most_against {
+            Some(idx) => is_used[idx] = false,
+            None => return curve,
+        }
+    }
+}
+
+/// Fits how an order becomes a level: a stretch, what the query alone says, and whether the pair
+/// is of two languages.
+fn fit_level(queries: &[Query], order: &Curve, foreign: Option<usize>) -> Curve {
+    let n_of_query = EvidenceKind::N_OF_QUERY;
+    let first = first_of(queries, order);
+    let levels: Vec<Query> = queries
+        .iter()
+        .map(|query| {
+            query.with(|figures| {
+                let mut level = figures[..n_of_query].to_vec();
+                level.push(foreign.map_or(0.0, |idx| figures[idx]));
+                level.push(dot(figures, order));
+                level
+            })
+        })
+        .collect();
+    let level = minimise(&levels, &first, vec![0.0; n_of_query + 2], Part::Level);
+    let stretch = level[n_of_query + 1].max(f64::MIN_POSITIVE);
+    let mut curve: Curve = order.iter().map(|weight| weight * stretch).collect();
+    curve[..n_of_query].copy_from_slice(&level[..n_of_query]);
+    if let Some(idx) = foreign {
+        curve[idx] = level[n_of_query];
+    }
+    curve
+}
+
+impl Query {
+    fn with(&self, figures: impl Fn(&[f64]) -> Vec<f64>) -> Query {
+        let point = |point: &Point| Point {
+            figures: figures(&point.figures),
+            is_relevant: point.is_relevant,
+        };
+        Query {
+            weight: self.weight,
+            points: self.points.iter().map(point).collect(),
+            is_off_topic: self.is_off_topic,
+        }
+    }
+}
+
+/// Gives what sets of one kind have in common in their names.
+fn family(set: &str) -> &str {
+    let corpus = collection(set);
+    corpus.split(['-', '_']).next().unwrap_or(corpus)
 }
 
 /// Gives the collection of a set: `QUERIES@CORPUS` belongs to the corpus.
@@ -195,17 +253,17 @@ fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>) {
     }
 }
 
-fn minimise(queries: &[Query], first: &[Vec<usize>], mut curve: Curve) -> Curve {
-    let mut loss = slope(queries, first, &curve).loss;
+fn minimise(queries: &[Query], first: &[Vec<usize>], mut curve: Curve, part: Part) -> Curve {
+    let mut loss = loss_of(queries, first, &curve, part);
     for _ in 0..N_STEPS {
-        let slope = slope(queries, first, &curve);
+        let slope = slope(queries, first, &curve, part);
         let Some(step) = solve(slope.hessian, slope.gradient) else { break };
         let mut length = 1.0;
         let before = loss;
         while length > 1e-4 {
             let tried: Curve =
                 curve.iter().zip(&step).map(|(weight, step)| weight - length * step).collect();
-            let tried_loss = loss_of(queries, first, &tried);
+            let tried_loss = loss_of(queries, first, &tried, part);
             if tried_loss < loss {
                 (curve, loss) = (tried, tried_loss);
                 break;
@@ -220,17 +278,20 @@ fn minimise(queries: &[Query], first: &[Vec<usize>], mut curve: Curve) -> Curve 
 }
 
 struct Slope {
-    loss: f64,
     gradient: Vec<f64>,
     hessian: Vec<Vec<f64>>,
 }
 
-fn loss_of(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> f64 {
+fn loss_of(queries: &[Query], first: &[Vec<usize>], curve: &Curve, part: Part) -> f64 {
     let mut loss = ridge(curve);
     for (query, first) in queries.iter().zip(first) {
         let scores: Vec<f64> =
             query.points.iter().map(|point| dot(&point.figures, curve)).collect();
-        loss += query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
+        loss += query.weight
+            * match part {
+                Part::Order => order_loss(query, &scores),
+                Part::Level => level_loss(query, first, &scores),
+            };
     }
     loss
 }
@@ -252,7 +313,7 @@ fn level_loss(query: &Query, first: &[usize], scores: &[f64]) -> f64 {
         let sign = if query.points[*idx].is_relevant { -1.0 } else { 1.0 };
         soft_plus(sign * scores[*idx]) * level_weight(query, *idx, first)
     });
-    LEVEL_WEIGHT * losses.sum::<f64>()
+    losses.sum::<f64>()
 }
 
 /// All relevant candidates of a query weigh as much as all others together.
@@ -266,10 +327,9 @@ fn relevant_of(query: &Query) -> impl Iterator<Item = usize> {
     query.points.iter().enumerate().filter(|(_, point)| point.is_relevant).map(|(idx, _)| idx)
 }
 
-fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
+fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve, part: Part) -> Slope {
     let n = curve.len();
-    let mut slope =
-        Slope { loss: ridge(curve), gradient: vec![0.0; n], hessian: vec![vec![0.0; n]; n] };
+    let mut slope = Slope { gradient: vec![0.0; n], hessian: vec![vec![0.0; n]; n] };
     for (idx, weight) in curve.iter().enumerate().skip(1) {
         slope.gradient[idx] += RIDGE * weight;
         slope.hessian[idx][idx] += RIDGE;
@@ -279,10 +339,8 @@ fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
     for (query, first) in queries.iter().zip(first) {
         let scores: Vec<f64> =
             query.points.iter().map(|point| dot(&point.figures, curve)).collect();
-        slope.loss +=
-            query.weight * (order_loss(query, &scores) + level_loss(query, first, &scores));
         let n_relevant = relevant_of(query).count();
-        if n_relevant > 0 && n_relevant < scores.len() {
+        if part == Part::Order && n_relevant > 0 && n_relevant < scores.len() {
             let total = log_sum(&scores);
             let mut mean = vec![0.0; n];
             for (point, score) in query.points.iter().zip(&scores) {
@@ -294,10 +352,10 @@ fn slope(queries: &[Query], first: &[Vec<usize>], curve: &Curve) -> Slope {
             }
             add_square(&mut slope.hessian, &mean, -query.weight);
         }
-        for idx in first {
+        for idx in first.iter().filter(|_| part == Part::Level) {
             let point = &query.points[*idx];
             let said = 1.0 / (1.0 + (-scores[*idx]).exp());
-            let weight = query.weight * LEVEL_WEIGHT * level_weight(query, *idx, first);
+            let weight = query.weight * level_weight(query, *idx, first);
             let wanted = f64::from(u8::from(point.is_relevant));
             add(&mut slope.gradient, &point.figures, weight * (said - wanted));
             add_square(&mut slope.hessian, &point.figures, weight * said * (1.0 - said));
@@ -377,7 +435,7 @@ mod tests {
             })
             .collect();
         let first = first_of(&queries, &vec![0.0, 0.0]);
-        let curve = minimise(&queries, &first, vec![0.0, 0.0]);
+        let curve = minimise(&queries, &first, vec![0.0, 0.0], Part::Level);
         assert!(curve[1] > 1.0, "{curve:?}");
         assert!(dot(&[1.0, 0.5], &curve) < 0.0 && dot(&[1.0, 2.0], &curve) > 0.0, "{curve:?}");
     }

@@ -113,13 +113,37 @@ pub(crate) fn function_words() -> Vec<FitQuery> {
     FUNCTION_QUERIES.iter().enumerate().map(function).collect()
 }
 
-/// Gives queries of a set as queries that another does not answer.
-pub(crate) fn unanswerable(other: &Dataset, n: usize) -> Vec<FitQuery> {
+/// Queries of our own that no judged set answers: language and text, separated by a tab.
+const OFF_TOPIC: &str = include_str!("../../retrieve/tests/golden/off_topic.tsv");
+
+/// Gives queries of our own that no judged set of rules or advice answers.
+pub(crate) fn off_topic() -> Vec<FitQuery> {
+    let texts = OFF_TOPIC.lines().filter_map(|line| line.split_once('\t'));
+    texts
+        .map(|(language, text)| FitQuery {
+            id: format!("off_topic_{language}/{text}"),
+            kind: Kind::Unanswerable,
+            text: text.to_owned(),
+            relevant: BTreeSet::new(),
+            unjudged: BTreeSet::new(),
+        })
+        .collect()
+}
+
+/// Gives queries of another set, long and short ones, as queries that a set does not answer. A
+/// short one is left out when a document has its words.
+pub(crate) fn unanswerable(set: &Dataset, other: &Dataset, n: usize) -> Vec<FitQuery> {
     let mut queries = judged(other, n);
-    for query in &mut queries {
+    let is_foreign = |query: &FitQuery| {
+        let words: Vec<&str> = query.text.split(' ').collect();
+        holding(set, &words).is_empty()
+    };
+    queries.extend(short(other, n / 2).into_iter().filter(is_foreign));
+    for (idx, query) in queries.iter_mut().enumerate() {
         query.kind = Kind::Unanswerable;
         query.relevant.clear();
-        query.id = format!("{}/{}", other.name, query.id);
+        query.unjudged.clear();
+        query.id = format!("{}/{idx}/{}", other.name, query.id);
     }
     queries
 }

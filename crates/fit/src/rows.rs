@@ -4,16 +4,16 @@ use std::path::Path;
 
 use anyhow::Context;
 use retrieve::Evidence;
-use retrieve::eval::{Dataset, EvalConfig, is_held_out, load};
+use retrieve::eval::{Dataset, EvalConfig, JudgedCandidate, is_held_out, load};
 use serde::{Deserialize, Serialize};
 
 use crate::queries::{self, Kind};
 
 /// Candidates kept of one query: the relevant ones and the first of the others.
-const N_KEPT: usize = 40;
+const N_KEPT: usize = 100;
 
 /// Queries of other collections that each collection is asked.
-const N_FOREIGN_QUERIES: usize = 12;
+const N_FOREIGN_QUERIES: usize = 10;
 
 /// One query with the evidence of its candidates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) set: String,
     /// What kind of query it is.
     pub(crate) kind: Kind,
+    /// The id of the query in its set.
+    pub(crate) id: String,
     /// The text, to look at what went wrong.
     pub(crate) query: String,
     /// Whether coefficients may not be chosen on it.
@@ -35,6 +37,8 @@ pub(crate) struct Row {
 /// One candidate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Candidate {
+    /// The document.
+    pub(crate) document: String,
     /// Whether it answers the query.
     pub(crate) is_relevant: bool,
     /// What there is to judge it by.
@@ -53,18 +57,30 @@ pub(crate) fn gather(
         .collect::<anyhow::Result<_>>()?;
     let mut rows = Vec::new();
     for set in &sets {
+        eprintln!("{}", set.name);
         let loaded = load(set, config)?;
         let mut asked = queries::judged(set, n_queries);
         if !set.name.contains('@') {
             asked.extend(queries::titles(set, n_queries / 4));
             asked.extend(queries::short(set, n_queries / 3));
-        }
-        asked.extend(queries::function_words());
-        for other in sets.iter().filter(|other| !is_related(set, other)) {
-            asked.extend(queries::unanswerable(other, N_FOREIGN_QUERIES));
+            // The documents of a pair of sets are those of its second set, asked already.
+            asked.extend(queries::function_words());
+            if is_our_own(set) {
+                asked.extend(queries::off_topic());
+            }
+            let is_other = |other: &&Dataset| !other.name.contains('@') && !is_related(set, other);
+            for other in sets.iter().filter(is_other) {
+                asked.extend(queries::unanswerable(set, other, N_FOREIGN_QUERIES));
+            }
         }
         for query in asked {
             let found = loaded.candidates(&query.text, config)?;
+            // One or two words that a document has, stemmed or not, are answered by it.
+            let covers = |candidate: &JudgedCandidate| candidate.evidence.words.coverage > 0.3;
+            let is_short = query.text.split(' ').count() <= 2 || query.text.chars().count() <= 8;
+            if query.kind == Kind::Unanswerable && is_short && found.iter().any(covers) {
+                continue;
+            }
             let mut n_others = 0;
             let mut candidates = Vec::new();
             for candidate in found {
@@ -74,7 +90,8 @@ pub(crate) fn gather(
                 }
                 n_others += usize::from(!is_relevant);
                 if is_relevant || n_others <= N_KEPT {
-                    candidates.push(Candidate { is_relevant, evidence: candidate.evidence });
+                    let JudgedCandidate { document, evidence, .. } = candidate;
+                    candidates.push(Candidate { document, is_relevant, evidence });
                 }
             }
             rows.push(Row {
@@ -82,6 +99,7 @@ pub(crate) fn gather(
                 kind: query.kind,
                 is_held_out: is_held_out(&query.id),
                 n_relevant: query.relevant.len(),
+                id: query.id,
                 query: query.text,
                 candidates,
             });
@@ -90,8 +108,24 @@ pub(crate) fn gather(
     Ok(rows)
 }
 
-/// Two sets are related when their documents are the same in two languages.
+/// Rule books and handbooks of our own writing.
+fn is_our_own(set: &Dataset) -> bool {
+    set.corpus_name.starts_with("rulebook") || set.corpus_name.starts_with("handbook")
+}
+
+/// Two sets are related when their documents are the same in two languages, or about everyday
+/// matters both, so that one may half answer the questions of the other.
 fn is_related(one: &Dataset, other: &Dataset) -> bool {
+    if is_our_own(one) && is_our_own(other) {
+        return true;
+    }
+    // Abstracts about computing, and an encyclopaedia with articles about it.
+    let is_computing = |set: &Dataset| {
+        ["adi", "cacm"].contains(&set.corpus_name.as_str()) || set.corpus_name.starts_with("xquad")
+    };
+    if is_computing(one) && is_computing(other) {
+        return true;
+    }
     let family =
         |set: &Dataset| set.corpus_name.split(['-', '_']).next().unwrap_or_default().to_owned();
     family(one) == family(other) || one.name == other.name

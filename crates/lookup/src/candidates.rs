@@ -51,24 +51,29 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
     let mut coverage = Coverage::new(index.names.len());
     let mut n_left = MAX_POSTINGS;
     let mut is_complete = true;
-    for word in heavy.iter().rev() {
-        coverage.next_word();
-        for expansion in &word.expansions {
+    for (at, word) in heavy.iter().enumerate().rev() {
+        // An abbreviation alone fits half of all names: it raises what another word found.
+        for expansion in word.expansions.iter().filter(|expansion| !expansion.is_abbreviation) {
             let postings = &index.postings[expansion.word as usize];
             let n_read = postings.len().min(n_left);
             is_complete &= n_read == postings.len();
             n_left -= n_read;
             for name in &postings[..n_read] {
-                coverage.add(*name, word.weight * expansion.similarity);
+                coverage.add(*name, at, word.weight * expansion.similarity);
             }
         }
     }
-    for word in light.iter().rev() {
-        coverage.next_word();
-        for expansion in &word.expansions {
-            for name in &index.postings[expansion.word as usize] {
-                coverage.raise(*name, word.weight * expansion.similarity);
-            }
+    let short = heavy.iter().enumerate().flat_map(|(at, word)| {
+        let short = word.expansions.iter().filter(|expansion| expansion.is_abbreviation);
+        short.map(move |expansion| (at, word.weight, expansion))
+    });
+    let light = light.iter().enumerate().flat_map(|(at, word)| {
+        let at = heavy.len() + at;
+        word.expansions.iter().map(move |expansion| (at, word.weight, expansion))
+    });
+    for (at, weight, expansion) in short.chain(light) {
+        for name in &index.postings[expansion.word as usize] {
+            coverage.raise(*name, at, weight * expansion.similarity);
         }
     }
     coverage.into_candidates(least, LEAST_QUERY_COVERAGE * reading.weight, is_complete)
@@ -77,41 +82,33 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
 /// How much of the query each touched name covers.
 struct Coverage {
     covered: Vec<f32>,
-    last_word: Vec<u8>,
+    /// The words of the query that a name answers, one bit each; a query has fewer than 64.
+    words: Vec<u64>,
     touched: Vec<NameIdx>,
-    word: u8,
 }
 
 impl Coverage {
     fn new(n_names: usize) -> Self {
-        Coverage {
-            covered: vec![0.0; n_names],
-            last_word: vec![0; n_names],
-            touched: Vec::new(),
-            word: 0,
-        }
-    }
-
-    fn next_word(&mut self) {
-        self.word += 1;
+        Coverage { covered: vec![0.0; n_names], words: vec![0; n_names], touched: Vec::new() }
     }
 
     /// Expansions come likeliest first, so the first to touch a name for a word is the best.
-    fn add(&mut self, name: NameIdx, weight: f32) {
+    fn add(&mut self, name: NameIdx, word: usize, weight: f32) {
         let at = name as usize;
-        if self.last_word[at] == self.word {
+        let bit = 1_u64 << (word % 64);
+        if self.words[at] & bit != 0 {
             return;
         }
-        if self.covered[at] == 0.0 {
+        if self.words[at] == 0 {
             self.touched.push(name);
         }
         self.covered[at] += weight;
-        self.last_word[at] = self.word;
+        self.words[at] |= bit;
     }
 
-    fn raise(&mut self, name: NameIdx, weight: f32) {
-        if self.covered[name as usize] > 0.0 {
-            self.add(name, weight);
+    fn raise(&mut self, name: NameIdx, word: usize, weight: f32) {
+        if self.words[name as usize] != 0 {
+            self.add(name, word, weight);
         }
     }
 

@@ -45,9 +45,13 @@ pub(crate) struct NameVectors {
 }
 
 /// How far above its own centre a name's cosine must be to be near in meaning, in standard
-/// deviations of background queries. Fitted on English names of Romanian classifications against
-/// a hundred queries about something else, in nine languages.
-const LEAST_DEVIATIONS: f32 = 2.65;
+/// deviations of background queries. Fitted on official names of Romanian classifications asked
+/// in the other language, against 120 queries about something else in fourteen languages: hit@3
+/// 0.931 to 0.957 with 0 to 2 of the 120 finding something. `measure_lookup` measures it.
+const LEAST_DEVIATIONS: f32 = 2.85;
+
+/// The part of a query's mean deviation over all names that is taken from each of them.
+const QUERY_CENTRE: f32 = 0.5;
 
 /// How many deviations above that give full trust.
 const TRUST_DEVIATIONS: f32 = 3.0;
@@ -164,11 +168,18 @@ impl NameVectors {
             );
             return Err(NameEmbedderError { reason });
         }
-        let mut near: Vec<(usize, f32)> = self
+        let deviations: Vec<f32> = self
             .vectors
             .chunks_exact(self.n_dimensions)
             .zip(&self.centres)
             .map(|(name, centre)| (dot(name, &vector) - centre) / self.deviation)
+            .collect();
+        // A query that is nearer to every name than usual says less about any one of them; but a
+        // query about what the dimension holds is so as well, hence only a part of it.
+        let common = QUERY_CENTRE * deviations.iter().sum::<f32>() / deviations.len() as f32;
+        let mut near: Vec<(usize, f32)> = deviations
+            .into_iter()
+            .map(|deviations| deviations - common)
             .enumerate()
             .filter(|(_, deviations)| *deviations >= LEAST_DEVIATIONS)
             .collect();

@@ -15,6 +15,9 @@ const LEAST_PART_CHARS: usize = 3;
 /// What it costs to read words joined or apart when they were not written so.
 const RECUT_COST: f32 = 0.98;
 
+/// How alike a word of the dimension must be to be what a misspelt word surely means.
+const LEAST_MEANT: f32 = 0.8;
+
 /// One way to read a query.
 #[derive(Debug)]
 pub(crate) struct Reading {
@@ -63,7 +66,10 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
         .map(|token| {
             let expansions = index.vocabulary.expand(&token);
             // A misspelt word weighs what the word weighs that was surely meant.
-            let meant = expansions.first().filter(|likeliest| likeliest.similarity >= 0.8);
+            let meant = expansions
+                .iter()
+                .find(|likeliest| !likeliest.is_abbreviation)
+                .filter(|likeliest| likeliest.similarity >= LEAST_MEANT);
             let n_holding =
                 meant.map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
             let of_token = nature(&token.folded);

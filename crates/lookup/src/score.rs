@@ -19,6 +19,9 @@ const SURE: f32 = 0.93;
 /// The share of a name that a query must hold for the name to be whole in it.
 const WHOLE_NAME: f32 = 0.8;
 
+/// The share of a name and of a query that a sure word must say when all else is misspelt.
+const HALF: f32 = 0.42;
+
 /// What such a name is worth when the query says next to nothing else, and when nearly all of it
 /// agrees: never enough to be taken without asking.
 const KEPT_LEAST: f32 = 0.56;
@@ -43,6 +46,9 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
             let announces = query_word.nature == Nature::Kind && is_supported;
             if is_evidence || announces {
                 query_covered += query_word.weight * similarity::EVIDENCE;
+            } else if query_word.nature == Nature::Kind {
+                // `Primăria comunei X`: two kind words speak of the one that the name has.
+                query_covered += query_word.weight * said_kind(query_word, words);
             }
             is_supported = is_evidence && query_word.nature != Nature::Kind;
         } else {
@@ -71,6 +77,10 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         let kept = KEPT_LEAST + (KEPT_MOST - KEPT_LEAST) * query_coverage;
         score = score.max(kept * reading.factor);
     }
+    // So does one of which a sure word says about half, where that is half of the query too.
+    if is_sure && name_coverage >= HALF && query_coverage >= HALF {
+        score = score.max(KEPT_LEAST * reading.factor);
+    }
     if other_order {
         score *= OTHER_ORDER;
     }
@@ -78,6 +88,17 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         score *= OTHER_NUMBER;
     }
     score
+}
+
+/// How well any word of a name speaks of the kind that a word of the query names.
+fn said_kind(query_word: &QueryWord, words: &[WordOfName]) -> f32 {
+    query_word
+        .expansions
+        .iter()
+        .filter(|expansion| !expansion.is_abbreviation)
+        .filter(|expansion| words.iter().any(|word| word.word == expansion.word))
+        .map(|expansion| expansion.similarity)
+        .fold(0.0, f32::max)
 }
 
 /// Which word of the name answers each word of the query.
@@ -132,6 +153,10 @@ fn abbreviation_pairs(
 fn is_abbreviation(index: &Index, query_word: &QueryWord, word: &WordOfName) -> bool {
     let word = index.vocabulary.word(word.word);
     let token = &query_word.token;
+    // The letters of `S.P.A.C.` are no town hall of a commune.
+    if query_word.nature == Nature::Kind && word.n_chars == 1 {
+        return false;
+    }
     (word.dotted && abbreviates(&word.folded, &token.folded))
         || (token.dotted && abbreviates(&token.folded, &word.folded))
 }

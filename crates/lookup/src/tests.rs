@@ -226,3 +226,32 @@ proptest! {
         }
     }
 }
+
+/// A word that lost its first letter was crowded out by names with an initial that it begins with.
+#[test]
+fn initials_do_not_crowd_out_a_slip() {
+    let mut entries: Vec<Entry> =
+        (0..2000).map(|at| entry(at, &format!("SCOALA A. POPA {at}"))).collect();
+    entries.push(entry(5000, "COMUNA MANOLEASA"));
+    let index = Index::build(entries);
+    let request = Request { text: "ANOLEASA", locale: None, hint: None, limit: 3 };
+    let answer = index.lookup(&request);
+    assert_eq!(index.entry(answer.matches[0].entry).value, "v5000");
+}
+
+/// `Primăria comunei X` names one kind in two words, and the letters of an abbreviation are none.
+#[test]
+fn two_kind_words_speak_of_one_kind() {
+    let index = Index::build(vec![
+        entry(1, "COMUNA BRAGADIRU"),
+        entry(2, "S.P.A.C. BRAGADIRU"),
+        entry(3, "SCOALA BRAGADIRU"),
+    ]);
+    let request =
+        Request { text: "Primăria Comunei Bragadiru", locale: None, hint: None, limit: 3 };
+    let answer = index.lookup(&request);
+    assert_eq!(index.entry(answer.matches[0].entry).value, "v1");
+    let second = answer.matches.get(1).map_or(0.0, |found| found.score.get());
+    let best = answer.matches[0].score.get();
+    assert!(best > 0.9 && best - second > 0.05, "{:?}", answer.matches);
+}

@@ -19,9 +19,11 @@ pub(crate) const MAX_CHARS: usize = 32;
 /// Gives how much slips may cost in a word of this length that is still meant.
 pub(crate) fn allowed(n_chars: usize) -> f32 {
     match n_chars {
-        0..4 => 0.0,
-        4 | 5 => ADDED,
-        6..8 => 1.4,
+        0..3 => 0.0,
+        // A word of four letters that lost one, or three of which two are swapped.
+        3 => COMMON,
+        // One slip of any kind, and the other orthography beside it.
+        4..8 => ADDED + ORTHOGRAPHY,
         8..10 => 1.85,
         _ => 2.1,
     }

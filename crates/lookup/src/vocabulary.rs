@@ -87,6 +87,9 @@ pub(crate) struct Word {
 pub(crate) struct Expansion {
     pub(crate) word: WordIdx,
     pub(crate) similarity: f32,
+    /// Whether one is short for the other, which says little about what was meant: `a.` may be
+    /// short for any word with an A.
+    pub(crate) is_abbreviation: bool,
 }
 
 impl Vocabulary {
@@ -240,7 +243,7 @@ impl Vocabulary {
         let mut first_letter = [0; 4];
         for word in self.with_prefix(first.encode_utf8(&mut first_letter)) {
             if abbreviates(&token.folded, &self.word(word).folded) {
-                found.add(word, similarity::ABBREVIATION);
+                found.add_abbreviation(word, similarity::ABBREVIATION);
             }
         }
     }
@@ -251,7 +254,7 @@ impl Vocabulary {
             let short = self.word(*word);
             if abbreviates(&short.folded, folded) {
                 let is_initial = short.n_chars == 1;
-                found.add(
+                found.add_abbreviation(
                     *word,
                     if is_initial { similarity::INITIAL } else { similarity::ABBREVIATION },
                 );
@@ -313,11 +316,12 @@ impl Vocabulary {
         let n_typos = limit.ceil() as u16;
         let trigrams = word_trigrams(folded);
         let shared = self.count_shared(&trigrams);
-        // A wrong letter touches three trigrams, two swapped ones four. Words of four letters
-        // may keep a single one; longer words are asked for two, or half the vocabulary fits.
+        // A wrong letter touches three trigrams, two swapped ones four, the other orthography
+        // three more. Short words may keep a single one; longer words are asked for two, or half
+        // the vocabulary fits.
         let n_trigrams = trigrams.len() as u16;
         let least_by_typos =
-            n_trigrams.saturating_sub(3 * n_typos + 1).max(if n_chars < 5 { 1 } else { 2 });
+            n_trigrams.saturating_sub(3 * n_typos + 1).max(if n_chars < 7 { 1 } else { 2 });
         // A word inside another loses only its padded trigrams.
         let least_inside = n_trigrams.saturating_sub(3);
         for (word, n_shared) in shared {
@@ -398,20 +402,34 @@ fn is_wide(char: char) -> bool {
 
 #[derive(Default)]
 struct Similarities {
-    similarities: AHashMap<WordIdx, f32>,
+    similarities: AHashMap<WordIdx, (f32, bool)>,
 }
 
 impl Similarities {
     fn add(&mut self, word: WordIdx, similarity: f32) {
-        let best = self.similarities.entry(word).or_insert(similarity);
-        *best = best.max(similarity);
+        self.offer(word, similarity, false);
+    }
+
+    fn add_abbreviation(&mut self, word: WordIdx, similarity: f32) {
+        self.offer(word, similarity, true);
+    }
+
+    fn offer(&mut self, word: WordIdx, similarity: f32, is_abbreviation: bool) {
+        let best = self.similarities.entry(word).or_insert((similarity, is_abbreviation));
+        if similarity > best.0 {
+            *best = (similarity, is_abbreviation);
+        }
     }
 
     fn into_sorted(self) -> Vec<Expansion> {
         let mut expansions: Vec<Expansion> = self
             .similarities
             .into_iter()
-            .map(|(word, similarity)| Expansion { word, similarity })
+            .map(|(word, (similarity, is_abbreviation))| Expansion {
+                word,
+                similarity,
+                is_abbreviation,
+            })
             .collect();
         expansions.sort_by(|left, right| {
             right.similarity.total_cmp(&left.similarity).then(left.word.cmp(&right.word))

@@ -55,13 +55,55 @@ pub struct Background {
     /// The model.
     embedder: String,
     query_mean: Vec<f32>,
-    passage_mean: Vec<f32>,
-    /// The deviation of the centred similarity between unrelated pairs.
+    /// The deviation of the similarity between unrelated pairs, over all queries.
     deviation: f64,
-    /// The deviation of centred late interaction between unrelated pairs.
+    /// The same of late interaction.
     late_deviation: f64,
-    /// Token bits of passages by language, in base64.
-    tokens: BTreeMap<String, Vec<String>>,
+    /// Passages by language.
+    passages: BTreeMap<String, Vec<BackgroundPassage>>,
+}
+
+/// One passage of the background, in base64.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct BackgroundPassage {
+    /// The vector of length 1, one byte for each number, the largest being 127.
+    vector: String,
+    /// Token bits; absent where the model has none or enough passages of the language have.
+    tokens: Option<String>,
+}
+
+/// What one query's similarity to unrelated passages is, in each language.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unrelated {
+    /// Mean and deviation, by language.
+    by_language: BTreeMap<String, (f64, f64)>,
+    overall: (f64, f64),
+}
+
+impl Unrelated {
+    fn of(similarities: &BTreeMap<String, Vec<f64>>, usual_deviation: f64) -> Self {
+        let by_language: BTreeMap<String, (f64, f64)> = similarities
+            .iter()
+            .filter(|(_, values)| !values.is_empty())
+            .map(|(language, values)| {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                // A dozen passages tell a deviation roughly, so half of it is the usual one.
+                let own = deviation(values);
+                let mixed = ((own * own + usual_deviation * usual_deviation) / 2.0).sqrt();
+                (language.clone(), (mean, mixed))
+            })
+            .collect();
+        let n = by_language.len().max(1) as f64;
+        let sum = |part: fn(&(f64, f64)) -> f64| by_language.values().map(part).sum::<f64>() / n;
+        let overall = (sum(|one| one.0), sum(|one| one.1).max(f64::MIN_POSITIVE));
+        Unrelated { by_language, overall }
+    }
+
+    /// Gives how much nearer a passage in a language is than unrelated ones, in deviations.
+    fn nearness(&self, language: &str, similarity: f64) -> f64 {
+        let (mean, deviation) = self.by_language.get(language).unwrap_or(&self.overall);
+        (similarity - mean) / deviation
+    }
 }
 
 /// A query's vector, centred: what the store is asked with.
@@ -70,16 +112,14 @@ pub(crate) struct CentredQuery {
     /// Length one.
     pub(crate) vector: Vec<f32>,
     norm: f64,
-    /// The similarity of the centred query with the mean passage.
-    offset: f64,
-    deviation: f64,
+    unrelated: Unrelated,
 }
 
 impl CentredQuery {
-    /// Gives how much nearer a passage is than unrelated text, in deviations of unrelated text;
-    /// `cosine` is between [`CentredQuery::vector`] and the passage's vector.
-    pub(crate) fn nearness(&self, cosine: f64) -> f64 {
-        (cosine * self.norm - self.offset) / self.deviation
+    /// Gives how much nearer a passage is than unrelated text of its language, in deviations of
+    /// unrelated text; `cosine` is between [`CentredQuery::vector`] and the passage's vector.
+    pub(crate) fn nearness(&self, language: Language, cosine: f64) -> f64 {
+        self.unrelated.nearness(&language.to_string(), cosine * self.norm)
     }
 }
 
@@ -145,41 +185,35 @@ impl Background {
             (embedder.embed_passages(&texts, deadline)?, query_vectors)
         };
         let query_mean = balanced_mean(&queries, &query_vectors);
-        let passage_mean = balanced_mean(&passages, &passage_vectors);
+        let mut by_language: BTreeMap<String, Vec<BackgroundPassage>> = BTreeMap::new();
+        for ((language, _), vector) in passages.iter().zip(&passage_vectors) {
+            let own = by_language.entry((*language).to_owned()).or_default();
+            let tokens = tokens.get(*language).and_then(|tokens| tokens.get(own.len())).cloned();
+            own.push(BackgroundPassage { vector: STANDARD.encode(rounded(vector)), tokens });
+        }
         let mut background = Background {
             embedder: embedder.id().to_string(),
             query_mean,
-            passage_mean,
             deviation: 1.0,
             late_deviation: 1.0,
-            tokens,
+            passages: by_language,
         };
-        let similarities = query_vectors.iter().flat_map(|query| {
-            let centred = background.centre(query);
-            let nearness = move |passage: &Vec<f32>| {
-                let norm = dot(passage, passage).sqrt().max(f64::MIN_POSITIVE);
-                centred.nearness(dot(&centred.vector, passage) / norm)
-            };
-            passage_vectors.iter().map(nearness)
-        });
-        background.deviation = deviation(&similarities.collect::<Vec<_>>());
-        let late = query_tokens.iter().flat_map(|(_, matcher)| {
-            let late = background.late(matcher);
-            let all: Vec<f64> = background
-                .blobs()
-                .flat_map(|(language, blob)| {
-                    let score = matcher.score(&blob)?;
-                    Some(late.nearness_in(&language, score))
-                })
-                .collect();
-            all
-        });
-        background.late_deviation = deviation(&late.collect::<Vec<_>>());
+        // The usual deviation is what is left when each query's own mean is taken off.
+        let centred = query_vectors.iter().map(|query| background.similarities(query).2);
+        background.deviation = usual_deviation(centred);
+        let late = query_tokens.iter().map(|(_, matcher)| background.late_similarities(matcher));
+        background.late_deviation = usual_deviation(late);
         Ok(background)
     }
 
     /// Centres a query's vector.
     pub(crate) fn centre(&self, query: &[f32]) -> CentredQuery {
+        let (vector, norm, similarities) = self.similarities(query);
+        CentredQuery { vector, norm, unrelated: Unrelated::of(&similarities, self.deviation) }
+    }
+
+    /// Gives the direction and length of a centred query, and how similar the passages are to it.
+    fn similarities(&self, query: &[f32]) -> (Vec<f32>, f64, BTreeMap<String, Vec<f64>>) {
         let norm = dot(query, query).sqrt().max(f64::MIN_POSITIVE) as f32;
         let mut centred: Vec<f32> = query
             .iter()
@@ -189,60 +223,69 @@ impl Background {
         let norm = dot(&centred, &centred).sqrt();
         if norm <= 1e-6 {
             // A query that is nothing but background has no direction of its own.
-            return CentredQuery {
-                vector: query.to_vec(),
-                norm: 0.0,
-                offset: 0.0,
-                deviation: self.deviation,
-            };
+            return (query.to_vec(), 0.0, BTreeMap::new());
         }
-        let offset = dot(&centred, &self.passage_mean);
         centred.iter_mut().for_each(|value| *value /= norm as f32);
-        CentredQuery { vector: centred, norm, offset, deviation: self.deviation }
+        let similarity = |passage: &BackgroundPassage| {
+            let vector = STANDARD.decode(&passage.vector).ok()?;
+            let vector: Vec<f32> =
+                vector.iter().map(|byte| f32::from(i8::from_le_bytes([*byte]))).collect();
+            let length = dot(&vector, &vector).sqrt().max(f64::MIN_POSITIVE);
+            Some(norm * dot(&centred, &vector) / length)
+        };
+        let similarities = self
+            .passages
+            .iter()
+            .map(|(language, own)| (language.clone(), own.iter().filter_map(similarity).collect()))
+            .collect();
+        (centred, norm, similarities)
     }
 
     /// Compares the tokens of a query with unrelated passages.
     pub(crate) fn late(&self, matcher: &TokenMatcher) -> LateBackground {
-        let mut by_language: BTreeMap<String, (f64, usize)> = BTreeMap::new();
-        for (language, blob) in self.blobs() {
-            if let Some(score) = matcher.score(&blob) {
-                let (sum, n) = by_language.entry(language).or_default();
-                (*sum, *n) = (*sum + score, *n + 1);
-            }
-        }
-        let means: BTreeMap<String, f64> = by_language
-            .into_iter()
-            .map(|(language, (sum, n))| (language, sum / n as f64))
-            .collect();
-        let overall = means.values().sum::<f64>() / means.len().max(1) as f64;
-        LateBackground { means, overall, deviation: self.late_deviation }
+        LateBackground(Unrelated::of(&self.late_similarities(matcher), self.late_deviation))
     }
 
-    fn blobs(&self) -> impl Iterator<Item = (String, Vec<u8>)> {
-        self.tokens.iter().flat_map(|(language, blobs)| {
-            let decode = |blob: &String| STANDARD.decode(blob).ok();
-            blobs.iter().filter_map(decode).map(|blob| (language.clone(), blob))
-        })
+    fn late_similarities(&self, matcher: &TokenMatcher) -> BTreeMap<String, Vec<f64>> {
+        let score = |passage: &BackgroundPassage| {
+            matcher.score(&STANDARD.decode(passage.tokens.as_ref()?).ok()?)
+        };
+        self.passages
+            .iter()
+            .map(|(language, own)| (language.clone(), own.iter().filter_map(score).collect()))
+            .collect()
     }
 }
 
 /// How near the tokens of a query are to unrelated passages in each language.
 #[derive(Debug, Clone)]
-pub(crate) struct LateBackground {
-    means: BTreeMap<String, f64>,
-    overall: f64,
-    deviation: f64,
-}
+pub(crate) struct LateBackground(Unrelated);
 
 impl LateBackground {
     /// Gives how much nearer a passage in a language is than unrelated ones, in deviations.
     pub(crate) fn nearness(&self, language: Language, late: f64) -> f64 {
-        self.nearness_in(&language.to_string(), late)
+        self.0.nearness(&language.to_string(), late)
     }
+}
 
-    fn nearness_in(&self, language: &str, late: f64) -> f64 {
-        (late - self.means.get(language).unwrap_or(&self.overall)) / self.deviation
-    }
+/// Rounds a vector to one byte for each number.
+fn rounded(vector: &[f32]) -> Vec<u8> {
+    let largest = vector.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
+    vector
+        .iter()
+        .flat_map(|value| ((value / largest * 127.0).round() as i8).to_le_bytes())
+        .collect()
+}
+
+/// Gives the deviation within one query and language, in the mean over all of them.
+fn usual_deviation(queries: impl Iterator<Item = BTreeMap<String, Vec<f64>>>) -> f64 {
+    let own: Vec<f64> = queries
+        .flat_map(|by_language| {
+            let values = by_language.into_values().filter(|values| values.len() > 1);
+            values.map(|values| deviation(&values)).collect::<Vec<_>>()
+        })
+        .collect();
+    if own.is_empty() { 1.0 } else { own.iter().sum::<f64>() / own.len() as f64 }
 }
 
 /// Gives language and text of the sentences of a kind, so many of each language.

@@ -26,6 +26,9 @@ pub struct WordFigures {
     pub content: f64,
     /// The part of the query's words that only hold sentences together.
     pub function_share: f64,
+    /// How many passages the namespace has, as ln(1 + n): the more there are, the nearer the
+    /// nearest of them comes by chance.
+    pub ln_passages: f64,
 }
 
 /// All evidence for a pair; what was not gathered is absent.
@@ -62,47 +65,50 @@ impl EvidenceKind {
     pub const ALL: [EvidenceKind; 3] =
         [EvidenceKind::Words, EvidenceKind::Vector, EvidenceKind::Tokens];
 
+    /// Gives how many of the figures, the first ones, are of the query alone.
+    pub const N_OF_QUERY: usize = QUERY_NAMES.len();
+
     /// Gives the names of the figures that this kind is judged by, in order.
     pub fn names(self) -> Vec<&'static str> {
-        let mut names = WORD_NAMES.to_vec();
-        if self >= EvidenceKind::Vector {
-            names.extend(VECTOR_NAMES);
-        }
-        if self >= EvidenceKind::Tokens {
-            names.extend(TOKEN_NAMES);
+        let mut names = [&QUERY_NAMES[..], &WORD_NAMES[..]].concat();
+        match self {
+            EvidenceKind::Words => names.push("coverage × ln content"),
+            EvidenceKind::Vector => {
+                names.extend(VECTOR_NAMES);
+                names.push("vector × uncovered");
+            }
+            EvidenceKind::Tokens => {
+                names.extend(VECTOR_NAMES);
+                names.extend(["late", "late × uncovered"]);
+            }
         }
         names
     }
 }
 
-const WORD_NAMES: [&str; 14] = [
-    "one",
+/// Deviations beyond these do not count more where the words are missing.
+const MAX_UNCOVERED: f64 = 6.0;
+
+/// Beyond this part of function words a query has no subject.
+const MAX_FUNCTION_SHARE: f64 = 0.65;
+
+/// What only the query and the namespace say: it moves the level of all candidates in a namespace
+/// and never their order.
+const QUERY_NAMES: [&str; 6] =
+    ["one", "ln content", "short", "function_share", "function_share over", "ln passages"];
+
+const WORD_NAMES: [&str; 8] = [
     "coverage",
-    "half covered",
     "bm25_share",
+    "bm25_share × ln content",
     "proximity",
     "title",
     "title_covered",
     "title × title_covered",
-    "ln matched",
     "rarest",
-    "ln content",
-    "coverage × ln content",
-    "function_share",
-    "bm25_share × ln content",
 ];
 
-const VECTOR_NAMES: [&str; 6] = [
-    "vector",
-    "vector over 2",
-    "vector × coverage",
-    "foreign",
-    "foreign × vector",
-    "vector × short",
-];
-
-const TOKEN_NAMES: [&str; 5] =
-    ["late", "late over 2", "foreign × late", "ln tokens", "late × short"];
+const VECTOR_NAMES: [&str; 3] = ["vector", "foreign × vector", "foreign"];
 
 impl Evidence {
     /// Tells which coefficients judge this evidence.
@@ -120,38 +126,33 @@ impl Evidence {
         let content = words.content.ln_1p();
         let mut figures = vec![
             1.0,
+            content,
+            1.0 / (1.0 + words.content),
+            words.function_share,
+            (words.function_share - MAX_FUNCTION_SHARE).max(0.0),
+            words.ln_passages,
             words.coverage,
-            (words.coverage - 0.5).max(0.0),
             words.bm25_share,
+            words.bm25_share * content,
             words.proximity,
             words.title,
             words.title_covered,
             words.title * words.title_covered,
-            words.matched.ln_1p(),
             words.rarest,
-            content,
-            words.coverage * content,
-            words.function_share,
-            words.bm25_share * content,
         ];
+        // Where words say little, because the languages differ or other words were chosen, vectors
+        // say more. Bounded, so that one more word in a passage always outweighs it.
+        let uncovered = 1.0 - words.coverage.clamp(0.0, 1.0);
         let foreign = f64::from(u8::from(self.is_foreign));
-        // A query of one or two words has a vector that says less.
-        let short = 1.0 / (1.0 + words.content);
+        let vector = self.vector.unwrap_or(0.0);
+        let late = self.late.unwrap_or(0.0);
         if kind >= EvidenceKind::Vector {
-            let vector = self.vector.unwrap_or(0.0);
-            figures.extend([
-                vector,
-                (vector - 2.0).max(0.0),
-                vector * words.coverage,
-                foreign,
-                foreign * vector,
-                vector * short,
-            ]);
+            figures.extend([vector, foreign * vector, foreign]);
         }
-        if kind >= EvidenceKind::Tokens {
-            let late = self.late.unwrap_or(0.0);
-            let tokens = (self.n_tokens.max(1) as f64).ln() - 4.5;
-            figures.extend([late, (late - 2.0).max(0.0), foreign * late, tokens, late * short]);
+        match kind {
+            EvidenceKind::Words => figures.push(words.coverage * content),
+            EvidenceKind::Vector => figures.push(vector.min(MAX_UNCOVERED) * uncovered),
+            EvidenceKind::Tokens => figures.extend([late, late.min(MAX_UNCOVERED) * uncovered]),
         }
         figures
     }

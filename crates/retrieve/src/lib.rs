@@ -92,3 +92,4 @@ pub use pipeline::{EmbedderSource, Retriever};
 pub use request::{Grouping, Pipeline, Request, Scope};
 pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};
 pub use score::relevance_by_words;
+pub use spelling::QUERY_CORRECTED;

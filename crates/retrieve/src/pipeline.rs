@@ -105,7 +105,7 @@ impl Retriever {
                     "no passage has the words `{}`; searched for `{}`",
                     question.plain, corrected.plain
                 );
-                warnings.push(Warning::new("query_corrected", message));
+                warnings.push(Warning::new(spelling::QUERY_CORRECTED, message));
                 (question, words) = (corrected, list);
             }
         }

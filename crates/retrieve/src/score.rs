@@ -17,6 +17,9 @@ const CROSS_ENCODER_WEIGHT: f64 = 0.95;
 /// Logits of a cross-encoder beyond this say nothing more.
 const MAX_LOGIT: f64 = 7.0;
 
+/// Passages of a namespace as it is usual: what a text outside of one is judged by.
+const USUAL_PASSAGES: f64 = 1_000.0;
+
 /// Gives the relevance that the evidence speaks for.
 pub(crate) fn relevance(evidence: &Evidence) -> Score {
     Score::new(logistic(logit(evidence)))
@@ -42,6 +45,9 @@ fn logit(evidence: &Evidence) -> f64 {
 /// `proximity` the part of its neighbouring words that are neighbours there, `n_words` how many
 /// content words the query has.
 pub fn relevance_by_words(coverage: f64, proximity: f64, n_words: usize) -> Score {
+    if coverage <= 0.0 {
+        return Score::default();
+    }
     let content = n_words as f64;
     let words = WordFigures {
         coverage,
@@ -54,6 +60,7 @@ pub fn relevance_by_words(coverage: f64, proximity: f64, n_words: usize) -> Scor
         rarest: coverage,
         content,
         function_share: 0.0,
+        ln_passages: USUAL_PASSAGES.ln_1p(),
     };
     relevance(&Evidence { words, ..Evidence::default() })
 }

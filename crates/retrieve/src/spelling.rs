@@ -6,12 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use store::{Clause, Form, Store, WordsQuery};
-use text::{Analyzer, LanguageSet, TokenKind, fold};
+use store::{Clause, Filter, Form, Store, WordsQuery};
+use text::{Analyzer, LanguageSet, QueryWord, TokenKind, fold};
 
 use crate::candidates::{List, by_words};
 use crate::question::{Question, analyse};
 use crate::{Request, Result};
+
+/// The code of the warning that the words of a query were replaced.
+pub const QUERY_CORRECTED: &str = "query_corrected";
 
 /// Shorter words are not mended: too much is near them.
 const MIN_CHARS: usize = 4;
@@ -40,7 +43,9 @@ pub(crate) fn second_try(
         return Ok(None);
     }
     for word in wanted.take(MAX_WORDS) {
-        let nearest = if word.folded.chars().count() >= MIN_CHARS && !request.deadline.is_over() {
+        let is_long = word.folded.chars().count() >= MIN_CHARS;
+        let nearest = if is_long && !request.deadline.is_over() && !is_known(store, request, word)?
+        {
             nearest_word(store, request, question, &word.folded)?
         } else {
             None
@@ -54,6 +59,20 @@ pub(crate) fn second_try(
     let corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
     let list = by_words(store, request, &corrected.for_words, &question.filter)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
+}
+
+/// Tells whether a passage of the namespaces that are searched has the word, whatever the filter:
+/// a word that only the filter kept out is no typing error.
+fn is_known(store: &Store, request: &Request<'_>, word: &QueryWord) -> Result<bool> {
+    let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
+    query.should.push(Clause::any_term(Form::Folded, word.terms.clone()));
+    for scope in request.scopes {
+        let found = store.by_words(&scope.namespace, &query, &Filter::All, 1, request.deadline)?;
+        if !found.hits.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn nearest_word(

@@ -39,6 +39,7 @@ pub(crate) struct WeighedWords<'a> {
     total: f64,
     mean_length: f64,
     function_share: f64,
+    ln_passages: f64,
     /// The language that the query shows, if it shows one.
     language: Option<Language>,
 }
@@ -91,6 +92,7 @@ impl<'a> WeighedWords<'a> {
             total,
             mean_length: statistics.mean_length,
             function_share,
+            ln_passages: n_passages.ln_1p(),
             language: shown_language(query),
         })
     }
@@ -159,6 +161,7 @@ impl<'a> WeighedWords<'a> {
                 rarest: if most > 0.0 { most_found / most } else { 0.0 },
                 content: self.rarity.iter().sum(),
                 function_share: self.function_share,
+                ln_passages: self.ln_passages,
             },
             is_foreign: is_foreign(self.language, shown),
             matches,

@@ -257,6 +257,17 @@ fn a_typing_error_is_mended_when_words_find_nothing() {
     assert_eq!(codes(&response), ["query_corrected"]);
 }
 
+/// `tiles` is in a text file only: the filter emptied the answer, not a typing error, and yet the
+/// query became `till`.
+#[test]
+fn a_word_that_only_the_filter_keeps_out_is_not_mended() {
+    let bed = bed();
+    let response = ask(&bed.words_alone(), "tiles ext:md");
+    assert!(response.hits.is_empty() && codes(&response).is_empty(), "{response:?}");
+    let response = ask(&bed.words_alone(), "tilse ext:txt");
+    assert_eq!(codes(&response), ["query_corrected"]);
+}
+
 #[test]
 fn hits_fall_by_score_and_say_why() {
     let bed = bed();

@@ -154,7 +154,7 @@ impl Mounted {
                 )
             })?;
             let response = response.map_err(|cause| hidden(&cause))?;
-            let mut answer = query_table_answer(&response)?;
+            let mut answer = query_table_answer(handler.schema(), &response)?;
             let budget = self.caps().before_redaction();
             if let Some(fewer) = fewer_rows(&mut answer, response.rows.len(), &budget) {
                 return Err(too_many_rows(response.rows.len(), fewer));
@@ -163,7 +163,8 @@ impl Mounted {
         } else {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };
-        let outgoing = release(answer.value, &spec.shape.source_text, &self.caps());
+        let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
+        let outgoing = release(answer.value, source_text, &self.caps());
         if outgoing.allowed_chars.is_some() {
             let n_rows = answer.n_results as usize;
             if n_rows > 1 && spec.name == self.0.query_table.name {

@@ -76,6 +76,8 @@ pub struct MeasureRequest {
 pub struct AggregateResponse {
     /// The names of the cells of a row: groups, then measures.
     pub columns: Vec<String>,
+    /// The field that each is a value of; none for a count and other figures.
+    pub fields: Vec<Option<String>>,
     /// How many of them are groups.
     pub n_groupings: usize,
     /// One row for each group.
@@ -131,7 +133,13 @@ pub(crate) fn aggregate(
         let message = format!("{n_cut} values longer than {MAX_CELL_CHARS} characters were cut");
         warnings.push(Warning::new("cells_cut", message));
     }
+    let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
+    let measures = wanted.measures.iter().map(|measure| {
+        let is_value = matches!(measure.op, Op::Min | Op::Max);
+        measure.column.clone().filter(|_| is_value)
+    });
     Ok(AggregateResponse {
+        fields: groups.chain(measures).collect(),
         n_groupings: wanted.group_by.len(),
         columns,
         rows,
@@ -160,6 +168,11 @@ fn rounded(cell: &Cell) -> Cell {
         | Cell::Timestamp(_)
         | Cell::List(_)) => other.clone(),
     }
+}
+
+/// Checks a request without asking the source.
+pub(crate) fn check(table: &ServedTable, request: &AggregateRequest) -> Result<()> {
+    plan(table, request).map(drop)
 }
 
 type Planned = (Aggregate, Vec<String>, Vec<String>);

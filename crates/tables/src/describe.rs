@@ -10,7 +10,7 @@ use crate::Schema;
 use crate::config::{Field, FieldType, Operator};
 use crate::operators;
 use crate::response::shown;
-use crate::schema::leaf;
+use crate::schema::{is_redacted, leaf};
 use crate::service::ServedTable;
 
 /// How many frequent values of a field are named.
@@ -43,8 +43,9 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value
             entry["min"] = min.to_json();
             entry["max"] = max.to_json();
         }
-        let is_listed = facet.n_values <= MAX_TOP_VALUES as u64
-            || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp);
+        let is_listed = !is_secret(name, field)
+            && (facet.n_values <= MAX_TOP_VALUES as u64
+                || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp));
         if is_listed {
             let top: Vec<Value> = facet
                 .rows
@@ -97,8 +98,8 @@ pub(crate) fn briefly(table: &ServedTable, deadline: &Deadline) -> Result<Value>
         if leaf.values.is_empty() {
             let own = field.description.as_ref().or(leaf.description.as_ref()).cloned();
             let unit = field.unit.as_ref().or(leaf.unit.as_ref()).map(|unit| format!("in {unit}"));
-            let parts: Vec<String> =
-                [own, unit, brief_figures(facet)].into_iter().flatten().collect();
+            let figures = if is_secret(name, field) { None } else { brief_figures(facet) };
+            let parts: Vec<String> = [own, unit, figures].into_iter().flatten().collect();
             if !parts.is_empty() {
                 entry["description"] = parts.join("; ").into();
             }
@@ -116,6 +117,11 @@ pub(crate) fn briefly(table: &ServedTable, deadline: &Deadline) -> Result<Value>
         description["warnings"] = json!(warnings);
     }
     Ok(description)
+}
+
+/// Tells whether a field's values are private by its name, as those of `password` are.
+fn is_secret(name: &str, field: &Field) -> bool {
+    is_redacted(field) && text::is_secret_name(name)
 }
 
 /// The range of numbers and moments, or the most frequent texts.

@@ -77,6 +77,14 @@ pub enum Error {
         /// What is wrong, what is allowed, what to do.
         problem: String,
     },
+    /// A view was asked without a value that it needs.
+    #[error("the parameter `{name}` is required: give {expected}")]
+    MissingParameter {
+        /// The parameter.
+        name: String,
+        /// What it takes.
+        expected: &'static str,
+    },
     /// A continuation token that this call did not give.
     #[error("the cursor is not one that this query returned: leave `cursor` out to start again")]
     BadCursor,
@@ -108,6 +116,14 @@ pub enum Error {
         table: String,
         /// The field.
         field: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A saved view that cannot be asked.
+    #[error("view `{view}`: {problem}")]
+    BadView {
+        /// The view.
+        view: String,
         /// What is wrong.
         problem: String,
     },
@@ -149,11 +165,13 @@ impl Error {
             | Error::BadQuery { .. }
             | Error::BadAggregate { .. }
             | Error::BadCursor
+            | Error::MissingParameter { .. }
             | Error::TableRequired { .. } => "BAD_REQUEST",
             Error::UnknownTable { .. } => "NOT_FOUND",
             Error::TimedOut => "TIMEOUT",
             Error::Source { cause, .. } if cause.is_away() => "UNAVAILABLE",
             Error::BadSchema { .. }
+            | Error::BadView { .. }
             | Error::DuplicateTable { .. }
             | Error::Source { .. }
             | Error::GetData { .. } => "INTERNAL",
@@ -177,6 +195,9 @@ impl Error {
                 json!({ "field": field, "start": start, "end": end })
             }
             Error::TableRequired { allowed } => json!({ "allowed": allowed }),
+            Error::MissingParameter { name, expected } => {
+                json!({ "field": name, "expected": expected })
+            }
             Error::UnknownTable { received, allowed, did_you_mean } => {
                 json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
             }
@@ -185,6 +206,7 @@ impl Error {
             | Error::BadQuery { .. }
             | Error::TimedOut
             | Error::BadSchema { .. }
+            | Error::BadView { .. }
             | Error::DuplicateTable { .. }
             | Error::Source { .. }
             | Error::GetData { .. } => json!({}),

@@ -82,8 +82,9 @@ impl Service {
         Ok(total)
     }
 
-    /// Writes all rows of a query. `redact` gives the text that may leave in place of a text, or
-    /// nothing when it may leave as it is; it is asked for every field that is to be redacted.
+    /// Writes all rows of a query. `redact` is given the name of a field and a text of it, and
+    /// gives the text that may leave in its place, or nothing when it may leave as it is; it is
+    /// asked for every field that is to be redacted.
     /// Gives the number of rows.
     ///
     /// Fails as [`Service::check_export`] does, and when the rows cannot be written.
@@ -92,7 +93,7 @@ impl Service {
         caller: &Caller,
         request: &QueryRequest,
         format: ExportFormat,
-        redact: &dyn Fn(&str) -> Option<String>,
+        redact: &dyn Fn(&str, &str) -> Option<String>,
         out: &mut (dyn Write + Send),
         deadline: &Deadline,
     ) -> Result<u64> {
@@ -116,9 +117,10 @@ impl Service {
             let n_read = answer.rows.len() as u64;
             let mut rows = answer.rows;
             for row in &mut rows {
-                for (cell, is_redacted) in row.iter_mut().zip(&redacted) {
+                let cells = row.iter_mut().zip(&query.columns).zip(&redacted);
+                for ((cell, name), is_redacted) in cells {
                     if *is_redacted {
-                        change(cell, redact);
+                        change(cell, &|text| redact(name, text));
                     }
                 }
             }

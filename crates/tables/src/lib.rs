@@ -49,12 +49,14 @@ mod format;
 mod response;
 
 mod aggregate;
+mod aggregate_arguments;
 mod describe;
 mod export;
 mod find;
 mod handler;
 mod links;
 mod service;
+mod views;
 
 pub mod demo;
 mod infer;
@@ -65,6 +67,7 @@ pub use aggregate::{
     AggregateRequest, AggregateResponse, DEFAULT_GROUPS, GroupRequest, MAX_GROUPINGS, MAX_GROUPS,
     MAX_MEASURES, MeasureRequest,
 };
+pub use aggregate_arguments::OPS;
 pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
@@ -91,8 +94,13 @@ pub use response::{
 };
 pub use schema::{MAX_NESTING, Schema, json_schema};
 pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};
+pub use views::{
+    MAX_PARAMETERS, Parameter, ParameterType, Parameters, View, ViewConfig, ViewForm, ViewRequest,
+};
 
 #[cfg(test)]
 mod operators_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod views_tests;

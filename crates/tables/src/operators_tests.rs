@@ -172,7 +172,7 @@ fn an_export_has_every_row_once_in_every_format() {
     let (service, folder) = service();
     let caller = Caller::local_admin();
     let request = QueryRequest::from_json(&json!({ "sort": [{ "id": "name" }] })).unwrap();
-    let redact = |text: &str| (text == "Bob").then(|| "[name]".to_owned());
+    let redact = |_: &str, text: &str| (text == "Bob").then(|| "[name]".to_owned());
     let export = |format| {
         let mut out = Vec::new();
         let n_rows =

@@ -99,13 +99,34 @@ impl QueryResponse {
         response
     }
 
-    /// Changes the text of every text cell, for redaction: `change` gives the new text, or none
-    /// to leave it. Names, numbers, facets and totals are never touched. Gives the number of
-    /// cells that changed.
-    pub fn change_text(&mut self, mut change: impl FnMut(&str) -> Option<String>) -> usize {
+    /// Changes the text of cells, for redaction: `change` is given the name of the field and the
+    /// text, and gives the new text, or none to leave it. Gives the number of texts that changed.
+    pub fn change_text(&mut self, mut change: impl FnMut(&str, &str) -> Option<String>) -> usize {
         let mut n_changed = 0;
-        for cell in self.rows.iter_mut().flatten() {
-            change_cell(cell, &mut change, &mut n_changed);
+        for row in &mut self.rows {
+            for (name, cell) in self.columns.iter().zip(row) {
+                change_cell(cell, &mut |text| change(name, text), &mut n_changed);
+            }
+        }
+        n_changed
+    }
+
+    /// Changes the values of facets and suggestions, as [`QueryResponse::change_text`] does cells.
+    pub fn change_counted(
+        &mut self,
+        mut change: impl FnMut(&str, &str) -> Option<String>,
+    ) -> usize {
+        let mut n_changed = 0;
+        for (name, facet) in self.facets.iter_mut().flatten() {
+            for row in &mut facet.rows {
+                change_cell(&mut row.value, &mut |text| change(name, text), &mut n_changed);
+            }
+        }
+        for meant in &mut self.did_you_mean {
+            let field = meant.field.clone();
+            for value in &mut meant.suggestions {
+                change_cell(value, &mut |text| change(&field, text), &mut n_changed);
+            }
         }
         n_changed
     }

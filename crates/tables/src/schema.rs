@@ -64,6 +64,17 @@ impl Schema {
         (redacted.len() < self.columns().count()).then_some(redacted)
     }
 
+    /// Gives the unit of a field's numbers.
+    pub fn unit(&self, name: &str) -> Option<&str> {
+        let field = self.field(name)?;
+        field.unit.as_deref().or(leaf(field).unit.as_deref())
+    }
+
+    /// Tells whether a field's text is redacted before it leaves; what is no field is.
+    pub fn is_redacted(&self, name: &str) -> bool {
+        self.field(name).is_none_or(is_redacted)
+    }
+
     /// Gives the names of all filters.
     pub fn filter_names(&self) -> Vec<String> {
         self.fields.iter().map(|(name, _)| name.clone()).collect()

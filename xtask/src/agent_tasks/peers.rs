@@ -53,7 +53,10 @@ pub(super) fn play(
 
 /// Gives the folder of peers' packages, with these npm packages installed.
 fn npm(packages: &[&str]) -> anyhow::Result<(PathBuf, PathBuf)> {
-    let node = testbed::prepare()?.node;
+    let node = match bed::node() {
+        Some(node) => node,
+        None => testbed::prepare()?.node,
+    };
     let folder =
         bed::folder().join(format!("peer-{}", packages.join("-").replace(['/', '@'], "-")));
     stamp::once(&folder, &packages.join(" "), || {

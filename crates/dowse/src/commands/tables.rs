@@ -7,6 +7,7 @@ use ::tables::{ExportFormat, QueryRequest, Service, ServiceConfig};
 use anyhow::Context as _;
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
+use tools::tables::redacted_cell;
 
 use crate::cli::{TableExportArgs, TablesCommand};
 use crate::commands::variable;
@@ -44,13 +45,15 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
         format!("`{}` must end in .csv, .jsonl or .parquet", args.output.display())
     })?;
     let mut out = BufWriter::new(fs_err::File::create(&args.output)?);
-    let redact = |text: &str| {
-        let redaction = text::redact(text);
-        (redaction.n_pieces > 0).then_some(redaction.text)
-    };
     let deadline = Deadline::after(EXPORT_LIMIT);
-    let n_rows =
-        service.export(&Caller::local_admin(), &request, format, &redact, &mut out, &deadline)?;
+    let n_rows = service.export(
+        &Caller::local_admin(),
+        &request,
+        format,
+        &redacted_cell,
+        &mut out,
+        &deadline,
+    )?;
     out.flush()?;
     print::line(format!("{n_rows} rows in {}", args.output.display()));
     Ok(())

@@ -10,7 +10,7 @@ use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use knowledge::KnowledgeConfig;
 use serde::Deserialize;
 use serve::{ConsoleConfig, ServerConfig};
-use tables::{ExportsConfig, TableConfig};
+use tables::{ExportsConfig, TableConfig, ViewConfig};
 
 use super::StoreConfig;
 
@@ -57,6 +57,8 @@ pub(crate) struct Config {
     pub(crate) charts: Option<ChartsConfig>,
     /// Tables that can be queried.
     pub(crate) tables: Vec<TableConfig>,
+    /// Saved questions about tables.
+    pub(crate) views: Vec<ViewConfig>,
     /// Links to whole results of tables.
     pub(crate) exports: ExportsConfig,
 }
@@ -83,6 +85,7 @@ impl Default for Config {
             dimensions: Vec::new(),
             charts: None,
             tables: Vec::new(),
+            views: Vec::new(),
             exports: ExportsConfig::default(),
         }
     }

@@ -9,6 +9,7 @@ use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts, ChartsConfig};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
+use tables::ViewForm;
 use tools::everywhere::{Fetch, Search, Things};
 use tools::files::{
     FilePlaces, IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles,
@@ -18,7 +19,9 @@ use tools::filters::{ChartFigures, GenerateChartData, SearchFilters, SearchFilte
 use tools::knowledge::{
     GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
 };
-use tools::tables::{AggregateTable, DescribeSchema, QueryTable};
+use tools::tables::{
+    AggregateTable, ChartTable, DescribeSchema, QueryTable, SavedView, ViewAddresses,
+};
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::feeds::Feeds;
@@ -36,6 +39,7 @@ const MODEL_WAIT: Duration = Duration::from_secs(5);
 pub(crate) struct Families {
     pub(crate) filters: Option<filters::Service>,
     pub(crate) tables: Option<tables::Service>,
+    pub(crate) views: Vec<tables::View>,
     pub(crate) files: Option<files::Service>,
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
@@ -66,6 +70,7 @@ impl Families {
                 export_link_minutes: config.exports.link_minutes,
             })?)
         })?;
+        let views = views(config, tables.as_ref())?;
         if let Some(service) = filters.clone() {
             shared_state.away.watch("dimension", move || service.away());
         }
@@ -99,7 +104,7 @@ impl Families {
         sources.push(Box::new(across::Contexts::new(contexts.clone())));
         let charts = charts_service(config, shared_state, filters.as_ref())?;
         let across = across::Service::new(sources);
-        Ok(Families { filters, tables, files, across, charts, knowledge, contexts })
+        Ok(Families { filters, tables, views, files, across, charts, knowledge, contexts })
     }
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
@@ -145,6 +150,12 @@ impl Families {
             tools.push(Box::new(QueryTable::with_exports(service.clone(), link_base)));
             tools.push(Box::new(AggregateTable::new(service.clone())));
             tools.push(Box::new(DescribeSchema::brief(service.clone())));
+            if let Some(charts) = &self.charts {
+                tools.push(Box::new(ChartTable::new(service.clone(), Arc::clone(charts))));
+            }
+            for view in self.views.iter().filter(|view| view.config.form == ViewForm::Tool) {
+                tools.push(Box::new(SavedView::new(service.clone(), view.clone())));
+            }
         }
         if let Some(service) = &self.filters {
             tools.push(Box::new(SearchFilters::new(service.clone())));
@@ -166,6 +177,9 @@ impl Families {
             vec![Arc::new(Things::new(self.across.clone()))];
         if let Some(service) = &self.files {
             families.push(Arc::new(FilePlaces::new(service.clone())));
+        }
+        if let Some(service) = &self.tables {
+            families.push(Arc::new(ViewAddresses::new(service.clone(), &self.views)));
         }
         if let Some(charts) = &self.charts {
             families.push(Arc::new(ChartFigures::new(Arc::clone(charts))));
@@ -197,32 +211,107 @@ fn meaning(config: &Config, shared_state: &SharedState) -> Option<Arc<dyn filter
     })
 }
 
+/// Checks the saved views against their tables.
+fn views(config: &Config, tables: Option<&tables::Service>) -> anyhow::Result<Vec<tables::View>> {
+    let mut views: Vec<tables::View> = Vec::new();
+    for view in &config.views {
+        let name = &view.name;
+        anyhow::ensure!(
+            config.tables.iter().any(|table| table.name == view.table),
+            "view `{name}`: there is no table `{}`\nhint: `table` names one of `[[tables]]`",
+            view.table
+        );
+        let is_taken = SERVED_NAMES.contains(&name.as_str())
+            || views.iter().any(|other| other.config.name == *name);
+        anyhow::ensure!(
+            !is_taken,
+            "view `{name}`: a tool or another view has this name\nhint: give the view another one"
+        );
+        // A table that is away takes its views with it, and brings them back.
+        let Some(service) = tables else { continue };
+        let is_open = service
+            .schemas(&model::Caller::local_admin())
+            .iter()
+            .any(|schema| schema.name == view.table);
+        if is_open {
+            views.push(tables::View::new(view.clone(), service)?);
+        }
+    }
+    Ok(views)
+}
+
+/// The names of the tools that are not views.
+const SERVED_NAMES: [&str; 21] = [
+    "search",
+    "fetch",
+    "listRoots",
+    "searchFiles",
+    "openFile",
+    "indexFolder",
+    "summarizeResults",
+    "rewriteQuery",
+    "query_table",
+    "aggregate_table",
+    "chart_table",
+    "describe_schema",
+    "search_filters",
+    "search_filters_batch",
+    "generate_chart_data",
+    "list_knowledge_bases",
+    "search_documents",
+    "get_knowledge_base_summary",
+    "normalize_ocr_text",
+    "get_node",
+    "search_chunks",
+];
+
 fn charts_service(
     config: &Config,
     shared_state: &SharedState,
     dimensions: Option<&filters::Service>,
 ) -> anyhow::Result<Option<Arc<Charts>>> {
-    let Some(charts) = &config.charts else { return Ok(None) };
-    anyhow::ensure!(
-        !config.dimensions.is_empty(),
-        "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives"
-    );
-    // Every dimension may be away; the charts come back with them.
-    let Some(dimensions) = dimensions else { return Ok(None) };
-    let name = |_: &ChartsConfig| "facts".to_owned();
-    let opened =
-        shared_state.away.open("charts", std::slice::from_ref(charts), name, |mut charts| {
-            let config_of_charts = charts.pop().context("one section of charts was given")?;
-            Ok(Charts::open(ChartSettings {
-                config: config_of_charts,
-                folder: config.base.clone(),
-                data_folder: config.data_dir.join("charts"),
-                base_url: config.server.link_base(),
-                clock: shared_state.clock.clone(),
-                dimensions: dimensions.clone(),
-            })?)
-        })?;
-    Ok(opened.map(Arc::new))
+    if let Some(charts) = &config.charts {
+        anyhow::ensure!(
+            !config.dimensions.is_empty(),
+            "`[charts]` needs `[[dimensions]]`\nhint: charts take what `search_filters` gives"
+        );
+        // Every dimension may be away; the charts of facts come back with them.
+        if let Some(dimensions) = dimensions {
+            let name = |_: &ChartsConfig| "facts".to_owned();
+            let opened = shared_state.away.open(
+                "charts",
+                std::slice::from_ref(charts),
+                name,
+                |mut charts| {
+                    let facts = charts.pop().context("one section of charts was given")?;
+                    open_charts(config, shared_state, Some(facts), Some(dimensions.clone()))
+                },
+            )?;
+            if let Some(charts) = opened {
+                return Ok(Some(Arc::new(charts)));
+            }
+        }
+    }
+    if config.tables.is_empty() {
+        return Ok(None);
+    }
+    open_charts(config, shared_state, None, None).map(|charts| Some(Arc::new(charts)))
+}
+
+fn open_charts(
+    config: &Config,
+    shared_state: &SharedState,
+    facts: Option<ChartsConfig>,
+    dimensions: Option<filters::Service>,
+) -> anyhow::Result<Charts> {
+    Ok(Charts::open(ChartSettings {
+        config: facts,
+        folder: config.base.clone(),
+        data_folder: config.data_dir.join("charts"),
+        base_url: config.server.link_base(),
+        clock: shared_state.clock.clone(),
+        dimensions,
+    })?)
 }
 
 fn files_service(

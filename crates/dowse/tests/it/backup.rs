@@ -80,22 +80,17 @@ fn a_backup_beside_a_running_server_comes_back_to_an_equal_answer() {
     let server = Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &other.join("dowse.toml"));
     let restored = TestServer { server, folder: other };
     restored.wait_until(|| all_ready(&restored, &ids));
-    // The same passages come back. Their scores were seen to differ in the third digit (0.1147
-    // and 0.1136); term statistics after a second indexing are the likely cause, not a proven one.
     let again = search(&restored, &base);
-    let ids = |answer: &Value| -> std::collections::BTreeMap<String, f64> {
-        let results = answer.as_array().unwrap().iter();
-        let entry = |result: &Value| {
-            let id = result["metadata"]["chunk_id"].as_str().unwrap().to_owned();
-            (id, result["score"].as_f64().unwrap())
-        };
-        results.map(entry).collect()
+    assert_eq!(by_chunk(&answer), by_chunk(&again));
+}
+
+/// Gives the score of every chunk as it is printed; equal scores may come in another order.
+fn by_chunk(answer: &Value) -> std::collections::BTreeMap<String, String> {
+    let entry = |result: &Value| {
+        let id = result["metadata"]["chunk_id"].as_str().unwrap().to_owned();
+        (id, result["score"].to_string())
     };
-    let (before, after) = (ids(&answer), ids(&again));
-    assert!(before.keys().eq(after.keys()), "{answer}\n{again}");
-    for (id, score) in before {
-        assert!((score - after[&id]).abs() < 0.02, "{id}: {score} {}", after[&id]);
-    }
+    answer.as_array().unwrap().iter().map(entry).collect()
 }
 
 #[test]

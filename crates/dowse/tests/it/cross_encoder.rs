@@ -77,7 +77,13 @@ fn the_model_decides_the_order_of_a_knowledge_base_and_the_threshold() {
     for (result, passage) in [(0, BEACON), (1, MARSH)] {
         let result = &found["results"][result];
         let judged = result["metadata"]["cross_encoder_score"].as_f64().unwrap();
-        assert!((judged - expected(passage)).abs() < 1e-3, "{judged} {}", expected(passage));
+        // Answers give three digits.
+        assert!((judged - expected(passage)).abs() < 5.1e-4, "{judged} {}", expected(passage));
+        // What leaves is the model's verdict, in which the other evidence has a twentieth part.
+        let logit = |score: f64| (score / (1.0 - score)).ln();
+        let score = result["score"].as_f64().unwrap();
+        let other = (logit(score) - 0.95 * logit(expected(passage))) / 0.05;
+        assert!(other.abs() < 8.0, "{score} {}", expected(passage));
     }
     // The threshold is between the two scores of the model.
     assert!(expected(BEACON) > 0.6 && expected(MARSH) < 0.6);

@@ -1,9 +1,11 @@
 //! A finished chart: what was asked, what it gave, and its filters in words.
 
-use model::{TenantId, Timestamp, Warning};
+use std::fmt;
+
+use model::{Access, TenantId, Timestamp, Warning};
 use serde::{Deserialize, Serialize};
 
-use crate::charts::period::Period;
+use crate::charts::period::{Period, PeriodType};
 use crate::charts::request::ChartRequest;
 
 /// The answer to `generate_chart_data`.
@@ -37,8 +39,14 @@ pub struct Chart {
     pub made_at: Timestamp,
     /// When it is forgotten.
     pub expires_at: Timestamp,
-    /// What was asked.
+    /// What was asked; a chart over a table has no series definitions.
     pub request: ChartRequest,
+    /// Who may see it, among those of its tenant: whoever may use the table it was made from.
+    #[serde(default, skip_serializing_if = "Access::is_everyone")]
+    pub allow: Access,
+    /// The places of the axis in their order, for a chart over a table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
     /// What it gave.
     pub series: Vec<DataSeries>,
     /// The filters of each series in words.
@@ -73,11 +81,21 @@ pub struct Axis {
     pub unit: String,
 }
 
+/// A place on the axis: a period, or a group of any other kind by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Place {
+    /// A year, quarter or month.
+    Period(Period),
+    /// The name of a group.
+    Name(String),
+}
+
 /// One point.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataPoint {
-    /// The period.
-    pub x: Period,
+    /// Where on the axis.
+    pub x: Place,
     /// The amount, 0 where there are no facts.
     pub y: f64,
 }
@@ -107,18 +125,40 @@ pub struct SeriesWords {
 }
 
 impl Chart {
-    /// Gives all periods of the chart in order, each once.
-    pub fn periods(&self) -> Vec<Period> {
+    /// Gives all places of the axis in order, each once.
+    pub fn places(&self) -> Vec<Place> {
+        if !self.places.is_empty() {
+            return self.places.clone();
+        }
         let points = self.series.iter().flat_map(|series| &series.data_points);
-        let mut periods: Vec<Period> = points.map(|point| point.x).collect();
+        let mut places: Vec<Place> = points.map(|point| point.x.clone()).collect();
         // Periods without a point are gaps, which have a place on the axis.
         let definitions = &self.request.series_definitions;
-        periods.extend(
-            definitions.iter().flat_map(|definition| definition.filter.report_period.periods()),
-        );
-        periods.sort();
-        periods.dedup();
-        periods
+        let periods =
+            definitions.iter().flat_map(|definition| definition.filter.report_period.periods());
+        places.extend(periods.map(Place::Period));
+        places.sort();
+        places.dedup();
+        places
+    }
+}
+
+impl Place {
+    /// Gives the length of the period, where it is one.
+    pub fn period_type(&self) -> Option<PeriodType> {
+        match self {
+            Place::Period(period) => Some(period.period_type()),
+            Place::Name(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Period(period) => period.fmt(f),
+            Place::Name(name) => f.write_str(name),
+        }
     }
 }
 

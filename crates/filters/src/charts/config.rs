@@ -60,5 +60,5 @@ fn default_currency() -> String {
 }
 
 fn default_keep_days() -> u32 {
-    90
+    crate::charts::DEFAULT_KEEP_DAYS
 }

@@ -5,17 +5,18 @@ use crate::charts::chart::Chart;
 /// Gives the points of a chart as CSV (RFC 4180): a row for each period, a column for each
 /// series. Labels that a spreadsheet would take for a formula are defused.
 pub fn render_csv(chart: &Chart) -> String {
-    let mut csv = String::from("period");
+    let axis = chart.series.first().filter(|_| !chart.places.is_empty());
+    let mut csv = axis.map_or_else(|| "period".to_owned(), |series| field(&series.x_axis.name));
     for series in &chart.series {
         csv.push(',');
         csv.push_str(&field(&format!("{} ({})", series.label, series.y_axis.unit)));
     }
     csv.push_str("\r\n");
-    for period in chart.periods() {
-        csv.push_str(&period.to_string());
+    for place in chart.places() {
+        csv.push_str(&field(&place.to_string()));
         for series in &chart.series {
             csv.push(',');
-            if let Some(point) = series.data_points.iter().find(|point| point.x == period) {
+            if let Some(point) = series.data_points.iter().find(|point| point.x == place) {
                 csv.push_str(&point.y.to_string());
             }
         }

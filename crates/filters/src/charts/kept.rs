@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use model::{TenantId, Timestamp};
+use model::{Access, Caller, TenantId, Timestamp};
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -45,6 +45,7 @@ pub(crate) struct ChartStore {
 #[derive(Debug, Clone)]
 struct Known {
     tenant: TenantId,
+    allow: Access,
     summary: ChartSummary,
 }
 
@@ -81,21 +82,21 @@ impl ChartStore {
         Ok(())
     }
 
-    /// Gives a chart of a tenant.
+    /// Gives a chart of the caller's tenant.
     ///
-    /// Fails when it does not exist, is another tenant's, or its time is over.
-    pub(crate) fn get(&self, tenant: &TenantId, id: &str, now: Timestamp) -> Result<Chart> {
-        let exists = self.known.lock().get(id).is_some_and(|known| known.is_visible(tenant, now));
+    /// Fails when it does not exist, is not the caller's to see, or its time is over.
+    pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
+        let exists = self.known.lock().get(id).is_some_and(|known| known.is_visible(caller, now));
         if !exists {
             return Err(not_found(id));
         }
         self.read(id)
     }
 
-    /// Lists the charts of a tenant, newest first.
-    pub(crate) fn list(&self, tenant: &TenantId, now: Timestamp) -> Vec<ChartSummary> {
+    /// Lists the charts of the caller's tenant, newest first.
+    pub(crate) fn list(&self, caller: &Caller, now: Timestamp) -> Vec<ChartSummary> {
         let known = self.known.lock();
-        let visible = known.values().filter(|known| known.is_visible(tenant, now));
+        let visible = known.values().filter(|known| known.is_visible(caller, now));
         let mut summaries: Vec<ChartSummary> = visible.map(|known| known.summary.clone()).collect();
         summaries.sort_by(|left, right| {
             right.made_at.cmp(&left.made_at).then_with(|| left.id.cmp(&right.id))
@@ -103,9 +104,9 @@ impl ChartStore {
         summaries
     }
 
-    /// Forgets a chart of a tenant.
-    pub(crate) fn delete(&self, tenant: &TenantId, id: &str, now: Timestamp) -> Result<()> {
-        self.get(tenant, id, now)?;
+    /// Forgets a chart of the caller's tenant.
+    pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
+        self.get(caller, id, now)?;
         self.forget(id);
         Ok(())
     }
@@ -154,6 +155,7 @@ impl Known {
     fn of(chart: &Chart) -> Self {
         Known {
             tenant: chart.tenant.clone(),
+            allow: chart.allow.clone(),
             summary: ChartSummary {
                 id: chart.id.clone(),
                 title: chart.request.title.clone(),
@@ -164,8 +166,8 @@ impl Known {
         }
     }
 
-    fn is_visible(&self, tenant: &TenantId, now: Timestamp) -> bool {
-        self.tenant == *tenant && self.summary.expires_at > now
+    fn is_visible(&self, caller: &Caller, now: Timestamp) -> bool {
+        self.tenant == caller.tenant && caller.may_use(&self.allow) && self.summary.expires_at > now
     }
 }
 

@@ -16,11 +16,12 @@ mod csv;
 mod kept;
 mod names;
 mod service;
+mod table_chart;
 
 #[cfg(test)]
 mod tests;
 
-pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, SeriesWords, Statistics};
+pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics};
 pub use config::{ChartColumns, ChartsConfig};
 pub use csv::render_csv;
 pub use kept::{ChartSummary, MAX_KEPT_CHARTS};
@@ -29,4 +30,5 @@ pub use request::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,
     MAX_POINTS, MAX_SERIES, Normalization, ReportPeriod, Selection, SeriesDefinition,
 };
-pub use service::{ChartSettings, Charts};
+pub use service::{ChartSettings, Charts, DEFAULT_KEEP_DAYS};
+pub use table_chart::{Measured, TableChart};

@@ -28,6 +28,7 @@ pub struct ChartRequest {
     /// How it is drawn.
     pub chart_type: ChartType,
     /// What it shows.
+    #[serde(default)]
     pub series_definitions: Vec<SeriesDefinition>,
 }
 

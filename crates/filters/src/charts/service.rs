@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use model::{Caller, Clock, Deadline, Timestamp, Warning};
+use model::{Access, Caller, Clock, Deadline, Timestamp, Warning};
 use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 
-use crate::charts::chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Statistics, rounded};
+use crate::charts::chart::{
+    Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics, rounded,
+};
 use crate::charts::config::ChartsConfig;
 use crate::charts::facts::Facts;
 use crate::charts::kept::{ChartStore, ChartSummary};
@@ -21,8 +23,8 @@ const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 /// What the service needs to start.
 #[derive(Debug)]
 pub struct ChartSettings {
-    /// The `[charts]` table.
-    pub config: ChartsConfig,
+    /// The `[charts]` table; without it there are charts over tables alone.
+    pub config: Option<ChartsConfig>,
     /// Relative sources start here.
     pub folder: PathBuf,
     /// Charts and column files are kept here.
@@ -32,19 +34,28 @@ pub struct ChartSettings {
     /// The present time.
     pub clock: Clock,
     /// Dimensions, for names of values.
-    pub dimensions: Service,
+    pub dimensions: Option<Service>,
 }
 
-/// Charts over one fact table.
+/// Days after which a chart is forgotten, when the configuration does not say.
+pub const DEFAULT_KEEP_DAYS: u32 = 90;
+
+/// Charts that are kept: over one fact table where there is one, and over any other table.
 #[derive(Debug)]
 pub struct Charts {
+    finance: Option<Finance>,
+    kept: ChartStore,
+    base_url: RwLock<String>,
+    clock: Clock,
+}
+
+/// The fact table under `generate_chart_data`, and what its sums are divided by.
+#[derive(Debug)]
+struct Finance {
     config: ChartsConfig,
     facts: Facts,
     population: Option<Population>,
     rates: Option<Rates>,
-    kept: ChartStore,
-    base_url: RwLock<String>,
-    clock: Clock,
     dimensions: Service,
 }
 
@@ -54,18 +65,24 @@ impl Charts {
     /// Fails when one cannot be read or lacks a column.
     pub fn open(settings: ChartSettings) -> Result<Self> {
         let ChartSettings { config, folder, data_folder, base_url, clock, dimensions } = settings;
-        let population = config.population.as_deref();
-        let rates = config.rates.as_deref();
-        Ok(Charts {
-            facts: Facts::open(&folder, &config, &data_folder.join("facts"))?,
-            population: population.map(|name| Population::read(&folder, name)).transpose()?,
-            rates: rates.map(|name| Rates::read(&folder, name)).transpose()?,
-            kept: ChartStore::open(&data_folder.join("charts"))?,
-            base_url: RwLock::new(base_url),
-            clock,
-            dimensions,
-            config,
-        })
+        let finance = match (config, dimensions) {
+            (Some(config), Some(dimensions)) => {
+                let population = config.population.as_deref();
+                let rates = config.rates.as_deref();
+                Some(Finance {
+                    facts: Facts::open(&folder, &config, &data_folder.join("facts"))?,
+                    population: population
+                        .map(|name| Population::read(&folder, name))
+                        .transpose()?,
+                    rates: rates.map(|name| Rates::read(&folder, name)).transpose()?,
+                    config,
+                    dimensions,
+                })
+            }
+            _ => None,
+        };
+        let kept = ChartStore::open(&data_folder.join("charts"))?;
+        Ok(Charts { finance, kept, base_url: RwLock::new(base_url), clock })
     }
 
     /// Changes what links start with, once the server knows its address.
@@ -73,9 +90,9 @@ impl Charts {
         *self.base_url.write() = base_url.into();
     }
 
-    /// Tells whether charts exist for a caller.
+    /// Tells whether charts of the fact table exist for a caller.
     pub fn may_use(&self, caller: &Caller) -> bool {
-        caller.may_use(&self.config.allow)
+        self.finance.as_ref().is_some_and(|finance| caller.may_use(&finance.config.allow))
     }
 
     /// Sums the series, keeps the chart, and gives both.
@@ -88,30 +105,52 @@ impl Charts {
         request: &ChartRequest,
         deadline: &Deadline,
     ) -> Result<ChartAnswer> {
-        self.check_access(caller)?;
+        let finance = self.finance.as_ref().filter(|_| self.may_use(caller)).ok_or_else(|| {
+            Error::NotFound { kind: "tool", id: "generate_chart_data".to_owned() }
+        })?;
         request.check()?;
         let mut warnings = Vec::new();
         let series = request
             .series_definitions
             .iter()
-            .map(|definition| self.series(definition, deadline, &mut warnings))
+            .map(|definition| finance.series(definition, deadline, &mut warnings))
             .collect::<Result<Vec<_>>>()?;
         check_axes(&series)?;
+        let words = request
+            .series_definitions
+            .iter()
+            .map(|definition| in_words(&finance.dimensions, caller, definition))
+            .collect();
+        self.keep(
+            caller,
+            Drawn {
+                request: request.clone(),
+                allow: finance.config.allow.clone(),
+                places: Vec::new(),
+                series,
+                words,
+                warnings,
+            },
+        )
+    }
+
+    /// Keeps a chart and gives its answer.
+    pub(super) fn keep(&self, caller: &Caller, drawn: Drawn) -> Result<ChartAnswer> {
         let now = self.clock.now();
+        let keep_days =
+            self.finance.as_ref().map_or(DEFAULT_KEEP_DAYS, |finance| finance.config.keep_days);
         let chart = Chart {
             id: uuid::Uuid::new_v4().to_string(),
             tenant: caller.tenant.clone(),
             made_by: caller.subject.clone(),
             made_at: now,
-            expires_at: Timestamp(now.millis() + i64::from(self.config.keep_days) * MILLIS_PER_DAY),
-            request: request.clone(),
-            words: request
-                .series_definitions
-                .iter()
-                .map(|definition| in_words(&self.dimensions, caller, definition))
-                .collect(),
-            series,
-            warnings,
+            expires_at: Timestamp(now.millis() + i64::from(keep_days) * MILLIS_PER_DAY),
+            request: drawn.request,
+            allow: drawn.allow,
+            places: drawn.places,
+            series: drawn.series,
+            words: drawn.words,
+            warnings: drawn.warnings,
         };
         self.kept.put(&chart, now)?;
         Ok(ChartAnswer {
@@ -128,8 +167,7 @@ impl Charts {
     ///
     /// Fails when it does not exist for the caller, or its time is over.
     pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
-        self.check_access(caller)?;
-        self.kept.get(&caller.tenant, id, self.clock.now())
+        self.kept.get(caller, id, self.clock.now())
     }
 
     /// Gives the address of a chart's page.
@@ -137,29 +175,30 @@ impl Charts {
         format!("{}/charts/{id}", self.base_url.read().trim_end_matches('/'))
     }
 
-    /// Lists the caller's tenant's charts, newest first.
+    /// Lists the charts that the caller may see, newest first.
     pub fn list(&self, caller: &Caller) -> Vec<ChartSummary> {
-        if !self.may_use(caller) {
-            return Vec::new();
-        }
-        self.kept.list(&caller.tenant, self.clock.now())
+        self.kept.list(caller, self.clock.now())
     }
 
     /// Forgets a chart.
     ///
     /// Fails when it does not exist for the caller.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<()> {
-        self.check_access(caller)?;
-        self.kept.delete(&caller.tenant, id, self.clock.now())
+        self.kept.delete(caller, id, self.clock.now())
     }
+}
 
-    fn check_access(&self, caller: &Caller) -> Result<()> {
-        if self.may_use(caller) {
-            return Ok(());
-        }
-        Err(Error::NotFound { kind: "tool", id: "generate_chart_data".to_owned() })
-    }
+/// What is drawn, before it is kept.
+pub(super) struct Drawn {
+    pub(super) request: ChartRequest,
+    pub(super) allow: Access,
+    pub(super) places: Vec<Place>,
+    pub(super) series: Vec<DataSeries>,
+    pub(super) words: Vec<SeriesWords>,
+    pub(super) warnings: Vec<Warning>,
+}
 
+impl Finance {
     fn series(
         &self,
         definition: &SeriesDefinition,
@@ -195,11 +234,12 @@ impl Charts {
         for period in periods {
             let sum = sums.by_period.get(&period).copied();
             match (sum, unit.divisor(period)) {
-                _ if is_empty => data_points.push(DataPoint { x: period, y: 0.0 }),
+                _ if is_empty => data_points.push(DataPoint { x: Place::Period(period), y: 0.0 }),
                 (None, _) => without_facts.push(period.to_string()),
                 (Some(_), None) => without_unit.push(period.to_string()),
                 (Some(sum), Some(divisor)) => {
-                    data_points.push(DataPoint { x: period, y: rounded(sum / divisor) });
+                    data_points
+                        .push(DataPoint { x: Place::Period(period), y: rounded(sum / divisor) });
                 }
             }
         }
@@ -275,7 +315,7 @@ impl Charts {
 }
 
 /// Refuses series that one pair of axes cannot show.
-fn check_axes(series: &[DataSeries]) -> Result<()> {
+pub(super) fn check_axes(series: &[DataSeries]) -> Result<()> {
     let mut axes: Vec<String> = series
         .iter()
         .map(|series| format!("{} by {}", series.y_axis.unit, series.x_axis.unit))
@@ -294,7 +334,7 @@ fn check_axes(series: &[DataSeries]) -> Result<()> {
 }
 
 /// Lists periods, the first few by name.
-fn listed(periods: &[String]) -> String {
+pub(super) fn listed(periods: &[String]) -> String {
     const NAMED: usize = 6;
     if periods.len() <= NAMED {
         return periods.join(", ");
@@ -316,7 +356,7 @@ enum Whose {
 }
 
 impl<'a> Unit<'a> {
-    fn of(charts: &'a Charts, filter: &ChartFilter, deadline: &Deadline) -> Result<Self> {
+    fn of(charts: &'a Finance, filter: &ChartFilter, deadline: &Deadline) -> Result<Self> {
         let normalization = filter.normalization;
         let unavailable = |reason| Error::NotAvailable { name: "normalization".to_owned(), reason };
         let mut unit = Unit { inhabitants: None, rates: None };

@@ -54,12 +54,12 @@ fn open(folder: &TempDir, service: Service, clock: Clock) -> Charts {
     )
     .unwrap();
     Charts::open(ChartSettings {
-        config,
+        config: Some(config),
         folder: folder.path().to_owned(),
         data_folder: folder.path().join("data"),
         base_url: "http://127.0.0.1:7700/".to_owned(),
         clock,
-        dimensions: service,
+        dimensions: Some(service),
     })
     .unwrap()
 }

@@ -101,7 +101,7 @@ fn facts_are_summed_where_they_are() {
     postgres.run(TABLES);
     let data = tempfile::tempdir().unwrap();
     let charts = Charts::open(ChartSettings {
-        config: ChartsConfig {
+        config: Some(ChartsConfig {
             source: format!("{}#facts", postgres.url()),
             columns: ChartColumns {
                 period: "month".to_owned(),
@@ -118,12 +118,12 @@ fn facts_are_summed_where_they_are() {
             currency: "RON".to_owned(),
             keep_days: 1,
             allow: model::Access::everyone(),
-        },
+        }),
         folder: data.path().to_owned(),
         data_folder: data.path().to_owned(),
         base_url: "http://127.0.0.1".to_owned(),
         clock: Clock::fixed(Timestamp(0)),
-        dimensions: service(&postgres, Engine::Memory),
+        dimensions: Some(service(&postgres, Engine::Memory)),
     })
     .unwrap();
     let sums = |more: Value| -> Value {

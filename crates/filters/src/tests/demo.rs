@@ -104,12 +104,12 @@ fn the_agents_flow_ends_in_a_chart() {
     let (unit, function) = (find("uat", "Cluj"), find("functional_classification", "educație"));
     let data = tempfile::tempdir().unwrap();
     let charts = Charts::open(ChartSettings {
-        config,
+        config: Some(config),
         folder: folder(),
         data_folder: data.path().to_owned(),
         base_url: "http://127.0.0.1:7700".to_owned(),
         clock: Clock::fixed(Timestamp(1_700_000_000_000)),
-        dimensions: service.clone(),
+        dimensions: Some(service.clone()),
     })
     .unwrap();
     let filter = |key: &Value, value: &Value| {

@@ -6,9 +6,12 @@
 mod baseline;
 mod classifications;
 mod data;
+mod forms;
 mod junk;
+mod languages;
 mod register;
 mod speed;
+mod typos;
 mod variants;
 
 use std::path::Path;
@@ -26,7 +29,8 @@ pub use speed::{names, queries};
 pub fn run(folder: &Path) -> crate::Result<Report> {
     let mut report = Report::new("lookup");
     register::measure(folder, &mut report)?;
-    register::measure_forms(folder, &mut report)?;
+    forms::measure(folder, &mut report)?;
+    typos::measure(folder, &mut report)?;
     classifications::measure(folder, &mut report)?;
     junk::measure(folder, &mut report)?;
     speed::measure(folder, &mut report)?;
@@ -39,5 +43,6 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
 pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn NameEmbedder>) -> crate::Result<Report> {
     let mut report = Report::new("lookup with meaning");
     classifications::measure_meaning(folder, meaning, &mut report)?;
+    languages::measure(folder, meaning, &mut report)?;
     Ok(report)
 }

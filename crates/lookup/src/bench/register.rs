@@ -12,8 +12,8 @@ use crate::token::{folded_name, tokens};
 use crate::{Index, Request, Result};
 
 /// The threshold and margin that the server ships with.
-const THRESHOLD: f64 = 0.85;
-const MARGIN: f64 = 0.05;
+pub(crate) const THRESHOLD: f64 = 0.85;
+pub(crate) const MARGIN: f64 = 0.05;
 
 pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     let entries = entities(folder)?;
@@ -73,64 +73,6 @@ fn measure_variant(index: &Index, judged: &Judged, variant: Variant, report: &mu
     );
 }
 
-/// Ways to say which of several places is meant: a form, and whether it names the county.
-const FORMS: [(&str, bool); 5] = [
-    ("{name}, jud. {county}", true),
-    ("{name} județul {county}", true),
-    ("{name} {county}", true),
-    ("Primăria {name}", false),
-    ("Primăria {name}, jud. {county}", true),
-];
-
-/// Measures lookups with words around the name, over the register with counties as context.
-pub(crate) fn measure_forms(folder: &Path, report: &mut Report) -> Result<()> {
-    let register = rows(&folder.join("entities/ent_pub_2025.csv"), ';')?;
-    let entries = register.iter().map(|row| {
-        let mut entry = super::data::entry(cell(row, 1), cell(row, 2));
-        entry.traits = vec![format!("County: {} | Unit: {}", cell(row, 0), cell(row, 3))];
-        entry
-    });
-    let index = Index::build(entries.collect());
-    let judged = Judged::read(folder)?;
-    let asked = rows(&folder.join("entities/uat_name_to_cif.tsv"), '\t')?;
-    for (form, names_county) in FORMS {
-        let (mut n_first, mut n_empty, mut n_given, mut n_given_right) = (0, 0, 0, 0);
-        for (row, query) in asked.iter().zip(&judged.queries) {
-            let name = bare_name(&query.text).to_uppercase();
-            let text = form.replace("{name}", &name).replace("{county}", cell(row, 1));
-            let is_right = |value: &String| {
-                if names_county { value == cell(row, 3) } else { query.accepted.contains(value) }
-            };
-            let answer = index.lookup(&Request { text: &text, locale: None, hint: None, limit: 5 });
-            let first = answer.matches.first();
-            let is_first = first.is_some_and(|found| is_right(&index.entry(found.entry).value));
-            n_first += usize::from(is_first);
-            n_empty += usize::from(first.is_none());
-            let top = first.map_or(0.0, |found| found.score.get());
-            let second = answer.matches.get(1).map_or(0.0, |found| found.score.get());
-            if top >= THRESHOLD && top - second >= MARGIN {
-                n_given += 1;
-                n_given_right += usize::from(is_first);
-            }
-        }
-        let n_queries = asked.len();
-        let share = |n: usize, of: usize| n as f64 / of.max(1) as f64;
-        report.add_noted(
-            format!("hit@1, `{form}`"),
-            share(n_first, n_queries),
-            "ratio",
-            format!("{n_empty} of {n_queries} found nothing"),
-        );
-        report.add_noted(
-            format!("bestMatch precision, `{form}`"),
-            share(n_given_right, n_given),
-            "ratio",
-            format!("given for {n_given}"),
-        );
-    }
-    Ok(())
-}
-
 /// Queries with the values that answer them.
 pub(crate) struct Judged {
     pub(crate) queries: Vec<JudgedQuery>,
@@ -161,7 +103,7 @@ impl Judged {
     }
 }
 
-fn bare_name(name: &str) -> String {
+pub(crate) fn bare_name(name: &str) -> String {
     let folded = folded_name(&tokens(name));
     let bare = folded.strip_prefix("municipiul ").or_else(|| folded.strip_prefix("oras "));
     bare.unwrap_or(&folded).to_owned()

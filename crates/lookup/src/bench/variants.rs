@@ -49,7 +49,7 @@ impl Variant {
 }
 
 /// Loses, doubles, changes or swaps one inner letter of the longest word, by the seed.
-fn with_typo(query: &str, seed: u64) -> String {
+pub(crate) fn with_typo(query: &str, seed: u64) -> String {
     let Some(word) = query.split([' ', '-', '.']).max_by_key(|word| word.chars().count()) else {
         return query.to_owned();
     };

@@ -3,8 +3,8 @@
 //! Two forms are read. A folder in BEIR layout holds `corpus.jsonl`, `queries.jsonl` and
 //! `qrels/test.tsv`. A file of our own holds one object on each line, either
 //! `{"document": ID, "title": …, "text": …}` or `{"query": TEXT, "relevant": {ID: GRADE}}`
-//! (`relevant` may be a list of ids). `QUERIES@CORPUS` joins the queries of one BEIR folder with
-//! the documents of another that uses the same ids, for questions in another language.
+//! (`relevant` may be a list of ids). `QUERIES@CORPUS` joins the queries of one folder or
+//! file with the documents of another that uses the same ids, for questions in another language.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,13 @@ impl Dataset {
     pub fn read(path: &str) -> Result<Self> {
         if let Some((queries, corpus)) = path.split_once('@') {
             let (queries, corpus) = (PathBuf::from(queries), PathBuf::from(corpus));
-            let mut dataset = read_folder(&queries, &corpus)?;
+            let mut dataset = match queries.is_dir() {
+                true => read_folder(&queries, &corpus)?,
+                false => {
+                    let Dataset { corpus_name, documents, .. } = read_lines(&corpus)?;
+                    Dataset { corpus_name, documents, ..read_lines(&queries)? }
+                }
+            };
             dataset.name = format!("{}@{}", name_of(&queries), name_of(&corpus));
             return Ok(dataset);
         }

@@ -26,6 +26,22 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// The file holds no recorded vectors.
+    #[error("`{file}` is no recording of an embedder")]
+    NoRecording {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The recording was made with another model.
+    #[error("`{file}` was recorded with `{found}`, not `{wanted}`: name another file")]
+    OtherEmbedder {
+        /// The file.
+        file: PathBuf,
+        /// Whose vectors it holds.
+        found: String,
+        /// Whose vectors are wanted.
+        wanted: String,
+    },
     /// A saved report cannot be read.
     #[error("the saved report cannot be read")]
     Baseline(#[from] serde_json::Error),

@@ -8,14 +8,18 @@
 mod dataset;
 mod error;
 mod metrics;
+mod recorded;
 mod report;
 mod run;
 mod scale;
+mod textbook;
 mod vectors;
 
 pub use dataset::{Dataset, JudgedQuery, SourceDocument};
 pub use error::{Error, Result};
 pub use metrics::{Metrics, mean_metrics};
+pub use recorded::RecordedEmbedder;
 pub use report::{CUT, DatasetReport, EvalReport, StageReport, ThresholdReport};
 pub use run::{EvalConfig, JudgedCandidate, Loaded, evaluate, is_held_out, load};
 pub use scale::scale;
+pub use textbook::Textbook;

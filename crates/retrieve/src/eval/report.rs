@@ -26,15 +26,17 @@ pub struct DatasetReport {
     pub name: String,
     /// How many queries were asked.
     pub queries: usize,
-    /// The stages: `words`, `vectors`, `fused`, `final`, and `held_out`, which is `final` on
-    /// the half of the queries that no setting was chosen on.
+    /// The stages: `textbook` (a plain BM25 to compare with), `words`, `vectors`, `fused`, `final`,
+    /// and `held_out`, which is `final` on the half of the queries that no setting was chosen on;
+    /// the others follow on the same half.
     pub stages: BTreeMap<String, StageReport>,
     /// Of the relevant documents in the answers of the held-out half, the part that scores over
     /// [`CUT`].
     pub relevant_above: f64,
     /// Of pairs of a held-out query and a document taken at random, the part over [`CUT`].
     pub random_above: f64,
-    /// What thresholds do, for `words` alone and for the `final` answer.
+    /// What thresholds do, for `words` alone and for the `final` answer, on all queries and on the
+    /// held-out half.
     #[serde(default)]
     pub thresholds: BTreeMap<String, ThresholdReport>,
 }
@@ -93,7 +95,7 @@ impl ThresholdReport {
         for (idx, threshold) in THRESHOLDS.into_iter().enumerate() {
             let _ = writeln!(
                 lines,
-                "{dataset:<24} {stage:<9} at {threshold}: precision {:.3} recall {:.3} answered \
+                "{dataset:<24} {stage:<17} at {threshold}: precision {:.3} recall {:.3} answered \
                  {:.3} first right {:.3}",
                 part(self.n_relevant_hits[idx], self.n_hits[idx]),
                 part(self.n_relevant_hits[idx], self.n_relevant),
@@ -115,13 +117,23 @@ pub struct EvalReport {
     pub datasets: Vec<DatasetReport>,
 }
 
-const STAGES: [&str; 5] = ["words", "vectors", "fused", "final", "held_out"];
+const STAGES: [&str; 9] = [
+    "textbook",
+    "words",
+    "vectors",
+    "fused",
+    "final",
+    "held_out",
+    "held_out_textbook",
+    "held_out_words",
+    "held_out_fused",
+];
 
 impl EvalReport {
     /// Writes a table.
     pub fn table(&self) -> String {
         let mut table = format!(
-            "{:<24} {:<9} {:>8} {:>10} {:>11} {:>8} {:>9} {:>9}\n",
+            "{:<24} {:<17} {:>8} {:>10} {:>11} {:>8} {:>9} {:>9}\n",
             "dataset", "stage", "ndcg@10", "recall@10", "recall@100", "mrr@10", "p50 ms", "p99 ms"
         );
         for dataset in &self.datasets {
@@ -130,7 +142,7 @@ impl EvalReport {
                 let Metrics { ndcg_10, recall_10, recall_100, mrr_10 } = report.metrics;
                 let _ = writeln!(
                     table,
-                    "{:<24} {stage:<9} {ndcg_10:>8.4} {recall_10:>10.4} {recall_100:>11.4} \
+                    "{:<24} {stage:<17} {ndcg_10:>8.4} {recall_10:>10.4} {recall_100:>11.4} \
                      {mrr_10:>8.4} {:>9.1} {:>9.1}",
                     dataset.name, report.p50_ms, report.p99_ms
                 );
@@ -157,7 +169,7 @@ impl EvalReport {
         for (dataset, stage, now, before) in self.pairs(baseline) {
             let _ = writeln!(
                 lines,
-                "{dataset:<24} {stage:<9} {before:.4} → {now:.4} ({:+.4})",
+                "{dataset:<24} {stage:<17} {before:.4} → {now:.4} ({:+.4})",
                 now - before
             );
         }

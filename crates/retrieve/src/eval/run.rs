@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState};
 use model::{
@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
 
 use super::report::{CUT, ThresholdReport};
+use super::textbook::Textbook;
 use super::vectors::KeptVectors;
 use super::{Dataset, DatasetReport, Metrics, Result, StageReport, mean_metrics};
 use crate::pipeline::Trace;
@@ -22,6 +23,8 @@ use crate::{Evidence, Grouping, Pipeline, Request, Retriever, Scope};
 
 /// Documents written in one step.
 const DOCUMENTS_PER_STEP: usize = 500;
+/// Documents of one answer that are judged.
+const N_FOUND: usize = 100;
 /// How long one query may take.
 const QUERY_TIME: Duration = Duration::from_secs(60);
 
@@ -138,6 +141,7 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
     let mut dataset = dataset.clone();
     dataset.limit_queries(config.limit_queries);
     let loaded = load(&dataset, config)?;
+    let textbook = Textbook::new(&dataset);
     let mut stages: BTreeMap<&'static str, Vec<(Metrics, f64)>> = BTreeMap::new();
     let (mut relevant_scores, mut random_scores) = (Vec::new(), Vec::new());
     let mut thresholds: BTreeMap<String, ThresholdReport> = BTreeMap::new();
@@ -159,14 +163,26 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
             add("vectors", ids(&trace.vectors), took("dense"));
             add("fused", ids(&trace.fused), took("sparse").max(took("dense")) + took("rrf"));
         }
+        let begun = Instant::now();
+        let plain = Metrics::of(textbook.search(&query.text, N_FOUND).into_iter(), &query.relevant);
+        add("textbook", plain, millis(begun.elapsed()));
         let last = documents_of(response);
         add("final", ids(&last), response.whole_ms());
+        let is_held_out = is_held_out(&query.id);
         for (name, response) in [("words", &words.0), ("final", response)] {
-            let report = thresholds.entry(name.to_owned()).or_default();
-            report.add(response, &query.relevant);
+            thresholds.entry(name.to_owned()).or_default().add(response, &query.relevant);
+            if is_held_out {
+                let name = format!("{name} held out");
+                thresholds.entry(name).or_default().add(response, &query.relevant);
+            }
         }
-        if is_held_out(&query.id) {
+        if is_held_out {
             add("held_out", ids(&last), response.whole_ms());
+            add("held_out_words", ids(&documents_of(&words.0)), words.0.whole_ms());
+            add("held_out_textbook", plain, 0.0);
+            if config.embedder.is_some() {
+                add("held_out_fused", ids(&trace.fused), 0.0);
+            }
             let judged = response.hits.iter();
             let relevant =
                 judged.filter(|ranked| query.relevant.contains_key(ranked.hit.document.as_str()));
@@ -231,7 +247,7 @@ impl Loaded {
         let found = self.retriever.search_traced(&Request {
             query,
             scopes: &[scope],
-            limit: 100,
+            limit: N_FOUND,
             offset: 0,
             threshold: None,
             grouping: Grouping::Passages,

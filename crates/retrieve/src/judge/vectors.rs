@@ -23,7 +23,9 @@ pub(super) fn judge(
     let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
     for judged in judged.iter_mut() {
         match &judged.fused.vector {
-            Some(seen) => judged.evidence.vector = Some(query.nearness(seen.score)),
+            Some(seen) => {
+                judged.evidence.vector = Some(query.nearness(judged.passage.language, seen.score))
+            }
             // A list that is not full has named every passage with a vector.
             None if gathered.semantic.list.is_full => {
                 missing[judged.fused.scope_idx].push(judged.fused.passage.clone());
@@ -53,6 +55,7 @@ pub(super) fn judge(
     }
     for judged in judged.iter_mut().filter(|judged| judged.evidence.vector.is_none()) {
         let place = (judged.fused.scope_idx, judged.fused.passage.clone());
-        judged.evidence.vector = found.get(&place).map(|cosine| query.nearness(*cosine));
+        judged.evidence.vector =
+            found.get(&place).map(|cosine| query.nearness(judged.passage.language, *cosine));
     }
 }

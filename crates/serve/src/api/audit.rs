@@ -1,20 +1,20 @@
 //! `/v1/audit`: what was called, newest first: an administrator sees their tenant, others their
 //! own calls.
 
-use axum::Router;
 use axum::response::Response;
-use axum::routing::get;
 use guard::{Audit, Entry};
 use model::{Caller, Identity, iso};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
 use super::rest::Rest;
-use crate::http::HttpState;
+use super::views::AuditView;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/audit", get(list))
+pub(super) fn routes() -> Api {
+    let doc = Doc::page::<AuditView>("server", "List what was called, the latest first", "entries");
+    Api::default().get("/v1/audit", list, doc)
 }
 
 async fn list(rest: Rest, page: PageOf) -> Response {

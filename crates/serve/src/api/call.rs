@@ -1,19 +1,21 @@
 //! `POST /v1/call/{tool}`: any tool, with the same arguments, answers and guard as over MCP.
 
-use axum::Router;
 use axum::extract::{Path, Request};
 use axum::response::Response;
-use axum::routing::post;
 use serde_json::{Map, Value};
 use tools::{Code, ToolError};
 
 use super::body;
 use super::knowledge::by_tool;
+use super::openapi::TOOL_CALL;
+use super::operation::{Api, Doc};
 use super::rest::Rest;
-use crate::http::{HttpState, coded};
+use super::views::ToolAnswer;
+use crate::http::coded;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/call/{tool}", post(call))
+pub(super) fn routes() -> Api {
+    let doc = Doc::new::<ToolAnswer>("tools", "Call a tool").with_body::<ToolAnswer>();
+    Api::default().post(TOOL_CALL, call, doc)
 }
 
 async fn call(rest: Rest, Path(tool): Path<String>, request: Request) -> Response {

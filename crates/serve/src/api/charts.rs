@@ -2,24 +2,33 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query};
 use axum::response::Response;
-use axum::routing::get;
 use filters::charts::{ChartSummary, Charts};
 use model::iso;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
+use super::views::{ChartSummaryView, ChartView, GoneView};
+use super::wire::PointParameters;
 use crate::App;
-use crate::http::HttpState;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/charts", get(list)).route("/v1/charts/{id}", get(one).delete(delete))
+pub(super) fn routes() -> Api {
+    const TAG: &str = "charts";
+    let what = "List the charts that are kept, the newest first";
+    Api::default()
+        .get("/v1/charts", list, Doc::page::<ChartSummaryView>(TAG, what, "charts"))
+        .get(
+            "/v1/charts/{id}",
+            one,
+            Doc::new::<ChartView>(TAG, "Give a chart with its series")
+                .with_query::<PointParameters>(),
+        )
+        .delete("/v1/charts/{id}", delete, Doc::new::<GoneView>(TAG, "Forget a chart"))
 }
 
 async fn list(rest: Rest, page: PageOf) -> Response {
@@ -36,17 +45,10 @@ async fn list(rest: Rest, page: PageOf) -> Response {
     .await
 }
 
-/// Which points of a chart are asked for.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PointsOf {
-    after: Option<String>,
-}
-
 async fn one(
     rest: Rest,
     Path(id): Path<String>,
-    points: Result<Query<PointsOf>, QueryRejection>,
+    points: Result<Query<PointParameters>, QueryRejection>,
 ) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("GET /v1/charts/{id}", move |caller, _| {
@@ -56,15 +58,16 @@ async fn one(
             Some(after) => begin_of(&id, after)?,
         };
         let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing())?;
-        let value = json!({
-            "id": chart.id,
-            "url": format!("{}/charts/{}", app.server.link_base(), chart.id),
-            "made_by": chart.made_by,
-            "made_at": iso(chart.made_at),
-            "expires_at": iso(chart.expires_at),
-            "request": chart.request,
-            "data_series": chart.series,
-            "warnings": chart.warnings.iter().map(|warning| &warning.message).collect::<Vec<_>>(),
+        let warnings = chart.warnings.iter().map(|warning| warning.message.clone());
+        let value = json!(ChartView {
+            url: format!("{}/charts/{}", app.server.link_base(), chart.id),
+            made_at: iso(chart.made_at),
+            expires_at: iso(chart.expires_at),
+            request: json!(chart.request),
+            data_series: json!(chart.series),
+            warnings: warnings.collect(),
+            made_by: chart.made_by,
+            id: chart.id,
         });
         let budget = app.caps().before_redaction();
         Ok(Reply::ok(tools::filters::points_within(value, &id, begin, &budget)))
@@ -87,26 +90,29 @@ async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("DELETE /v1/charts/{id}", move |caller, _| {
         charts_of(&app)?.delete(caller, &id).map_err(|_| missing())?;
-        Ok(Reply::ok(json!({ "id": id, "deleted": true })))
+        Ok(Reply::ok(json!(GoneView { id, deleted: Some(true) })))
     })
     .await
 }
 
 fn summary(base: &str, chart: &ChartSummary) -> Value {
-    json!({
-        "id": chart.id,
-        "title": chart.title,
-        "url": format!("{base}/charts/{}", chart.id),
-        "made_by": chart.made_by,
-        "made_at": iso(chart.made_at),
-        "expires_at": iso(chart.expires_at),
+    json!(ChartSummaryView {
+        id: chart.id.clone(),
+        title: chart.title.clone(),
+        url: format!("{base}/charts/{}", chart.id),
+        made_by: chart.made_by.clone(),
+        made_at: iso(chart.made_at),
+        expires_at: iso(chart.expires_at),
     })
 }
 
 fn charts_of(app: &App) -> Result<&Charts, ToolError> {
     app.charts.as_deref().ok_or_else(|| {
-        ToolError::new(Code::NotFound, "no facts for charts are configured")
-            .with_hint("add a `[charts]` section to the configuration")
+        ToolError::new(
+            Code::NotFound,
+            "there is nothing to chart: no tables and no facts are configured",
+        )
+        .with_hint("add `[[tables]]` or a `[charts]` section to the configuration")
     })
 }
 

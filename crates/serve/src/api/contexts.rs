@@ -1,56 +1,179 @@
 //! `/v1/projects`, `/v1/tables`, `/v1/tools`, `/v1/endpoints`.
 
-use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, Request};
 use axum::response::Response;
-use axum::routing::{delete, get, post};
 use contexts::limits::{DEFAULT_NODE_CHARS, DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
-use contexts::{
-    EndpointChange, NewEndpoint, NewProject, NewTool, NodeRequest, ProjectChange, Service,
-    ToolChange,
-};
-use ingest::Job;
+use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::contexts::{error, read_node};
 use tools::{Code, Filled, ToolError, fill};
 
 use super::body;
-use super::contexts_json::{endpoint_json, key_json, project_json, table_json, tool_json};
 use super::contexts_upload;
-use super::jobs::job_json;
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
-use crate::http::{HttpState, coded};
+use super::views::{
+    DeletedView, EndpointView, GoneView, KeyView, NodeView, ProjectView, TableView, ToolAnswer,
+    ToolView,
+};
+use super::wire::{
+    EndpointChangeBody, FileUploadBody, NameParameter, NewEndpointBody, NewProjectBody,
+    NewTableBody, NewToolBody, NodeParameters, ProjectChangeBody, RenameBody, ToolChangeBody,
+    ToolSearchBody,
+};
+use crate::http::coded;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new()
-        .route("/v1/projects", get(list_projects).post(create_project))
-        .route("/v1/projects/{id}", get(get_project).patch(update_project).delete(delete_project))
-        .route("/v1/projects/{id}/tables", get(list_tables).post(contexts_upload::create_table))
-        .route("/v1/projects/{id}/tools", get(list_tools))
-        .route("/v1/projects/{id}/endpoints", get(list_endpoints))
-        .route(
+pub(super) fn routes() -> Api {
+    const TAG: &str = "contexts";
+    Api::default()
+        .get(
+            "/v1/projects",
+            list_projects,
+            Doc::page::<ProjectView>(TAG, "List the projects you may read", "projects"),
+        )
+        .post(
+            "/v1/projects",
+            create_project,
+            Doc::new::<ProjectView>(TAG, "Make a project")
+                .created()
+                .with_body::<NewProjectBody>()
+                .with_example(json!({ "name": "Manuals" })),
+        )
+        .get("/v1/projects/{id}", get_project, Doc::new::<ProjectView>(TAG, "Give a project"))
+        .patch(
+            "/v1/projects/{id}",
+            update_project,
+            Doc::new::<ProjectView>(TAG, "Change a project or its members")
+                .with_body::<ProjectChangeBody>()
+                .with_example(json!({ "members": [{ "subject": "ann", "role": "editor" }] })),
+        )
+        .delete(
+            "/v1/projects/{id}",
+            delete_project,
+            Doc::new::<DeletedView>(TAG, "Delete a project with all in it").accepted(),
+        )
+        .get(
+            "/v1/projects/{id}/tables",
+            list_tables,
+            Doc::page::<TableView>(TAG, "List the tables of a project", "tables"),
+        )
+        .post(
+            "/v1/projects/{id}/tables",
+            contexts_upload::create_table,
+            Doc::new::<TableView>(TAG, "Make a table from a document")
+                .created()
+                .with_query::<NameParameter>()
+                .with_body::<NewTableBody>()
+                .with_media::<FileUploadBody>("multipart/form-data")
+                .with_example(json!({ "name": "manual", "data": { "chapters": ["…"] } })),
+        )
+        .get(
+            "/v1/projects/{id}/tools",
+            list_tools,
+            Doc::page::<ToolView>(TAG, "List the tools of a project", "tools"),
+        )
+        .get(
+            "/v1/projects/{id}/endpoints",
+            list_endpoints,
+            Doc::page::<EndpointView>(TAG, "List the endpoints of a project", "endpoints"),
+        )
+        .get("/v1/tables/{id}", get_table, Doc::new::<TableView>(TAG, "Give a table"))
+        .put(
             "/v1/tables/{id}",
-            get(get_table)
-                .put(contexts_upload::replace_table)
-                .patch(rename_table)
-                .delete(delete_table),
+            contexts_upload::replace_table,
+            Doc::new::<TableView>(TAG, "Replace the document of a table")
+                .accepted()
+                .with_query::<NameParameter>()
+                .with_body::<NewTableBody>()
+                .with_media::<FileUploadBody>("multipart/form-data")
+                .with_example(json!({ "name": "manual", "data": { "chapters": [] } })),
         )
-        .route("/v1/tables/{id}/node", get(get_node))
-        .route("/v1/tools", post(create_tool))
-        .route("/v1/tools/{id}", get(get_tool).patch(update_tool).delete(delete_tool))
-        .route("/v1/tools/{id}/search", post(search))
-        .route("/v1/tools/{id}/reindex", post(reindex_tool))
-        .route("/v1/endpoints", post(create_endpoint))
-        .route(
+        .patch(
+            "/v1/tables/{id}",
+            rename_table,
+            Doc::new::<TableView>(TAG, "Rename a table")
+                .with_body::<RenameBody>()
+                .with_example(json!({ "name": "handbook" })),
+        )
+        .delete(
+            "/v1/tables/{id}",
+            delete_table,
+            Doc::new::<DeletedView>(TAG, "Delete a table with its tools").accepted(),
+        )
+        .get(
+            "/v1/tables/{id}/node",
+            get_node,
+            Doc::new::<NodeView>(TAG, "Read a node of a document").with_query::<NodeParameters>(),
+        )
+        .post(
+            "/v1/tools",
+            create_tool,
+            Doc::new::<ToolView>(TAG, "Make a tool over a part of a table")
+                .created()
+                .with_body::<NewToolBody>()
+                .with_example(json!({
+                    "type": "search", "table_id": "…", "json_path": "/chapters", "name": "find_in_manual",
+                })),
+        )
+        .get(
+            "/v1/tools/{id}",
+            get_tool,
+            Doc::new::<ToolView>(TAG, "Give a tool with the state of its index"),
+        )
+        .patch(
+            "/v1/tools/{id}",
+            update_tool,
+            Doc::new::<ToolView>(TAG, "Change a tool")
+                .with_body::<ToolChangeBody>()
+                .with_example(json!({ "description": "Search the manual" })),
+        )
+        .delete(
+            "/v1/tools/{id}",
+            delete_tool,
+            Doc::new::<DeletedView>(TAG, "Delete a tool").accepted(),
+        )
+        .post(
+            "/v1/tools/{id}/search",
+            search,
+            Doc::new::<ToolAnswer>(TAG, "Search through a tool")
+                .with_body::<ToolSearchBody>()
+                .with_example(json!({ "query": "zero drift", "top_k": 5 })),
+        )
+        .post(
+            "/v1/tools/{id}/reindex",
+            reindex_tool,
+            Doc::new::<ToolView>(TAG, "Fill in what is missing in a tool's index").accepted(),
+        )
+        .post(
+            "/v1/endpoints",
+            create_endpoint,
+            Doc::new::<EndpointView>(TAG, "Make an endpoint; its key is shown once")
+                .created()
+                .with_body::<NewEndpointBody>()
+                .with_example(json!({ "name": "Support", "tool_ids": [] , "project_id": "…" })),
+        )
+        .get("/v1/endpoints/{id}", get_endpoint, Doc::new::<EndpointView>(TAG, "Give an endpoint"))
+        .patch(
             "/v1/endpoints/{id}",
-            get(get_endpoint).patch(update_endpoint).delete(delete_endpoint),
+            update_endpoint,
+            Doc::new::<EndpointView>(TAG, "Change name or bindings")
+                .with_body::<EndpointChangeBody>()
+                .with_example(json!({ "name": "Help" })),
         )
-        .route("/v1/endpoints/{id}/keys", post(add_key))
-        .route("/v1/endpoints/{id}/keys/{key}", delete(revoke_key))
+        .delete("/v1/endpoints/{id}", delete_endpoint, Doc::new::<GoneView>(TAG, "Delete an endpoint"))
+        .post(
+            "/v1/endpoints/{id}/keys",
+            add_key,
+            Doc::new::<KeyView>(TAG, "Make another key, shown once").created(),
+        )
+        .delete(
+            "/v1/endpoints/{id}/keys/{key}",
+            revoke_key,
+            Doc::new::<EndpointView>(TAG, "Take a key away"),
+        )
 }
 
 async fn list_projects(rest: Rest, page: PageOf) -> Response {
@@ -60,37 +183,37 @@ async fn list_projects(rest: Rest, page: PageOf) -> Response {
     };
     with(rest, "GET /v1/projects", move |service, caller, _| {
         let found = service.list_projects(caller)?;
-        let found = found.iter().map(|one| (one.id.clone(), project_json(one)));
+        let found = found.iter().map(|one| (one.id.clone(), ProjectView::of(one)));
         Ok(page.reply("projects", found.collect()))
     })
     .await
 }
 
 async fn create_project(rest: Rest, request: Request) -> Response {
-    let new: NewProject = match json_body(&rest, request).await {
+    let NewProjectBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
     };
     with(rest, "POST /v1/projects", move |service, caller, _| {
-        Ok(Reply::created(project_json(&service.create_project(caller, &new)?)))
+        Ok(Reply::created(ProjectView::of(&service.create_project(caller, &new)?)))
     })
     .await
 }
 
 async fn get_project(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/projects/{id}", move |service, caller, _| {
-        Ok(Reply::ok(project_json(&service.get_project(caller, &id)?)))
+        Ok(Reply::ok(ProjectView::of(&service.get_project(caller, &id)?)))
     })
     .await
 }
 
 async fn update_project(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: ProjectChange = match json_body(&rest, request).await {
+    let ProjectChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/projects/{id}", move |service, caller, _| {
-        Ok(Reply::ok(project_json(&service.update_project(caller, &id, &change)?)))
+        Ok(Reply::ok(ProjectView::of(&service.update_project(caller, &id, &change)?)))
     })
     .await
 }
@@ -98,7 +221,7 @@ async fn update_project(rest: Rest, Path(id): Path<String>, request: Request) ->
 async fn delete_project(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/projects/{id}", move |service, caller, _| {
         let job = service.delete_project(caller, &id)?;
-        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+        Ok(Reply::accepted(DeletedView::of(&id, Some(&job))))
     })
     .await
 }
@@ -110,7 +233,7 @@ async fn list_tables(rest: Rest, Path(id): Path<String>, page: PageOf) -> Respon
     };
     with(rest, "GET /v1/projects/{id}/tables", move |service, caller, _| {
         let found = service.list_tables(caller, &id)?;
-        let found = found.iter().map(|one| (one.id.clone(), table_json(one)));
+        let found = found.iter().map(|one| (one.id.clone(), TableView::of(one, None)));
         Ok(page.reply("tables", found.collect()))
     })
     .await
@@ -123,7 +246,7 @@ async fn list_tools(rest: Rest, Path(id): Path<String>, page: PageOf) -> Respons
     };
     with(rest, "GET /v1/projects/{id}/tools", move |service, caller, _| {
         let found = service.list_tools(caller, &id)?;
-        let found = found.iter().map(|one| (one.id.clone(), tool_json(one)));
+        let found = found.iter().map(|one| (one.id.clone(), ToolView::of(one, None)));
         Ok(page.reply("tools", found.collect()))
     })
     .await
@@ -137,7 +260,7 @@ async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
     let links = rest.app.server.link_base();
     with(rest, "GET /v1/projects/{id}/endpoints", move |service, caller, _| {
         let found = service.list_endpoints(caller, &id)?;
-        let found = found.iter().map(|one| (one.id.clone(), endpoint_json(one, &links)));
+        let found = found.iter().map(|one| (one.id.clone(), EndpointView::of(one, &links, None)));
         Ok(page.reply("endpoints", found.collect()))
     })
     .await
@@ -145,25 +268,18 @@ async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
 
 async fn get_table(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/tables/{id}", move |service, caller, _| {
-        Ok(Reply::ok(table_json(&service.get_table(caller, &id)?)))
+        Ok(Reply::ok(TableView::of(&service.get_table(caller, &id)?, None)))
     })
     .await
 }
 
-/// A new name for a table.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rename {
-    name: String,
-}
-
 async fn rename_table(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: Rename = match json_body(&rest, request).await {
+    let change: RenameBody = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/tables/{id}", move |service, caller, _| {
-        Ok(Reply::ok(table_json(&service.rename_table(caller, &id, &change.name)?)))
+        Ok(Reply::ok(TableView::of(&service.rename_table(caller, &id, &change.name)?, None)))
     })
     .await
 }
@@ -171,26 +287,15 @@ async fn rename_table(rest: Rest, Path(id): Path<String>, request: Request) -> R
 async fn delete_table(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/tables/{id}", move |service, caller, _| {
         let job = service.delete_table(caller, &id)?;
-        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+        Ok(Reply::accepted(DeletedView::of(&id, Some(&job))))
     })
     .await
-}
-
-/// Which node is asked for.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodeOf {
-    #[serde(default)]
-    pointer: String,
-    #[serde(default)]
-    offset: usize,
-    max_chars: Option<usize>,
 }
 
 async fn get_node(
     rest: Rest,
     Path(id): Path<String>,
-    node: Result<Query<NodeOf>, QueryRejection>,
+    node: Result<Query<NodeParameters>, QueryRejection>,
 ) -> Response {
     let Query(node) = match node {
         Ok(node) => node,
@@ -212,32 +317,32 @@ async fn get_node(
 }
 
 async fn create_tool(rest: Rest, request: Request) -> Response {
-    let new: NewTool = match json_body(&rest, request).await {
+    let NewToolBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
     };
     with(rest, "POST /v1/tools", move |service, caller, _| {
         let (tool, job) = service.create_tool(caller, &new)?;
-        Ok(Reply::created(with_job(tool_json(&tool), job.as_ref())))
+        Ok(Reply::created(ToolView::of(&tool, job.as_ref())))
     })
     .await
 }
 
 async fn get_tool(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/tools/{id}", move |service, caller, _| {
-        Ok(Reply::ok(tool_json(&service.get_tool(caller, &id)?)))
+        Ok(Reply::ok(ToolView::of(&service.get_tool(caller, &id)?, None)))
     })
     .await
 }
 
 async fn update_tool(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: ToolChange = match json_body(&rest, request).await {
+    let ToolChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/tools/{id}", move |service, caller, _| {
         let (tool, job) = service.update_tool(caller, &id, &change)?;
-        Ok(Reply::ok(with_job(tool_json(&tool), job.as_ref())))
+        Ok(Reply::ok(ToolView::of(&tool, job.as_ref())))
     })
     .await
 }
@@ -245,7 +350,7 @@ async fn update_tool(rest: Rest, Path(id): Path<String>, request: Request) -> Re
 async fn reindex_tool(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "POST /v1/tools/{id}/reindex", move |service, caller, _| {
         let (tool, job) = service.reindex_tool(caller, &id)?;
-        Ok(Reply::accepted(with_job(tool_json(&tool), job.as_ref())))
+        Ok(Reply::accepted(ToolView::of(&tool, job.as_ref())))
     })
     .await
 }
@@ -253,23 +358,13 @@ async fn reindex_tool(rest: Rest, Path(id): Path<String>) -> Response {
 async fn delete_tool(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/tools/{id}", move |service, caller, _| {
         let job = service.delete_tool(caller, &id)?;
-        Ok(Reply::accepted(with_job(json!({ "id": id }), job.as_ref())))
+        Ok(Reply::accepted(DeletedView::of(&id, job.as_ref())))
     })
     .await
 }
 
-/// A question to a tool.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    query: String,
-    top_k: Option<usize>,
-    /// `next` of the answer before.
-    cursor: Option<String>,
-}
-
 async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let question: Question = match json_body(&rest, request).await {
+    let question: ToolSearchBody = match json_body(&rest, request).await {
         Ok(question) => question,
         Err(refused) => return coded(&refused),
     };
@@ -305,24 +400,27 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
         if n_kept < n_rest {
             value["next"] = json!((begin + n_kept).to_string());
         }
-        Ok(Reply::ok(value)
+        let mut reply = Reply::ok(value)
             .with_n_results(n_kept)
-            .with_source_text(&["/results/*/chunk/chunk_text"]))
+            .with_source_text(&["/results/*/chunk/chunk_text"]);
+        for (idx, hit) in found.results.iter().skip(begin).take(n_kept).enumerate() {
+            let place = format!("/results/{idx}/chunk/chunk_text");
+            reply = reply.with_around(hit.around.at(place));
+        }
+        Ok(reply)
     })
     .await
 }
 
 async fn create_endpoint(rest: Rest, request: Request) -> Response {
-    let new: NewEndpoint = match json_body(&rest, request).await {
+    let NewEndpointBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
     };
     let links = rest.app.server.link_base();
     with(rest, "POST /v1/endpoints", move |service, caller, _| {
         let made = service.create_endpoint(caller, &new)?;
-        let mut value = endpoint_json(&made.endpoint, &links);
-        value["api_key"] = json!(made.api_key);
-        Ok(Reply::created(value))
+        Ok(Reply::created(EndpointView::of(&made.endpoint, &links, Some(made.api_key))))
     })
     .await
 }
@@ -330,19 +428,23 @@ async fn create_endpoint(rest: Rest, request: Request) -> Response {
 async fn get_endpoint(rest: Rest, Path(id): Path<String>) -> Response {
     let links = rest.app.server.link_base();
     with(rest, "GET /v1/endpoints/{id}", move |service, caller, _| {
-        Ok(Reply::ok(endpoint_json(&service.get_endpoint(caller, &id)?, &links)))
+        Ok(Reply::ok(EndpointView::of(&service.get_endpoint(caller, &id)?, &links, None)))
     })
     .await
 }
 
 async fn update_endpoint(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: EndpointChange = match json_body(&rest, request).await {
+    let EndpointChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     let links = rest.app.server.link_base();
     with(rest, "PATCH /v1/endpoints/{id}", move |service, caller, _| {
-        Ok(Reply::ok(endpoint_json(&service.update_endpoint(caller, &id, &change)?, &links)))
+        Ok(Reply::ok(EndpointView::of(
+            &service.update_endpoint(caller, &id, &change)?,
+            &links,
+            None,
+        )))
     })
     .await
 }
@@ -350,7 +452,7 @@ async fn update_endpoint(rest: Rest, Path(id): Path<String>, request: Request) -
 async fn delete_endpoint(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/endpoints/{id}", move |service, caller, _| {
         service.delete_endpoint(caller, &id)?;
-        Ok(Reply::ok(json!({ "id": id })))
+        Ok(Reply::ok(json!(GoneView { id, deleted: None })))
     })
     .await
 }
@@ -358,9 +460,7 @@ async fn delete_endpoint(rest: Rest, Path(id): Path<String>) -> Response {
 async fn add_key(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "POST /v1/endpoints/{id}/keys", move |service, caller, _| {
         let made = service.add_key(caller, &id)?;
-        let mut value = key_json(&made.kept);
-        value["api_key"] = json!(made.api_key);
-        Ok(Reply::created(value))
+        Ok(Reply::created(json!(KeyView::of(&made.kept, Some(made.api_key)))))
     })
     .await
 }
@@ -368,7 +468,7 @@ async fn add_key(rest: Rest, Path(id): Path<String>) -> Response {
 async fn revoke_key(rest: Rest, Path((id, key)): Path<(String, String)>) -> Response {
     let links = rest.app.server.link_base();
     with(rest, "DELETE /v1/endpoints/{id}/keys/{key}", move |service, caller, _| {
-        Ok(Reply::ok(endpoint_json(&service.revoke_key(caller, &id, &key)?, &links)))
+        Ok(Reply::ok(EndpointView::of(&service.revoke_key(caller, &id, &key)?, &links, None)))
     })
     .await
 }
@@ -389,13 +489,6 @@ pub(super) async fn with(
 
 pub(super) fn not_served() -> ToolError {
     ToolError::new(Code::Unavailable, "projects are not served here")
-}
-
-pub(super) fn with_job(mut value: Value, job: Option<&Job>) -> Value {
-    if let Some(job) = job {
-        value["job"] = job_json(job);
-    }
-    value
 }
 
 async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(

@@ -16,10 +16,10 @@ use serde::Deserialize;
 use tools::ToolError;
 use tools::contexts::error;
 
-use super::contexts::{not_served, with, with_job};
-use super::contexts_json::table_json;
+use super::contexts::{not_served, with};
 use super::rest::{REST_RATE, Reply, Rest};
 use super::staging::{self, SizeLimit};
+use super::views::TableView;
 use crate::guarded;
 use crate::http::coded;
 
@@ -58,7 +58,7 @@ pub(super) async fn create_table(
                 service.create_table(caller, &id, &named, staged.path(), deadline)?
             }
         };
-        Ok(Reply::created(table_json(&table)))
+        Ok(Reply::created(TableView::of(&table, None)))
     })
     .await
 }
@@ -88,7 +88,7 @@ pub(super) async fn replace_table(
         };
         let (table, job) =
             service.replace_table_as(caller, &id, name.as_deref(), staged.path(), deadline)?;
-        Ok(Reply::accepted(with_job(table_json(&table), job.as_ref())))
+        Ok(Reply::accepted(TableView::of(&table, job.as_ref())))
     })
     .await
 }

@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use model::Deadline;
 use tables::{ExportLink, Service};
@@ -21,6 +19,7 @@ use tokio::sync::mpsc;
 use tools::tables::table_error;
 use tools::{Code, ToolError};
 
+use super::operation::{Api, Doc};
 use super::rest::{REST_RATE, Rest};
 use crate::guarded::{self, Counts, RunningCall, Via};
 use crate::http::{HttpState, coded};
@@ -32,8 +31,9 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// The longest that a download may take.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/exports/{token}", get(download))
+pub(super) fn routes() -> Api {
+    let doc = Doc::media("charts", "All rows of a query, behind a link of query_table", "*/*");
+    Api::default().get("/v1/exports/{token}", download, doc)
 }
 
 async fn download(State(http_state): State<HttpState>, Path(token): Path<String>) -> Response {
@@ -90,10 +90,10 @@ fn write(
     sender: mpsc::Sender<std::io::Result<Bytes>>,
 ) -> Result<Counts, ToolError> {
     let n_redacted = AtomicUsize::new(0);
-    let redact = |text: &str| {
-        let redaction = text::redact(text);
-        n_redacted.fetch_add(redaction.n_pieces, Ordering::Relaxed);
-        (redaction.n_pieces > 0).then_some(redaction.text)
+    let redact = |field: &str, text: &str| {
+        let changed = tools::tables::redacted_cell(field, text);
+        n_redacted.fetch_add(usize::from(changed.is_some()), Ordering::Relaxed);
+        changed
     };
     let mut pieces = Pieces { sender: sender.clone(), piece: Vec::new() };
     let deadline = Deadline::after(DOWNLOAD_LIMIT);

@@ -1,22 +1,25 @@
 //! `/v1/jobs`: how far long work is.
 
-use axum::Router;
 use axum::extract::Path;
 use axum::response::Response;
-use axum::routing::get;
 use ingest::{Job, JobId};
 use model::Caller;
-use model::iso;
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::{Code, ToolError};
 
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
+use super::views::JobView;
 use crate::App;
-use crate::http::HttpState;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/jobs", get(list)).route("/v1/jobs/{id}", get(one).delete(cancel))
+pub(super) fn routes() -> Api {
+    const TAG: &str = "jobs";
+    let listed = Doc::page::<JobView>(TAG, "List your jobs, the latest first", "jobs");
+    Api::default()
+        .get("/v1/jobs", list, listed)
+        .get("/v1/jobs/{id}", one, Doc::new::<JobView>(TAG, "Give a job with its progress"))
+        .delete("/v1/jobs/{id}", cancel, Doc::new::<JobView>(TAG, "Stop a job"))
 }
 
 async fn list(rest: Rest, page: PageOf) -> Response {
@@ -26,8 +29,9 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         let queue = app.queue.as_ref().ok_or_else(unknown)?;
         let jobs = queue.list().map_err(failed)?;
         let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
-        let jobs =
-            jobs.map(|job| (newest_first(job.created_at, &job.id.to_string()), job_json(job)));
+        let jobs = jobs.map(|job| {
+            (newest_first(job.created_at, &job.id.to_string()), json!(JobView::of(job)))
+        });
         Ok(page.reply("jobs", jobs.collect()))
     })
     .await
@@ -36,7 +40,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 async fn one(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs/{id}", move |caller, _| {
-        Ok(Reply::ok(job_json(&find(&app, caller, &id)?)))
+        Ok(Reply::ok(json!(JobView::of(&find(&app, caller, &id)?))))
     })
     .await
 }
@@ -57,39 +61,9 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
                 queue.cancel(&job.id).map_err(failed)?
             }
         };
-        Ok(Reply::ok(job_json(&cancelled)))
+        Ok(Reply::ok(json!(JobView::of(&cancelled))))
     })
     .await
-}
-
-/// Writes a job as the contract shows it.
-pub(super) fn job_json(job: &Job) -> Value {
-    let progress = &job.progress;
-    let mut value = json!({
-        "id": job.id,
-        "status": job.state.as_str(),
-        "kind": job.kind,
-        "progress": {
-            "stage": progress.stage,
-            "done": progress.n_done,
-            "total": progress.n_total,
-        },
-        "created_at": iso(job.created_at),
-        "finished_at": job.finished_at.map(iso),
-    });
-    if let Some(error) = &job.error {
-        value["error"] = json!(error);
-    }
-    if !job.result.is_null() {
-        value["result"] = job.result.clone();
-    }
-    if progress.n_warnings > 0 {
-        let warnings: Vec<&str> =
-            progress.warnings.iter().map(|warning| warning.message.as_str()).collect();
-        value["warnings"] = json!(warnings);
-        value["n_warnings"] = json!(progress.n_warnings);
-    }
-    value
 }
 
 fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {

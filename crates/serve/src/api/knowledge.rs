@@ -2,50 +2,164 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use knowledge::{
-    Accepted, BaseChange, Chunk, Collection, CollectionChange, Document, DocumentChange,
-    KnowledgeBase, NewBase, NewCollection, Service,
-};
+use knowledge::{Accepted, DocumentChange, Service};
 use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::knowledge::error;
 use tools::{Code, ToolError};
 
-use super::jobs::job_json;
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf, newest_first, oldest_first};
 use super::rest::{Reply, Rest};
+use super::views::{
+    AcceptedView, BaseView, ChunkView, CollectionView, DeletedView, DocumentView, JobView,
+    SummaryView, ToolAnswer, VersionView,
+};
+use super::wire::{
+    BaseChangeBody, CollectionChangeBody, DocumentChangeBody, FileUploadBody, NewBaseBody,
+    NewCollectionBody, SearchBody, UploadBody,
+};
 use super::{body, originals, upload};
 use crate::call;
-use crate::http::{HttpState, coded};
+use crate::http::coded;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new()
-        .route("/v1/knowledge-bases", get(list_bases).post(create_base))
-        .route("/v1/knowledge-bases/{id}", get(get_base).patch(update_base).delete(delete_base))
-        .route("/v1/knowledge-bases/{id}/summary", get(summary))
-        .route("/v1/knowledge-bases/{id}/search", post(search))
-        .route(
+pub(super) fn routes() -> Api {
+    const TAG: &str = "knowledge";
+    Api::default()
+        .get(
+            "/v1/knowledge-bases",
+            list_bases,
+            Doc::page::<BaseView>(TAG, "List the knowledge bases you may read", "knowledge_bases"),
+        )
+        .post(
+            "/v1/knowledge-bases",
+            create_base,
+            Doc::new::<BaseView>(TAG, "Make a knowledge base")
+                .created()
+                .with_body::<NewBaseBody>()
+                .with_example(json!({ "name": "Handbook", "description": "Rules of the house" })),
+        )
+        .get(
+            "/v1/knowledge-bases/{id}",
+            get_base,
+            Doc::new::<BaseView>(TAG, "Give a knowledge base"),
+        )
+        .patch(
+            "/v1/knowledge-bases/{id}",
+            update_base,
+            Doc::new::<BaseView>(TAG, "Change a knowledge base")
+                .with_body::<BaseChangeBody>()
+                .with_example(json!({ "visibility": "public" })),
+        )
+        .delete(
+            "/v1/knowledge-bases/{id}",
+            delete_base,
+            Doc::new::<DeletedView>(TAG, "Delete a knowledge base with all in it").accepted(),
+        )
+        .get(
+            "/v1/knowledge-bases/{id}/summary",
+            summary,
+            Doc::new::<ToolAnswer>(TAG, "Summary and statistics"),
+        )
+        .post(
+            "/v1/knowledge-bases/{id}/search",
+            search,
+            Doc::new::<ToolAnswer>(TAG, "Search a knowledge base")
+                .with_body::<SearchBody>()
+                .with_example(json!({ "query": "remote work allowance", "threshold": 0.5 })),
+        )
+        .get(
             "/v1/knowledge-bases/{id}/collections",
-            get(list_collections).post(create_collection),
+            list_collections,
+            Doc::page::<CollectionView>(TAG, "List the collections you see", "collections"),
         )
-        .route(
+        .post(
+            "/v1/knowledge-bases/{id}/collections",
+            create_collection,
+            Doc::new::<CollectionView>(TAG, "Make a collection")
+                .created()
+                .with_body::<NewCollectionBody>()
+                .with_example(json!({ "name": "Contracts", "clearance": "confidential" })),
+        )
+        .get(
             "/v1/collections/{id}",
-            get(get_collection).patch(update_collection).delete(delete_collection),
+            get_collection,
+            Doc::new::<CollectionView>(TAG, "Give a collection"),
         )
-        .route("/v1/collections/{id}/summaries", get(summaries))
-        .route("/v1/collections/{id}/documents", get(list_documents).post(add_documents))
-        .route(
+        .patch(
+            "/v1/collections/{id}",
+            update_collection,
+            Doc::new::<CollectionView>(TAG, "Change a collection; 202 where passages must move")
+                .at_once_or_accepted()
+                .with_body::<CollectionChangeBody>()
+                .with_example(json!({ "department": "legal" })),
+        )
+        .delete(
+            "/v1/collections/{id}",
+            delete_collection,
+            Doc::new::<DeletedView>(TAG, "Delete a collection with its documents").accepted(),
+        )
+        .get(
+            "/v1/collections/{id}/summaries",
+            summaries,
+            Doc::page::<SummaryView>(TAG, "Versions of the collection's summary", "versions"),
+        )
+        .get(
+            "/v1/collections/{id}/documents",
+            list_documents,
+            Doc::page::<DocumentView>(TAG, "List documents, a page at a time", "documents"),
+        )
+        .post(
+            "/v1/collections/{id}/documents",
+            add_documents,
+            Doc::new::<AcceptedView>(TAG, "Add documents: files or text")
+                .accepted()
+                .with_body::<UploadBody>()
+                .with_media::<FileUploadBody>("multipart/form-data")
+                .with_example(
+                    json!({ "title": "Leave", "text": "30 days", "metadata": { "year": 2026 } }),
+                ),
+        )
+        .get("/v1/documents/{id}", get_document, Doc::new::<DocumentView>(TAG, "Give a document"))
+        .put(
             "/v1/documents/{id}",
-            get(get_document).put(replace_document).patch(update_document).delete(delete_document),
+            replace_document,
+            Doc::new::<AcceptedView>(TAG, "Replace a document's content")
+                .accepted()
+                .with_body::<UploadBody>()
+                .with_media::<FileUploadBody>("multipart/form-data")
+                .with_example(json!({ "title": "Leave", "text": "31 days" })),
         )
-        .route("/v1/documents/{id}/original", get(originals::download))
-        .route("/v1/documents/{id}/versions", get(versions))
-        .route("/v1/chunks/{id}", get(get_chunk))
+        .patch(
+            "/v1/documents/{id}",
+            update_document,
+            Doc::new::<DocumentView>(TAG, "Change title, tags or metadata")
+                .with_body::<DocumentChangeBody>()
+                .with_example(json!({ "tags": ["hr"], "metadata": { "year": 2026 } })),
+        )
+        .get(
+            "/v1/documents/{id}/original",
+            originals::download,
+            Doc::media(TAG, "Download the file it was made from", "application/octet-stream"),
+        )
+        .get(
+            "/v1/documents/{id}/versions",
+            versions,
+            Doc::page::<VersionView>(TAG, "What changed from content to content", "versions"),
+        )
+        .delete(
+            "/v1/documents/{id}",
+            delete_document,
+            Doc::new::<DeletedView>(TAG, "Delete a document").accepted(),
+        )
+        .get(
+            "/v1/chunks/{id}",
+            get_chunk,
+            Doc::new::<ChunkView>(TAG, "Give a chunk by the id that a search gave"),
+        )
 }
 
 async fn list_bases(rest: Rest, page: PageOf) -> Response {
@@ -56,37 +170,37 @@ async fn list_bases(rest: Rest, page: PageOf) -> Response {
     with(rest, "GET /v1/knowledge-bases", move |service, caller, _| {
         let bases = service.list_bases(caller)?;
         let bases =
-            bases.iter().map(|base| (oldest_first(base.created_at, &base.id), base_json(base)));
+            bases.iter().map(|base| (oldest_first(base.created_at, &base.id), BaseView::of(base)));
         Ok(page.reply("knowledge_bases", bases.collect()))
     })
     .await
 }
 
 async fn create_base(rest: Rest, request: Request) -> Response {
-    let new: NewBase = match json_body(&rest, request).await {
+    let NewBaseBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
     };
     with(rest, "POST /v1/knowledge-bases", move |service, caller, _| {
-        Ok(Reply::created(base_json(&service.create_base(caller, &new)?)))
+        Ok(Reply::created(BaseView::of(&service.create_base(caller, &new)?)))
     })
     .await
 }
 
 async fn get_base(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/knowledge-bases/{id}", move |service, caller, _| {
-        Ok(Reply::ok(base_json(&service.get_base(caller, &id)?)))
+        Ok(Reply::ok(BaseView::of(&service.get_base(caller, &id)?)))
     })
     .await
 }
 
 async fn update_base(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: BaseChange = match json_body(&rest, request).await {
+    let BaseChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/knowledge-bases/{id}", move |service, caller, _| {
-        Ok(Reply::ok(base_json(&service.update_base(caller, &id, &change)?)))
+        Ok(Reply::ok(BaseView::of(&service.update_base(caller, &id, &change)?)))
     })
     .await
 }
@@ -94,7 +208,7 @@ async fn update_base(rest: Rest, Path(id): Path<String>, request: Request) -> Re
 async fn delete_base(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/knowledge-bases/{id}", move |service, caller, _| {
         let job = service.delete_base(caller, &id)?;
-        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+        Ok(Reply::accepted(DeletedView::of(&id, Some(&job))))
     })
     .await
 }
@@ -120,42 +234,41 @@ async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> R
     };
     with(rest, "GET /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
         let found = service.list_collections(caller, &id)?;
-        let found =
-            found.iter().map(|one| (oldest_first(one.created_at, &one.id), collection_json(one)));
+        let found = found
+            .iter()
+            .map(|one| (oldest_first(one.created_at, &one.id), CollectionView::of(one, None)));
         Ok(page.reply("collections", found.collect()))
     })
     .await
 }
 
 async fn create_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let new: NewCollection = match json_body(&rest, request).await {
+    let NewCollectionBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
     };
     with(rest, "POST /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
-        Ok(Reply::created(collection_json(&service.create_collection(caller, &id, &new)?)))
+        Ok(Reply::created(CollectionView::of(&service.create_collection(caller, &id, &new)?, None)))
     })
     .await
 }
 
 async fn get_collection(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/collections/{id}", move |service, caller, _| {
-        Ok(Reply::ok(collection_json(&service.get_collection(caller, &id)?)))
+        Ok(Reply::ok(CollectionView::of(&service.get_collection(caller, &id)?, None)))
     })
     .await
 }
 
 async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: CollectionChange = match json_body(&rest, request).await {
+    let CollectionChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/collections/{id}", move |service, caller, _| {
         let (collection, job) = service.update_collection(caller, &id, &change)?;
-        let mut value = collection_json(&collection);
-        let Some(job) = job else { return Ok(Reply::ok(value)) };
-        value["job"] = job_json(&job);
-        Ok(Reply::accepted(value))
+        let value = CollectionView::of(&collection, job.as_ref());
+        Ok(if job.is_some() { Reply::accepted(value) } else { Reply::ok(value) })
     })
     .await
 }
@@ -163,7 +276,7 @@ async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request)
 async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/collections/{id}", move |service, caller, _| {
         let job = service.delete_collection(caller, &id)?;
-        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+        Ok(Reply::accepted(DeletedView::of(&id, Some(&job))))
     })
     .await
 }
@@ -176,12 +289,12 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
     with(rest, "GET /v1/collections/{id}/summaries", move |service, caller, _| {
         let versions = service.summary_versions(caller, &id)?;
         let versions = versions.iter().map(|version| {
-            let value = json!({
-                "version": version.version,
-                "generated_at": iso(version.generated_at),
-                "engine": version.engine,
-                "made_from": version.made_from,
-                "text": version.text,
+            let value = json!(SummaryView {
+                version: version.version,
+                generated_at: iso(version.generated_at),
+                engine: version.engine.clone(),
+                made_from: json!(version.made_from),
+                text: version.text.clone(),
             });
             (newest_first(version.generated_at, &version.version.to_string()), value)
         });
@@ -198,7 +311,7 @@ async fn list_documents(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
     };
     with(rest, "GET /v1/collections/{id}/documents", move |service, caller, _| {
         let found = service.list_documents(caller, &id, page.after(), page.n_asked())?;
-        let found = found.iter().map(|one| (one.id.clone(), document_json(one)));
+        let found = found.iter().map(|one| (one.id.clone(), DocumentView::of(one)));
         Ok(page.reply("documents", found.collect()))
     })
     .await
@@ -218,7 +331,7 @@ async fn add_documents(rest: Rest, Path(id): Path<String>, request: Request) -> 
 
 async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/documents/{id}", move |service, caller, _| {
-        Ok(Reply::ok(document_json(&service.get_document(caller, &id)?)))
+        Ok(Reply::ok(DocumentView::of(&service.get_document(caller, &id)?)))
     })
     .await
 }
@@ -244,7 +357,7 @@ async fn update_document(rest: Rest, Path(id): Path<String>, request: Request) -
         Err(refused) => return coded(&refused),
     };
     with(rest, "PATCH /v1/documents/{id}", move |service, caller, _| {
-        Ok(Reply::ok(document_json(&service.update_document(caller, &id, &change)?)))
+        Ok(Reply::ok(DocumentView::of(&service.update_document(caller, &id, &change)?)))
     })
     .await
 }
@@ -257,17 +370,17 @@ async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response 
     with(rest, "GET /v1/documents/{id}/versions", move |service, caller, _| {
         let versions = service.document_versions(caller, &id)?;
         let versions = versions.iter().map(|one| {
-            let value = json!({
-                "version": one.version,
-                "indexed_at": iso(one.indexed_at),
-                "file_name": one.file_name,
-                "bytes": one.n_bytes,
-                "sha256": one.sha256,
-                "chunk_count": one.n_chunks,
-                "lines_added": one.n_lines_added,
-                "lines_removed": one.n_lines_removed,
-                "difference": one.difference,
-                "truncated": one.is_cut,
+            let value = json!(VersionView {
+                version: one.version,
+                indexed_at: iso(one.indexed_at),
+                file_name: one.file_name.clone(),
+                bytes: one.n_bytes,
+                sha256: one.sha256.clone(),
+                chunk_count: one.n_chunks,
+                lines_added: one.n_lines_added,
+                lines_removed: one.n_lines_removed,
+                difference: one.difference.clone(),
+                truncated: one.is_cut,
             });
             let order = format!("{:020}", u64::MAX - one.version);
             (newest_first(one.indexed_at, &order), value)
@@ -281,7 +394,7 @@ async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response 
 async fn delete_document(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/documents/{id}", move |service, caller, _| {
         let job = service.delete_document(caller, &id)?;
-        Ok(Reply::accepted(json!({ "id": id, "job": job_json(&job) })))
+        Ok(Reply::accepted(DeletedView::of(&id, Some(&job))))
     })
     .await
 }
@@ -289,7 +402,7 @@ async fn delete_document(rest: Rest, Path(id): Path<String>) -> Response {
 async fn get_chunk(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/chunks/{id}", move |service, caller, _| {
         let chunk = service.get_chunk(caller, &id)?;
-        let reply = Reply::ok(chunk_json(&chunk)).with_source_text(&["/content"]);
+        let reply = Reply::ok(ChunkView::of(&chunk)).with_source_text(&["/content"]);
         Ok(reply.with_around(chunk.around.at("/content")))
     })
     .await
@@ -335,8 +448,8 @@ async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
 }
 
 fn accepted(accepted: &Accepted) -> Reply {
-    let job = job_json(&accepted.job);
-    let documents: Vec<Value> = accepted.documents.iter().map(document_json).collect();
+    let job = json!(JobView::of(&accepted.job));
+    let documents: Vec<Value> = accepted.documents.iter().map(DocumentView::of).collect();
     let mut value = match accepted.documents.as_slice() {
         [document] => json!({ "id": document.id, "job": job, "document": documents.first() }),
         many => {
@@ -360,67 +473,4 @@ fn accepted(accepted: &Accepted) -> Reply {
         value["warnings"] = json!([sentence]);
     }
     Reply::accepted(value)
-}
-
-fn base_json(base: &KnowledgeBase) -> Value {
-    json!({
-        "id": base.id,
-        "name": base.name,
-        "description": base.description,
-        "visibility": base.visibility,
-        "shared_with": base.shared_with,
-        "owner": base.owner,
-        "tenant_id": base.tenant,
-        "created_at": iso(base.created_at),
-        "updated_at": iso(base.updated_at),
-    })
-}
-
-fn collection_json(collection: &Collection) -> Value {
-    json!({
-        "id": collection.id,
-        "knowledge_base_id": collection.knowledge_base_id,
-        "name": collection.name,
-        "description": collection.description,
-        "department": collection.department,
-        "clearance": collection.clearance,
-        "shared_with": collection.shared_with,
-        "total_documents": collection.n_documents,
-        "total_chunks": collection.n_chunks,
-        "created_at": iso(collection.created_at),
-        "updated_at": iso(collection.updated_at),
-    })
-}
-
-fn document_json(document: &Document) -> Value {
-    json!({
-        "id": document.id,
-        "collection_id": document.collection_id,
-        "knowledge_base_id": document.knowledge_base_id,
-        "title": document.title,
-        "file_name": document.file_name,
-        "metadata": document.metadata,
-        "tags": document.tags(),
-        "original_bytes": document.original.as_ref().map(|original| original.n_bytes),
-        "status": document.state,
-        "chunk_count": document.n_chunks,
-        "version": document.version,
-        "error": document.error,
-        "created_at": iso(document.created_at),
-        "updated_at": iso(document.updated_at),
-    })
-}
-
-fn chunk_json(chunk: &Chunk) -> Value {
-    json!({
-        "id": chunk.id,
-        "content": chunk.text,
-        "document_id": chunk.document.id,
-        "collection_id": chunk.document.collection_id,
-        "knowledge_base_id": chunk.document.knowledge_base_id,
-        "title": chunk.document.title,
-        "chunk_index": chunk.index,
-        "pointer": chunk.pointer.to_string(),
-        "span": chunk.span,
-    })
 }

@@ -1,17 +1,19 @@
 //! REST under `/v1`: JSON in and out, errors as `{error: {code, message, details}}`, through the
-//! same door, identity and guard as the tools.
+//! same middleware, identity and guard as the tools.
 
 pub(crate) mod body;
+mod operation;
 mod paging;
 mod rest;
 mod roots;
+mod views;
+mod wire;
 
 mod audit;
 mod call;
 mod charts;
 mod chat;
 mod contexts;
-mod contexts_json;
 mod contexts_upload;
 mod exports;
 mod jobs;
@@ -27,12 +29,20 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 
 use crate::http::HttpState;
+use operation::Api;
 
 pub(crate) use rest::FromConsole;
 
 /// Every address under `/v1`.
 pub(crate) fn routes() -> Router<HttpState> {
-    Router::new()
+    let (router, _) = all().into_parts();
+    // Bodies are read within the limits of the configuration, by `body`.
+    router.layer(DefaultBodyLimit::disable())
+}
+
+/// Every route with what the OpenAPI document says of it.
+fn all() -> Api {
+    Api::default()
         .merge(knowledge::routes())
         .merge(roots::routes())
         .merge(contexts::routes())
@@ -43,6 +53,4 @@ pub(crate) fn routes() -> Router<HttpState> {
         .merge(exports::routes())
         .merge(chat::routes())
         .merge(openapi::routes())
-        // Bodies are read within the limits of the configuration, by `body`.
-        .layer(DefaultBodyLimit::disable())
 }

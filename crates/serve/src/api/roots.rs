@@ -1,19 +1,26 @@
 //! `/v1/roots`: the folders that can be searched, with what became of their files.
 
-use axum::Router;
 use axum::extract::Path;
 use axum::response::Response;
-use axum::routing::get;
 use model::ReadOutcome;
 use serde_json::{Value, json};
 use tools::ToolError;
 
+use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
 use super::rest::Rest;
-use crate::http::{HttpState, coded};
+use super::views::{FileOutcomeView, RootView};
+use crate::http::coded;
 
-pub(super) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/roots", get(list)).route("/v1/roots/files/{outcome}", get(files))
+pub(super) fn routes() -> Api {
+    const TAG: &str = "files";
+    let listed = Doc::page::<RootView>(TAG, "Folders with what became of their files", "roots");
+    let files = Doc::page::<FileOutcomeView>(TAG, "Files that came to an outcome, why", "files");
+    Api::default().get("/v1/roots", list, listed).get(
+        "/v1/roots/files/{outcome}",
+        files_with,
+        files,
+    )
 }
 
 /// Counts files by what became of them; the same numbers are in `/metrics`.
@@ -30,7 +37,8 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         };
         let roots = roots.into_iter().map(|root| {
             let total: usize = root.counts.values().sum();
-            let value = json!({ "root": root.root, "files": total, "outcomes": root.counts });
+            let outcomes = json!(root.counts);
+            let value = json!(RootView { root: root.root.clone(), files: total, outcomes });
             (root.root, value)
         });
         Ok(page.reply("roots", roots.collect()))
@@ -39,7 +47,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 }
 
 /// Lists the files that came to an outcome, with the reason of each.
-async fn files(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Response {
+async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Response {
     let page = match Page::read(page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -57,8 +65,14 @@ async fn files(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Respons
                 .map_err(tools::files::error_of("root"))?,
             None => vec![],
         };
-        let files: Vec<(String, Value)> =
-            files.into_iter().map(|file| (file.path.clone(), json!(file))).collect();
+        let files: Vec<(String, Value)> = files
+            .into_iter()
+            .map(|file| {
+                let outcome = json!(file.outcome);
+                let (path, reason) = (file.path.clone(), file.reason);
+                (path, json!(FileOutcomeView { path: file.path, outcome, reason }))
+            })
+            .collect();
         Ok(page.reply("files", files))
     })
     .await

@@ -178,4 +178,9 @@ pub(super) fn statistics_count(store: &Store) {
     assert!((statistics.mean_length - 2.0).abs() < 1e-9);
     assert_eq!(statistics.terms[0].n_passages, 2);
     assert_eq!(statistics.terms[1].n_passages, 0);
+    // What is replaced or erased does not count any more, merged away or not.
+    store.upsert(&namespace, &[document("b", &["two two", "five six seven eight"])]).unwrap();
+    store.upsert(&namespace, &[document("a", &["one two", "two three two", "four"])]).unwrap();
+    store.delete(&namespace, &[DocumentId::new("b")]).unwrap();
+    assert_eq!(store.term_statistics(&namespace, &asked).unwrap(), statistics);
 }

@@ -74,7 +74,7 @@ pub struct TermCount {
 /// What BM25 needs to know about a namespace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TermStatistics {
-    /// Passages; some may have been replaced and still count until the next merge.
+    /// Passages that can be found.
     pub n_passages: u64,
     /// The mean number of words in a passage's text.
     pub mean_length: f64,

@@ -5,7 +5,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use model::{Attributes, DocumentId, Passage};
@@ -310,6 +310,8 @@ pub(crate) struct LexicalView {
     pub(super) searcher: Searcher,
     pub(super) fields: Fields,
     pub(super) numbers: Vec<Arc<dyn ColumnValues<u64>>>,
+    /// Words of all live passages, once somebody asked.
+    pub(super) n_words: Arc<OnceLock<u64>>,
 }
 
 impl LexicalView {
@@ -319,7 +321,7 @@ impl LexicalView {
             .iter()
             .map(|segment| Ok(segment.fast_fields().u64(NUMBER)?.first_or_default_col(0)))
             .collect::<Result<_>>()?;
-        Ok(LexicalView { searcher, fields, numbers })
+        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default() })
     }
 
     /// Counts the passages that can be found.

@@ -7,6 +7,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use model::Deadline;
+use tantivy::schema::IndexRecordOption;
 use tantivy::{SegmentReader, TERMINATED, Term};
 
 use super::index::LexicalView;
@@ -64,28 +65,44 @@ impl LexicalView {
         Ok(found)
     }
 
-    /// Counts terms over the whole index.
+    /// Counts terms over the live passages: what was replaced or erased and not merged away yet
+    /// does not count, so that the same passages always have the same statistics.
     pub(crate) fn statistics(&self, terms: &[(Form, String)]) -> Result<TermStatistics> {
-        let segments = self.searcher.segment_readers();
-        let n_entries: u64 = segments.iter().map(|segment| u64::from(segment.max_doc())).sum();
-        let mut n_words = 0;
-        for segment in segments {
-            n_words += segment.inverted_index(self.fields.text(Form::Folded))?.total_num_tokens();
-        }
+        let n_passages = self.n_passages() as u64;
         let mut counted = Vec::with_capacity(terms.len());
         for (form, term) in terms {
             let index_term = Term::from_field_text(self.fields.text(*form), term);
-            counted.push(TermCount {
-                form: *form,
-                term: term.clone(),
-                n_passages: self.searcher.doc_freq(&index_term)?,
-            });
+            let mut n_holding = 0;
+            for segment in self.searcher.segment_readers() {
+                let index = segment.inverted_index(index_term.field())?;
+                n_holding += match segment.alive_bitset() {
+                    None => u64::from(index.doc_freq(&index_term)?),
+                    Some(alive) => index
+                        .read_postings(&index_term, IndexRecordOption::Basic)?
+                        .map_or(0, |postings| u64::from(postings.doc_freq_given_deletes(alive))),
+                };
+            }
+            counted.push(TermCount { form: *form, term: term.clone(), n_passages: n_holding });
         }
-        Ok(TermStatistics {
-            n_passages: n_entries,
-            mean_length: if n_entries == 0 { 0.0 } else { n_words as f64 / n_entries as f64 },
-            terms: counted,
-        })
+        let n_words = self.n_live_words()?;
+        let mean_length = if n_passages == 0 { 0.0 } else { n_words as f64 / n_passages as f64 };
+        Ok(TermStatistics { n_passages, mean_length, terms: counted })
+    }
+
+    /// Counts the words of the live passages, as the index codes lengths; once for each view.
+    fn n_live_words(&self) -> Result<u64> {
+        if let Some(n_words) = self.n_words.get() {
+            return Ok(*n_words);
+        }
+        let mut n_words = 0;
+        for segment in self.searcher.segment_readers() {
+            let lengths = segment.get_fieldnorms_reader(self.fields.text(Form::Folded))?;
+            n_words += segment
+                .doc_ids_alive()
+                .map(|entry| u64::from(lengths.fieldnorm(entry)))
+                .sum::<u64>();
+        }
+        Ok(*self.n_words.get_or_init(|| n_words))
     }
 
     fn weigh<'a>(&self, query: &'a WordsQuery, is_cut: &mut bool) -> Result<Vec<Weighted<'a>>> {

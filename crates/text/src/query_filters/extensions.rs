@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::cut_out;
+use super::{cut_out, words};
 
 /// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
 const KINDS: &[(&str, &[&str])] = &[
@@ -72,14 +72,19 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let dotted_kind = format!(r"(?:{}|{})", names.join("|"), CODE.join("|"));
     // Formats that nobody says without meaning the format.
     let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
-    let joint = r"\s*(?:,\s*or\b|,\s*and\b|,\s*sau\b|,|/|\||&|\bor\b|\band\b|\bsau\b|\bori\b|\boder\b|\bund\b|\bou\b|\bet\b|\bo\b|\by\b|\be\b|\bof\b|\blub\b|\beller\b|или|и|και|ή|veya|și|şi|\bsi\b|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*";
+    let either = words::all(|words| words.or);
+    let both = words::all(|words| words.and);
+    let others = words::OTHER_JOINTS;
+    let joint = format!(
+        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|{others}|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
+    );
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     // Formats that follow each other without a word between them are one list.
     let plain_list = format!(r"(?:{plain})(?:(?:{joint}|\s+)(?:{plain}))*");
     // What may be before and after ASCII words beside Han and kana.
     let edge = r"(?-u:\b)";
-    let before = r"(?:in|as|en|im|als|nur|au format|en formato|in formato|formato|dateityp|no formato|em|w formacie|only|type|format|formats|filetype|ext|extension|în|in format(?:ul)?|în format(?:ul)?|format(?:ul)?|ca|doar|numai|tip(?:ul)?|de tip|extensi[ae]|fi[sșş]iere(?:le)?|documente(?:le)?|files?|documents?)";
-    let after = r"(?:files?|documents?|docs|formats?|presentations?|slides?|decks?|spreadsheets?|workbooks?|sheets?|attachments?|fi[sșş]iere(?:le)?|documente(?:le)?|prezent[aă]ri(?:le)?|foi)";
+    let before = format!("(?:{})", words::all(|words| words.before_formats));
+    let after = format!("(?:{})", words::all(|words| words.after_formats));
     let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件)(?:の|的|で|中)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
     Patterns {

@@ -1,6 +1,7 @@
 //! Filters that people say in the words of a query: "contracts from 2021 in ppt or docx".
 //!
-//! English, Romanian, Japanese and Chinese are understood. [`extensions`] finds kinds of files,
+//! English, Romanian, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Japanese and
+//! Chinese are understood; their small words are data ([`words`]). [`extensions`] finds kinds of files,
 //! [`years`] finds years, ranges and words such as "last year"; what they take is cut out of the
 //! query together with the small words that belong to it, and the rest is left as it was typed.
 //!
@@ -8,6 +9,7 @@
 //! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
 
 mod extensions;
+mod words;
 mod years;
 
 #[cfg(test)]
@@ -68,10 +70,6 @@ fn cut_out(text: &mut String, range: std::ops::Range<usize>) {
 
 /// Closes the holes: blank space, and signs and small words that now hold nothing together.
 fn clean(text: &str) -> String {
-    const LOOSE_WORDS: &[&str] = &[
-        "or", "and", "in", "from", "for", "of", "as", "the", "with", "since", "during", "only",
-        "sau", "și", "si", "şi", "din", "în", "de", "cu", "pentru", "la", "pe", "ca", "format",
-    ];
     const LOOSE_SIGNS: &[char] = &[
         ',', ';', ':', '-', '–', '|', '/', '、', '，', 'の', '的', 'と', 'か', 'は', '或', '和',
         '(', ')', '（', '）',
@@ -88,15 +86,14 @@ fn clean(text: &str) -> String {
             if after_hole {
                 piece = piece.trim_start_matches(LOOSE_SIGNS).trim_start();
                 let word = piece.split_whitespace().next().unwrap_or_default();
-                let is_joint = matches!(word, "or" | "and" | "sau" | "și" | "si" | "şi");
-                if is_joint {
+                if is_joint(word) {
                     piece = piece.get(word.len()..).unwrap_or_default().trim_start();
                 }
             }
             if before_hole {
                 piece = piece.trim_end_matches(LOOSE_SIGNS).trim_end();
                 let word = piece.split_whitespace().next_back().unwrap_or_default();
-                if LOOSE_WORDS.contains(&word.to_lowercase().as_str()) {
+                if is_loose(word) {
                     piece = piece.get(..piece.len() - word.len()).unwrap_or_default().trim_end();
                 }
             }
@@ -109,6 +106,18 @@ fn clean(text: &str) -> String {
         }
     }
     join(&cleaned)
+}
+
+/// Tells whether a word held something that is a filter now.
+fn is_loose(word: &str) -> bool {
+    let word = word.to_lowercase();
+    words::LANGUAGES.iter().any(|words| words.loose.contains(&word.as_str()))
+}
+
+/// Tells whether a word joined two things of which one is a filter now.
+fn is_joint(word: &str) -> bool {
+    let joints = words::LANGUAGES.iter().flat_map(|words| [words.and, words.or]);
+    joints.flat_map(|joints| joints.split('|')).any(|joint| joint == word)
 }
 
 /// Puts pieces together with a space, where the script and the signs have one.

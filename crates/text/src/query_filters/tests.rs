@@ -1,4 +1,4 @@
-//! Proves what is read as a filter in four languages, what is not, and what is left.
+//! Proves what is read as a filter in many languages, what is not, and what is left.
 
 use model::Timestamp;
 use proptest::prelude::*;
@@ -95,6 +95,51 @@ fn chinese() {
 }
 
 #[test]
+fn other_languages() {
+    // German
+    check("Verträge in PDF oder Word", "Verträge", &["doc", "docx", "pdf"], &[]);
+    check("Verträge von 2021 in PDF oder Word", "Verträge", &["doc", "docx", "pdf"], &[2021]);
+    check("Protokolle zwischen 2019 und 2021", "Protokolle", &[], &[2019, 2020, 2021]);
+    check("Pläne seit 2021", "Pläne", &[], &[2021, 2022, 2023]);
+    check("Berichte vom letzten Jahr", "Berichte", &[], &[2022]);
+    check("Berichte der letzten drei Jahre", "Berichte", &[], &[2020, 2021, 2022, 2023]);
+    check("pdf Dateien über Wasser", "über Wasser", &["pdf"], &[]);
+    // French
+    check("contrats en pdf ou docx", "contrats", &["docx", "pdf"], &[]);
+    check("contrats de 2021 en pdf ou docx", "contrats", &["docx", "pdf"], &[2021]);
+    check("rapports entre 2019 et 2021", "rapports", &[], &[2019, 2020, 2021]);
+    check("plans depuis 2022", "plans", &[], &[2022, 2023]);
+    check("rapports de l'année dernière", "rapports", &[], &[2022]);
+    check("fichiers pdf sur l'eau", "sur l'eau", &["pdf"], &[]);
+    // Spanish, Italian, Portuguese, Dutch, Polish
+    check("contratos de 2021 en pdf o docx", "contratos", &["docx", "pdf"], &[2021]);
+    check("informes del año pasado", "informes", &[], &[2022]);
+    check("planes desde 2022", "planes", &[], &[2022, 2023]);
+    check("contratti del 2021 in pdf o docx", "contratti", &["docx", "pdf"], &[2021]);
+    check("relazioni dell'anno scorso", "relazioni", &[], &[2022]);
+    check("contratos de 2021 em pdf ou docx", "contratos", &["docx", "pdf"], &[2021]);
+    check("relatórios do ano passado", "relatórios", &[], &[2022]);
+    check("contracten van 2021 in pdf of docx", "contracten", &["docx", "pdf"], &[2021]);
+    check("plannen sinds 2022", "plannen", &[], &[2022, 2023]);
+    check("umowy z 2021 w formacie pdf lub docx", "umowy", &["docx", "pdf"], &[2021]);
+    check("plany od 2022", "plany", &[], &[2022, 2023]);
+}
+
+/// A list of which half was read as a filter excluded what was asked for.
+#[test]
+fn lists_are_understood_whole_or_not_at_all() {
+    check("vendor x 2021 ppt docx", "vendor x", &["docx", "ppt", "pptx"], &[2021]);
+    check("vendor x 2021 ppt, docx, xlsx", "vendor x", &["docx", "ppt", "pptx", "xlsx"], &[2021]);
+    check("in PDF oder Word", "", &["doc", "docx", "pdf"], &[]);
+    check("en pdf ou docx", "", &["docx", "pdf"], &[]);
+    // The second is no format, or one that is a plain word here: neither is a filter.
+    for query in ["vendor x pdf oder Papier", "rapport pdf ou papier", "ppt word frequency"] {
+        let filters = query_filters(query, &clock());
+        assert!(filters.extensions.is_empty(), "{query}: {filters:?}");
+    }
+}
+
+#[test]
 fn what_is_no_filter_stays() {
     for query in [
         "how to convert pdf to docx",
@@ -109,6 +154,9 @@ fn what_is_no_filter_stays() {
         "model 2020x",
         "2021-05-01 meeting",
         "plans before 2020",
+        "Pläne bis 2020",
+        "plans avant 2020",
+        "planes hasta 2020",
         "listed in August 2009",
         "hotărâri din 5 mai 2020",
         "plays of the 1970's",

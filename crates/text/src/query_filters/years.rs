@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::cut_out;
+use super::{cut_out, words};
 
 /// The first year that is read as one where a word says that it is.
 const FIRST_YEAR: i32 = 1900;
@@ -28,12 +28,28 @@ pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
 /// What a pattern of words means, given the present year and the number it holds.
 type Interpretation = fn(i32, i32) -> Range<i32>;
 
+/// Chooses words of a language.
+type WordsOf = fn(&words::Words) -> &'static str;
+
 static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
-    let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
+    let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco|due|tre|quattro|cinque|dois|três|quatro|twee|drie|vijf|dwóch|trzech|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
-    vec![
+    let mut patterns: Vec<(Regex, Interpretation)> = Vec::new();
+    let rows: [(WordsOf, Interpretation); 4] = [
+        (|words| words.last_years, recent),
+        (|words| words.last_year, |now, _| now - 1..now),
+        (|words| words.this_year, |now, _| now..now + 1),
+        (|words| words.next_year, |now, _| now + 1..now + 2),
+    ];
+    for (of, interpretation) in rows {
+        for pattern in words::LANGUAGES.iter().map(of).filter(|pattern| !pattern.is_empty()) {
+            let pattern = pattern.replace('N', number);
+            patterns.push((build(format!(r"(?i)(?:^|\b)(?:{pattern})(?:$|\b)")), interpretation));
+        }
+    }
+    let fixed: Vec<(Regex, Interpretation)> = vec![
         (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+{number}\s+years\b")), recent),
         (build(format!(r"(?i){lead_ro}\bultimii\s+{number}\s+ani\b")), recent),
         (
@@ -66,7 +82,9 @@ static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
         (build(r"(?:昨年|去年|上一年|上年)度?(?:の|に|で|的)?".to_owned()), |now, _| now - 1..now),
         (build(r"(?:今年|本年|当年|当年度)度?(?:の|に|で|的)?".to_owned()), |now, _| now..now + 1),
         (build(r"(?:来年|明年)度?(?:の|に|で|的)?".to_owned()), |now, _| now + 1..now + 2),
-    ]
+    ];
+    patterns.extend(fixed);
+    patterns
 });
 
 /// "The last three years" are this one and the three before it: nobody counts the months.
@@ -94,10 +112,16 @@ fn take_relative(query: &mut String, now: i32, years: &mut Vec<i32>) {
 fn read_number(word: &str) -> i32 {
     const NUMBERS: &[(&[&str], i32)] = &[
         (&["one", "一"], 1),
-        (&["two", "doi", "doua", "două", "二", "两"], 2),
-        (&["three", "trei", "三"], 3),
-        (&["four", "patru", "四"], 4),
-        (&["five", "cinci", "五"], 5),
+        (
+            &[
+                "two", "doi", "doua", "două", "zwei", "deux", "dos", "due", "dois", "twee",
+                "dwóch", "二", "两",
+            ],
+            2,
+        ),
+        (&["three", "trei", "drei", "trois", "tres", "tre", "três", "drie", "trzech", "三"], 3),
+        (&["four", "patru", "vier", "quatre", "cuatro", "quattro", "quatro", "四"], 4),
+        (&["five", "cinci", "fünf", "cinq", "cinco", "cinque", "vijf", "五"], 5),
         (&["six", "sase", "șase", "şase", "六"], 6),
         (&["seven", "sapte", "șapte", "şapte", "七"], 7),
         (&["eight", "opt", "八"], 8),
@@ -146,24 +170,23 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let build = |pattern: &str| Regex::new(pattern).expect("the pattern is constant and tested");
+    let between = words::all(|words| words.between);
+    let (to, and) = (words::all(|words| words.to), words::all(|words| words.and));
+    let of_year = words::all(|words| words.of_year);
+    let (since, after) = (words::all(|words| words.since), words::all(|words| words.after));
+    let until = words::all(|words| words.until);
     Patterns {
         number: build(r"(?:19|20)\d\d"),
-        between: build(
-            r"(?i)\b(?:between|[iî]ntre)\s+(?:anii\s+|the years\s+)?$|(?:^|\s)între\s+(?:anii\s+)?$",
-        ),
-        joined: build(
-            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|to|through|thru|until|till|and|[sșş]i|la|p[aâ]n[aă](?:\s+(?:[iî]n|la))?|から|至|到|ー)\s*$",
-        ),
-        cue: build(
-            r"(?i)(?:^|[\s,(])(?:from|in|during|for|of|year|years|dated|din|[iî]n|pe|pentru|anul|anului|anii|anilor)(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$",
-        ),
-        since: build(
-            r"(?i)(?:^|\s)(?:since|starting(?:\s+(?:in|from))?|[iî]ncep[aâ]nd\s+(?:cu|din)(?:\s+anul)?)\s*$",
-        ),
-        after: build(r"(?i)(?:^|\s)(?:after|later than|dup[aă]|ulterior(?:\s+anului)?)\s*$"),
-        until: build(
-            r"(?i)(?:^|\s)(?:before|until|till|up to|by|[iî]nainte de|p[aâ]n[aă]\s+(?:[iî]n|la))\s*$",
-        ),
+        between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+(?:anii\s+|the years\s+)?$")),
+        joined: build(&format!(
+            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|{to}|{and}|から|至|到|ー)\s*$"
+        )),
+        cue: build(&format!(
+            r"(?i)(?:^|[\s,(])(?:{of_year})(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$"
+        )),
+        since: build(&format!(r"(?i)(?:^|\s)(?:{since})\s*$")),
+        after: build(&format!(r"(?i)(?:^|\s)(?:{after})\s*$")),
+        until: build(&format!(r"(?i)(?:^|\s)(?:{until})\s*$")),
         tail: build(r"^\s*(?:年度|年)?(?:の間|まで|の|的|に|で)*"),
         open_tail: build(
             r"(?i)^\s*(?:年度?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|onwards?|and later|[iî]ncoace)(?:の|的)?",
@@ -188,7 +211,8 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
         });
         let is_and = |joint: &str| {
             let joint = joint.trim().to_lowercase();
-            matches!(joint.as_str(), "and" | "și" | "si" | "şi" | "la")
+            let ands = words::LANGUAGES.iter().flat_map(|words| words.and.split('|'));
+            joint == "la" || ands.into_iter().any(|and| and == joint)
         };
         let taken = match second {
             Some((second_at, second)) if year >= FIRST_YEAR => {

@@ -144,12 +144,12 @@ impl Fixture {
             "columns": { "period": "month", "account": "account", "amount": "amount", "uat": "unit" },
         });
         Charts::open(ChartSettings {
-            config: serde_json::from_value(config).unwrap(),
+            config: Some(serde_json::from_value(config).unwrap()),
             folder: self.folder.path().to_owned(),
             data_folder: self.folder.join("charts"),
             base_url: "http://127.0.0.1:7700/".to_owned(),
             clock,
-            dimensions,
+            dimensions: Some(dimensions),
         })
         .unwrap()
     }

@@ -3,32 +3,19 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tables::{
-    AggregateRequest, AggregateResponse, Calendar, DEFAULT_GROUPS, Direction, GroupRequest,
-    MAX_GROUPINGS, MAX_GROUPS, MAX_MEASURES, MeasureRequest, Op, Schema, Service, SortRequest,
+    AggregateRequest, AggregateResponse, Calendar, DEFAULT_GROUPS, MAX_GROUPINGS, MAX_GROUPS,
+    MAX_MEASURES, OPS, Schema, Service,
 };
+use text::Budget;
 
-use super::answer::{ADVICE, error, names, schemas};
+use super::answer::{ADVICE, error, names, schema_of, schemas};
 use super::query_table::with_table;
+use super::redaction::{aggregate_paths, count};
 use crate::paging::{Filled, fill, position};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
-
-/// The measures, by the names that calls use.
-const OPS: [(&str, Op); 10] = [
-    ("count", Op::Count),
-    ("count_distinct", Op::CountDistinct),
-    ("sum", Op::Sum),
-    ("avg", Op::Avg),
-    ("min", Op::Min),
-    ("max", Op::Max),
-    ("median", Op::Percentile(50)),
-    ("p90", Op::Percentile(90)),
-    ("p95", Op::Percentile(95)),
-    ("p99", Op::Percentile(99)),
-];
 
 /// The tool.
 pub struct AggregateTable {
@@ -43,63 +30,6 @@ impl AggregateTable {
     }
 }
 
-#[derive(Deserialize)]
-struct Arguments {
-    table: Option<String>,
-    filters: Option<Map<String, Value>>,
-    group_by: Option<OneOrMany<GroupArgument>>,
-    measures: Option<OneOrMany<MeasureArgument>>,
-    having: Option<Map<String, Value>>,
-    sort: Option<OneOrMany<SortArgument>>,
-    limit: Option<usize>,
-    time_zone: Option<String>,
-    cursor: Option<String>,
-}
-
-/// One value where a list is expected is a list of one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany<T> {
-    Many(Vec<T>),
-    One(T),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum GroupArgument {
-    Field(String),
-    Bucket { field: String, bucket: Option<String>, time_zone: Option<String>, width: Option<f64> },
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MeasureArgument {
-    Op(String),
-    Measure {
-        op: String,
-        field: Option<String>,
-        #[serde(rename = "as")]
-        name: Option<String>,
-    },
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SortArgument {
-    Field(String),
-    Sort { id: String, desc: Option<bool> },
-}
-
-impl<T> OneOrMany<T> {
-    fn into_vec(list: Option<Self>) -> Vec<T> {
-        match list {
-            None => Vec::new(),
-            Some(OneOrMany::One(one)) => vec![one],
-            Some(OneOrMany::Many(many)) => many,
-        }
-    }
-}
-
 impl Tool for AggregateTable {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
         self.specs.get(names(&self.service, caller), |names| {
@@ -108,90 +38,19 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let arguments: Arguments = call.parse()?;
-        let begin = position(arguments.cursor.as_deref())?;
-        let request = request(arguments)?;
-        let response = self
+        let mut arguments = call.arguments.clone();
+        let cursor = arguments.shift_remove("cursor");
+        let begin = position(cursor.as_ref().and_then(Value::as_str))?;
+        let request = AggregateRequest::from_json(&Value::Object(arguments))
+            .map_err(|cause| error(&cause))?;
+        let mut response = self
             .service
             .aggregate(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
-        let mut value = Answer::of(&to_json(&response))?.value;
-        let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let rest: Vec<Value> = rows.into_iter().skip(begin).collect();
-        let n_rest = rest.len();
-        let Filled { mut value, n_kept } = fill(value, "rows", rest, &call.budget);
-        if n_kept < n_rest {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
-        Ok(Answer::new(value).with_n_results(n_kept))
+        let table = request.table.as_deref();
+        let schema = schema_of(&self.service, call.caller, table);
+        aggregate_answer(schema, &mut response, begin, call.budget)
     }
-}
-
-fn request(arguments: Arguments) -> Result<AggregateRequest, ToolError> {
-    let group_by = OneOrMany::into_vec(arguments.group_by)
-        .into_iter()
-        .map(|group| {
-            Ok(match group {
-                GroupArgument::Field(field) => GroupRequest { field, ..GroupRequest::default() },
-                GroupArgument::Bucket { field, bucket, time_zone, width } => GroupRequest {
-                    field,
-                    bucket: bucket.map(|name| bucket_named(&name)).transpose()?,
-                    time_zone,
-                    width,
-                },
-            })
-        })
-        .collect::<Result<_, ToolError>>()?;
-    let measures = OneOrMany::into_vec(arguments.measures)
-        .into_iter()
-        .map(|measure| {
-            let (op, field, name) = match measure {
-                MeasureArgument::Op(op) => (op, None, None),
-                MeasureArgument::Measure { op, field, name } => (op, field, name),
-            };
-            Ok(MeasureRequest { op: op_named(&op)?, field, name })
-        })
-        .collect::<Result<_, ToolError>>()?;
-    let sort = OneOrMany::into_vec(arguments.sort)
-        .into_iter()
-        .map(|sort| {
-            let (id, is_descending) = match sort {
-                SortArgument::Field(id) => (id, false),
-                SortArgument::Sort { id, desc } => (id, desc.unwrap_or(false)),
-            };
-            let direction =
-                if is_descending { Direction::Descending } else { Direction::Ascending };
-            SortRequest { id, direction }
-        })
-        .collect();
-    Ok(AggregateRequest {
-        table: arguments.table,
-        filters: arguments.filters.unwrap_or_default(),
-        group_by,
-        measures,
-        having: arguments.having.unwrap_or_default(),
-        sort,
-        limit: arguments.limit,
-        time_zone: arguments.time_zone,
-    })
-}
-
-fn bucket_named(name: &str) -> Result<Calendar, ToolError> {
-    name.parse().map_err(|()| unknown("bucket", name, &buckets()))
-}
-
-fn op_named(name: &str) -> Result<Op, ToolError> {
-    OPS.iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, op)| *op)
-        .ok_or_else(|| unknown("op", name, &OPS.map(|(known, _)| known)))
-}
-
-fn unknown(what: &str, received: &str, allowed: &[&str]) -> ToolError {
-    let listed: Vec<String> = allowed.iter().map(|name| format!("`{name}`")).collect();
-    let message =
-        format!("`{what}` does not take `{received}`: expected one of {}", listed.join(", "));
-    ToolError::bad_request(message)
 }
 
 fn buckets() -> [&'static str; 7] {
@@ -233,7 +92,36 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
     )
     .with_input(with_table(input_schema(schemas)))
     .with_shown_input(input_schema(schemas))
-    .with_output(json!({
+    .with_output(aggregate_output_schema())
+    .with_source_text(&["/rows/*/*"]);
+    spec.advice = Some(ADVICE.to_owned());
+    spec
+}
+
+/// Writes groups as far as they are within a budget, redacted, from a place on.
+pub(super) fn aggregate_answer(
+    schema: Option<&Schema>,
+    response: &mut AggregateResponse,
+    begin: usize,
+    budget: Budget,
+) -> Result<Answer, ToolError> {
+    let (paths, n_hidden) = aggregate_paths(schema, response);
+    let mut whole = Answer::of(&to_json(response))?;
+    count(&mut whole, n_hidden);
+    let mut value = whole.value;
+    let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let rest: Vec<Value> = rows.into_iter().skip(begin).collect();
+    let n_rest = rest.len();
+    let Filled { mut value, n_kept } = fill(value, "rows", rest, &budget);
+    if n_kept < n_rest {
+        value["next"] = json!((begin + n_kept).to_string());
+    }
+    Ok(Answer::new(value).with_n_results(n_kept).with_source_text(paths))
+}
+
+/// Gives the JSON Schema of the answer.
+pub(super) fn aggregate_output_schema() -> Value {
+    json!({
         "type": "object",
         "properties": {
             "rows": { "type": "array", "items": { "type": "object" } },
@@ -244,13 +132,10 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["rows", "total_groups", "total_rows"],
-    }))
-    .with_source_text(&["/rows/*/*"]);
-    spec.advice = Some(ADVICE.to_owned());
-    spec
+    })
 }
 
-fn input_schema(schemas: &[&Schema]) -> Value {
+pub(super) fn input_schema(schemas: &[&Schema]) -> Value {
     let text = json!({ "type": "string" });
     let mut field = text.clone();
     if let [schema] = schemas {

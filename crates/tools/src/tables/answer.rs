@@ -41,3 +41,13 @@ pub(super) fn schemas<'a>(service: &'a Service, names: &[String]) -> Vec<&'a Sch
     schemas.retain(|schema| names.contains(&schema.name));
     schemas
 }
+
+/// Gives the schema of the table that a call names, or of the only one.
+pub(super) fn schema_of<'a>(
+    service: &'a Service,
+    caller: &Caller,
+    table: Option<&str>,
+) -> Option<&'a Schema> {
+    let schemas = service.schemas(caller);
+    schemas.into_iter().find(|schema| table.is_none_or(|name| name == schema.name))
+}

@@ -10,7 +10,8 @@ use tables::{
 };
 use text::Budget;
 
-use super::answer::{ADVICE, error, names, schemas};
+use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::redaction::query_answer;
 use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -35,24 +36,6 @@ impl QueryTable {
     /// Queries the tables of a service, and gives links to whole results on request.
     pub fn with_exports(service: Service, base_url: &str) -> Self {
         QueryTable { base_url: Some(base_url.to_owned()), ..QueryTable::new(service) }
-    }
-
-    /// Names the places of redacted fields, for a table in which some are not.
-    fn redacted_paths(&self, caller: &Caller, table: Option<&str>) -> Option<Vec<String>> {
-        let schemas = self.service.schemas(caller);
-        let schema = schemas.iter().find(|schema| table.is_none_or(|name| name == schema.name))?;
-        let redacted = schema.redacted_names()?;
-        let mut paths: Vec<String> = redacted
-            .iter()
-            .map(|name| name.replace('~', "~0").replace('/', "~1"))
-            .flat_map(|name| [format!("/rows/*/{name}"), format!("/facets/{name}/rows/*/value")])
-            .collect();
-        paths.push("/did_you_mean/*/suggestions/*".to_owned());
-        // A page as text cannot be taken apart: it is redacted unless no field of it is.
-        if !redacted.is_empty() {
-            paths.extend(["/markdown".to_owned(), "/csv".to_owned()]);
-        }
-        Some(paths)
     }
 
     /// Makes a link to all rows of a query.
@@ -104,7 +87,8 @@ impl Tool for QueryTable {
             self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))
         };
         let response = query(&request)?;
-        let mut answer = query_table_answer(&response)?;
+        let schema = schema_of(&self.service, call.caller, request.table.as_deref());
+        let mut answer = query_answer(schema, &response)?;
         let n_wanted = response.rows.len();
         let mut n_rows = n_wanted;
         // A page that is over the budget is asked for again with fewer rows, so that `next`
@@ -112,7 +96,7 @@ impl Tool for QueryTable {
         while let Some(fewer) = fewer_rows(&mut answer, n_rows, &call.budget) {
             n_rows = fewer;
             let request = QueryRequest { max_rows: Some(n_rows as u64), ..request.clone() };
-            answer = query_table_answer(&query(&request)?)?;
+            answer = query_answer(schema, &query(&request)?)?;
         }
         if n_rows < n_wanted {
             let notice = format!(
@@ -120,9 +104,6 @@ impl Tool for QueryTable {
                  one answer: call again with `next` as `cursor`"
             );
             answer = answer.with_notes(vec![notice]);
-        }
-        if let Some(paths) = self.redacted_paths(call.caller, request.table.as_deref()) {
-            answer = answer.with_source_text(paths);
         }
         if let Some(format) = wanted.as_ref().and_then(Value::as_str) {
             answer.value["export"] = self.export(call, &request, format)?;
@@ -196,9 +177,9 @@ pub(super) fn with_table(mut input: Value) -> Value {
     input
 }
 
-/// Writes an answer as the tool gives it.
-pub fn query_table_answer(response: &QueryResponse) -> Result<Answer, ToolError> {
-    Ok(Answer::of(&response.to_json())?.with_n_results(response.rows.len()))
+/// Writes an answer over a table of this schema as the tool gives it.
+pub fn query_table_answer(schema: &Schema, response: &QueryResponse) -> Result<Answer, ToolError> {
+    query_answer(Some(schema), response)
 }
 
 /// Describes the tool over the tables of these schemas.

@@ -14,7 +14,7 @@ use crate::cli::DemoArgs;
 use crate::commands::host::serve_commands;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, models, variable};
-use crate::config::{Config, load};
+use crate::config::{Config, EmbedderProvider, load};
 use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
 use crate::{platform, print};
 
@@ -28,8 +28,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     config.data_dir = args.data_dir.join("data");
     config.server.listen = args.listen;
     config.tables.push(tables::demo::table_config(world::REQUESTS));
-    if !args.no_model {
-        pull_model(&config);
+    match args.no_model {
+        // Nothing is missing then, and no answer says so.
+        true => config.embedder.provider = EmbedderProvider::None,
+        false => pull_model(&config),
     }
     let shared_state = SharedState::open(&config)?;
     block_on(async move {

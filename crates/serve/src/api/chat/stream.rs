@@ -5,15 +5,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use infer::{Continue, TokensUsed};
 use knowledge::chat::{Choice, ToolName, ocr_payload};
 use knowledge::{KnowledgeBase, Service, limits};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -21,10 +18,12 @@ use tools::{Code, ErrorShape, ToolError};
 
 use super::said::{citations, passages, plain, together};
 use crate::api::body;
+use crate::api::operation::{Api, Doc};
 use crate::api::rest::Rest;
+use crate::api::wire::ChatBody as Question;
 use crate::call;
 use crate::guarded::{self, CallContext, Counts, RunningCall};
-use crate::http::{HttpState, coded};
+use crate::http::coded;
 
 /// The name under which chats are limited, counted and audited.
 const NAME: &str = "chat";
@@ -38,24 +37,12 @@ const USUAL_RESULTS: u64 = 10;
 /// Events that wait for a slow reader.
 const MAX_WAITING_EVENTS: usize = 64;
 
-pub(in crate::api) fn routes() -> Router<HttpState> {
-    Router::new().route("/v1/chat", post(chat))
-}
-
-/// What is asked.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    query: String,
-    /// One base; all that the caller may read when absent.
-    #[serde(default)]
-    knowledge_base_id: Option<String>,
-    #[serde(default)]
-    force_tool: Option<String>,
-    #[serde(default)]
-    threshold: Option<f64>,
-    #[serde(default)]
-    max_results: Option<usize>,
+pub(in crate::api) fn routes() -> Api {
+    let what = "Ask a question; the answer comes as events";
+    let doc = Doc::media("knowledge", what, "text/event-stream")
+        .with_body::<Question>()
+        .with_example(json!({ "query": "How many days of leave?", "knowledge_base_id": "…" }));
+    Api::default().post("/v1/chat", chat, doc)
 }
 
 async fn chat(rest: Rest, request: Request) -> Response {

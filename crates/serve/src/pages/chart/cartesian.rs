@@ -1,8 +1,8 @@
-//! Lines, areas and bars over periods.
+//! Lines, areas and bars over periods or other groups.
 
 use std::fmt::Write as _;
 
-use filters::charts::{Chart, ChartType, DataSeries, Period, PeriodType};
+use filters::charts::{Chart, ChartType, DataSeries, PeriodType, Place};
 
 use super::layout::{Layout, full, label_stride, short, text_width, ticks};
 use crate::pages::escape::escape as html;
@@ -14,8 +14,12 @@ const RIGHT: f64 = 14.0;
 const MAX_MARKED_POINTS: usize = 40;
 /// Areas are fainter when there are more of them than this.
 const MAX_FULL_AREAS: usize = 3;
+/// The longest label of the axis.
+const MAX_LABEL_CHARS: usize = 18;
 /// How far from a point a finger still hits it.
-const HIT_RADIUS: f64 = 12.0;
+const HIT_RADIUS: f64 = 22.0;
+/// How far at least, where points are close to each other.
+const LEAST_HIT_RADIUS: f64 = 7.0;
 /// The share of a period's room that its bars take.
 const BARS_SHARE: f64 = 0.78;
 
@@ -27,22 +31,28 @@ pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
     if chart.request.chart_type == ChartType::Area {
         let is_crowded = chart.series.len() > MAX_FULL_AREAS;
         for (at, series) in chart.series.iter().enumerate() {
-            svg.push_str(&frame.area(series, at, if is_crowded { "area thin" } else { "area" }));
+            let class = if is_crowded { "area thin" } else { "area" };
+            let _ = write!(svg, r#"<g class="g{at}">{}</g>"#, frame.area(series, at, class));
         }
     }
     for (at, series) in chart.series.iter().enumerate() {
-        svg.push_str(&match chart.request.chart_type {
+        let drawn = match chart.request.chart_type {
             ChartType::Bar => frame.bars(series, at, chart.series.len()),
             ChartType::Line | ChartType::Area | ChartType::Pie => frame.line(series, at),
-        });
+        };
+        // The legend hides a series by the number of its group.
+        let _ = write!(svg, r#"<g class="g{at}">{drawn}</g>"#);
     }
     svg
 }
 
+/// Where a point is drawn, and what it says.
+type DrawnPoint<'s> = (f64, f64, &'s Place, f64);
+
 struct Frame {
     layout: Layout,
     left: f64,
-    periods: Vec<Period>,
+    places: Vec<Place>,
     ticks: Vec<f64>,
     is_bars: bool,
 }
@@ -58,7 +68,7 @@ impl Frame {
         Frame {
             layout,
             left: widest + 14.0,
-            periods: chart.periods(),
+            places: chart.places(),
             ticks,
             is_bars: chart.request.chart_type == ChartType::Bar,
         }
@@ -74,7 +84,7 @@ impl Frame {
 
     /// The room of one period.
     fn step(&self) -> f64 {
-        let n_periods = self.periods.len().max(1) as f64;
+        let n_periods = self.places.len().max(1) as f64;
         if self.is_bars {
             (self.right() - self.left) / n_periods
         } else {
@@ -82,16 +92,21 @@ impl Frame {
         }
     }
 
-    /// The middle of a period.
-    fn x(&self, period: Period) -> f64 {
-        let at = self.periods.binary_search(&period).unwrap_or(0) as f64;
+    /// The middle of a place.
+    fn x(&self, at: usize) -> f64 {
+        let at = at as f64;
         if self.is_bars {
             self.left + self.step() * (at + 0.5)
-        } else if self.periods.len() == 1 {
+        } else if self.places.len() == 1 {
             (self.left + self.right()) / 2.0
         } else {
             self.left + 8.0 + self.step() * at
         }
+    }
+
+    /// The number of a place on the axis.
+    fn at(&self, place: &Place) -> usize {
+        self.places.iter().position(|known| known == place).unwrap_or(0)
     }
 
     fn y(&self, amount: f64) -> f64 {
@@ -119,7 +134,8 @@ impl Frame {
                 html(&short(*tick)),
             );
         }
-        let labels: Vec<String> = self.periods.iter().map(ToString::to_string).collect();
+        let labels: Vec<String> =
+            self.places.iter().map(|place| shortened(&place.to_string())).collect();
         let stride = self.round_stride(label_stride(&labels, self.step()));
         let mut labelled: Vec<usize> = (0..labels.len()).step_by(stride).collect();
         // The last period is always named: the label before it makes room where it must.
@@ -136,7 +152,7 @@ impl Frame {
             // Labels are centred under their period, and kept inside the picture.
             let half = text_width(label) / 2.0;
             let most = (self.layout.width - half - 1.0).max(half);
-            let x = self.x(self.periods[at]).clamp(half.min(most), most);
+            let x = self.x(at).clamp(half.min(most), most);
             let _ = write!(
                 svg,
                 r#"<text class="label" x="{x:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
@@ -149,7 +165,7 @@ impl Frame {
 
     /// Widens a stride so that labels fall on the same months or quarters of each year.
     fn round_stride(&self, least: usize) -> usize {
-        let round: &[usize] = match self.periods.first().map(|first| first.period_type()) {
+        let round: &[usize] = match self.places.first().and_then(Place::period_type) {
             Some(PeriodType::Month) => &[1, 2, 3, 6, 12, 24, 36, 60, 120],
             Some(PeriodType::Quarter) => &[1, 2, 4, 8, 12, 20, 40],
             Some(PeriodType::Year) | None => &[1, 2, 5, 10, 20, 50, 100],
@@ -164,17 +180,32 @@ impl Frame {
             let path = self.path(run);
             let _ = write!(svg, r#"<path class="line s{at} dash{}" d="{path}"/>"#, at % 5);
         }
-        let is_marked = self.periods.len() <= MAX_MARKED_POINTS;
-        for (x, y, period, amount) in runs.iter().flatten() {
+        let is_marked = self.places.len() <= MAX_MARKED_POINTS;
+        for (x, y, place, amount) in runs.iter().flatten() {
             let radius = if is_marked || runs.iter().any(|run| run.len() == 1) { 3.5 } else { 2.0 };
+            let said = hover(series, place, *amount);
+            let reach = (self.step() / 2.0).clamp(LEAST_HIT_RADIUS, HIT_RADIUS);
             let _ = write!(
                 svg,
-                r#"<g><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{HIT_RADIUS}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/></g>"#,
-                html(&hover(series, *period, *amount)),
+                r#"<g class="mark"><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{reach:.1}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/>{}</g>"#,
+                html(&said),
                 if is_marked { "" } else { " faint" },
+                self.tip(*x, *y, &said),
             );
         }
         svg
+    }
+
+    /// What a point says when it is pointed at or touched; the style sheet shows it then.
+    fn tip(&self, x: f64, y: f64, said: &str) -> String {
+        let half = text_width(said) / 2.0;
+        let most = (self.layout.width - half - 2.0).max(half);
+        let x = x.clamp(half.min(most), most);
+        let y = if y < TOP + 20.0 { y + 24.0 } else { y - 12.0 };
+        format!(
+            r#"<text class="tip" x="{x:.1}" y="{y:.1}" text-anchor="middle" aria-hidden="true">{}</text>"#,
+            html(said)
+        )
     }
 
     fn area(&self, series: &DataSeries, at: usize, class: &str) -> String {
@@ -198,30 +229,34 @@ impl Frame {
         let width = (self.step() * BARS_SHARE / n_series as f64).max(0.8);
         let gap = if width > 6.0 { 1.0 } else { 0.0 };
         for point in &series.data_points {
-            let middle = self.x(point.x);
+            let middle = self.x(self.at(&point.x));
             let x = middle + width * (at as f64 - n_series as f64 / 2.0);
             let (top, bottom) = (self.y(point.y.max(0.0)), self.y(point.y.min(0.0)));
+            let said = hover(series, &point.x, point.y);
+            // A low bar is hit over the whole height of its place.
             let _ = write!(
                 svg,
-                r#"<rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"><title>{}</title></rect>"#,
+                r#"<g class="mark"><title>{}</title><rect class="hit" x="{x:.1}" y="{TOP}" width="{width:.1}" height="{:.1}"/><rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"/>{}</g>"#,
+                html(&said),
+                self.bottom() - TOP,
                 (width - gap).max(0.8),
                 (bottom - top).max(0.0),
                 if width > 10.0 { 2 } else { 0 },
-                html(&hover(series, point.x, point.y)),
+                self.tip(middle, top, &said),
             );
         }
         svg
     }
 
     /// Cuts a series where it skips periods of the chart, so that no line invents them.
-    fn runs(&self, series: &DataSeries) -> Vec<Vec<(f64, f64, Period, f64)>> {
-        let mut runs: Vec<Vec<(f64, f64, Period, f64)>> = Vec::new();
+    fn runs<'s>(&self, series: &'s DataSeries) -> Vec<Vec<DrawnPoint<'s>>> {
+        let mut runs: Vec<Vec<DrawnPoint<'s>>> = Vec::new();
         let mut last_place = None;
         for point in &series.data_points {
-            let place = self.periods.binary_search(&point.x).unwrap_or(0);
+            let place = self.at(&point.x);
             let continues = last_place.is_some_and(|last| last + 1 == place);
             last_place = Some(place);
-            let drawn = (self.x(point.x), self.y(point.y), point.x, point.y);
+            let drawn = (self.x(place), self.y(point.y), &point.x, point.y);
             match runs.last_mut() {
                 Some(run) if continues => run.push(drawn),
                 Some(_) | None => runs.push(vec![drawn]),
@@ -230,7 +265,7 @@ impl Frame {
         runs
     }
 
-    fn path(&self, run: &[(f64, f64, Period, f64)]) -> String {
+    fn path(&self, run: &[DrawnPoint<'_>]) -> String {
         let mut path = String::new();
         for (at, (x, y, _, _)) in run.iter().enumerate() {
             let _ = write!(path, "{}{x:.1},{y:.1}", if at == 0 { "M" } else { "L" });
@@ -239,6 +274,14 @@ impl Frame {
     }
 }
 
-fn hover(series: &DataSeries, period: Period, amount: f64) -> String {
-    format!("{}, {period}: {} {}", series.label, full(amount), series.y_axis.unit)
+/// Cuts the name of a group so that its neighbours find room; the whole name is in the table.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(MAX_LABEL_CHARS) {
+        Some((cut, _)) => format!("{}…", &name[..cut]),
+        None => name.to_owned(),
+    }
+}
+
+fn hover(series: &DataSeries, place: &Place, amount: f64) -> String {
+    format!("{}, {place}: {} {}", series.label, full(amount), series.y_axis.unit)
 }

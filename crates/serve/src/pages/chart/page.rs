@@ -88,8 +88,8 @@ fn spoken(chart: &Chart) -> String {
         ChartType::Area => "Area chart",
         ChartType::Pie => "Pie chart",
     };
-    let periods = chart.periods();
-    let span = match (periods.first(), periods.last()) {
+    let places = chart.places();
+    let span = match (places.first(), places.last()) {
         (Some(first), Some(last)) if first == last => format!(" for {first}"),
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
         _ => String::new(),
@@ -134,7 +134,8 @@ fn legend(chart: &Chart) -> String {
             for (at, series) in chart.series.iter().enumerate() {
                 let _ = write!(
                     legend,
-                    r#"<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar s{at}" width="26" height="12" rx="3"/></svg>{}</li>"#,
+                    r#"<li><label>{}<svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar s{at}" width="26" height="12" rx="3"/></svg>{}</label></li>"#,
+                    toggle(at, chart.series.len()),
                     html(&series.label)
                 );
             }
@@ -143,7 +144,8 @@ fn legend(chart: &Chart) -> String {
             for (at, series) in chart.series.iter().enumerate() {
                 let _ = write!(
                     legend,
-                    r#"<li><svg viewBox="0 0 26 12" aria-hidden="true"><path class="line s{at} dash{}" d="M1,6L25,6"/></svg>{}</li>"#,
+                    r#"<li><label>{}<svg viewBox="0 0 26 12" aria-hidden="true"><path class="line s{at} dash{}" d="M1,6L25,6"/></svg>{}</label></li>"#,
+                    toggle(at, chart.series.len()),
                     at % 5,
                     html(&series.label)
                 );
@@ -152,6 +154,14 @@ fn legend(chart: &Chart) -> String {
     }
     legend.push_str("</ul>");
     legend
+}
+
+/// The box that shows and hides a series; the style sheet does it. One series alone has none.
+fn toggle(at: usize, n_series: usize) -> String {
+    if n_series < 2 {
+        return String::new();
+    }
+    format!(r#"<input type="checkbox" id="show{at}" autocomplete="off" checked>"#)
 }
 
 fn notes(chart: &Chart) -> String {

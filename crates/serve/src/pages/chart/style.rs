@@ -24,7 +24,9 @@ svg.narrow{display:none}
 .dash1{stroke-dasharray:7 4}.dash2{stroke-dasharray:2 4}.dash3{stroke-dasharray:10 4 2 4}.dash4{stroke-dasharray:14 4}
 .point{fill:var(--card);stroke:var(--c);stroke-width:2}.point.faint{fill:transparent;stroke:transparent}
 .hit{fill:transparent}
-.area{fill:var(--c);opacity:.3}.area.thin{opacity:.14}
+.tip{display:none;font-size:13px;font-weight:600;fill:var(--ink);stroke:var(--card);stroke-width:5px;paint-order:stroke;pointer-events:none}
+.mark:hover .tip{display:block}.mark:hover .point{fill:var(--c)}
+.area{fill:var(--c);opacity:.35}.area.thin{opacity:.2}
 .bar{fill:var(--c)}
 .slice{fill:var(--c);stroke:var(--card);stroke-width:2}.nothing{fill:none;stroke:var(--grid);stroke-width:40}
 .wide .label{font-size:13px}
@@ -32,7 +34,10 @@ svg.narrow{display:none}
 .s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}.s8{--c:var(--s8)}.s9{--c:var(--s9)}
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:12px 0 0;padding:0;font-size:.9rem}
 .legend li{display:flex;align-items:center;gap:8px;min-width:0;overflow-wrap:anywhere}
+.legend label{display:flex;align-items:center;gap:8px;min-height:32px;cursor:pointer}
+.legend input{accent-color:var(--link);width:18px;height:18px;margin:0}
 .legend svg{width:26px;height:12px;flex:none}
+figure:has(#show0:not(:checked)) .g0{display:none}figure:has(#show1:not(:checked)) .g1{display:none}figure:has(#show2:not(:checked)) .g2{display:none}figure:has(#show3:not(:checked)) .g3{display:none}figure:has(#show4:not(:checked)) .g4{display:none}figure:has(#show5:not(:checked)) .g5{display:none}figure:has(#show6:not(:checked)) .g6{display:none}figure:has(#show7:not(:checked)) .g7{display:none}figure:has(#show8:not(:checked)) .g8{display:none}figure:has(#show9:not(:checked)) .g9{display:none}
 .notes{border-left:4px solid var(--s6);background:var(--card);padding:10px 14px;margin:16px 0 0;list-style:none}
 .data{margin:16px 0 0}
 .scroll{overflow-x:auto;border:1px solid var(--edge);border-radius:8px;margin:12px 0 0}

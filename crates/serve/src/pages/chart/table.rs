@@ -23,10 +23,10 @@ pub(crate) fn points(chart: &Chart) -> String {
         );
     }
     table.push_str("</tr></thead><tbody>");
-    for period in chart.periods() {
-        let _ = write!(table, r#"<tr><th scope="row">{period}</th>"#);
+    for place in chart.places() {
+        let _ = write!(table, r#"<tr><th scope="row">{}</th>"#, html(&place.to_string()));
         for series in &chart.series {
-            let point = series.data_points.iter().find(|point| point.x == period);
+            let point = series.data_points.iter().find(|point| point.x == place);
             let amount = point.map_or_else(|| "–".to_owned(), |point| full(point.y));
             let _ = write!(table, "<td>{amount}</td>");
         }

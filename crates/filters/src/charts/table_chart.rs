@@ -1,0 +1,189 @@
+//! Charts over any table: groups on the axis, measures as series.
+//!
+//! Groups that are years, quarters, months, weeks or days are put on an axis of time, on which
+//! those that no row falls into have their place: a gap, or a true zero where rows are counted.
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+use model::{Access, Caller, Warning};
+use sha2::{Digest, Sha256};
+
+use crate::charts::chart::{
+    Axis, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics,
+};
+use crate::charts::period::Period;
+use crate::charts::request::{ChartRequest, ChartType, MAX_POINTS, MAX_SERIES};
+use crate::charts::service::{Charts, Drawn, check_axes, listed};
+use crate::{Error, Result};
+
+/// An aggregate of a table, to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableChart {
+    /// The heading.
+    pub title: String,
+    /// What it shows, in a sentence or two.
+    pub description: Option<String>,
+    /// How it is drawn.
+    pub chart_type: ChartType,
+    /// What the axis of groups shows.
+    pub axis: String,
+    /// Days between two groups, where the groups are days or weeks.
+    pub step_days: Option<i32>,
+    /// The series.
+    pub series: Vec<Measured>,
+    /// Who may see it: whoever may use the table.
+    pub allow: Access,
+    /// What is counted, in words, one line for each condition.
+    pub words: Vec<String>,
+    /// What the aggregate said of itself.
+    pub warnings: Vec<Warning>,
+}
+
+/// One measure of each group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The name in the legend.
+    pub label: String,
+    /// The unit of its numbers.
+    pub unit: String,
+    /// Groups in their order, with what was measured.
+    pub points: Vec<(String, Option<f64>)>,
+    /// Whether a group without rows measures zero, as a count does.
+    pub is_count: bool,
+}
+
+impl Charts {
+    /// Keeps a chart of an aggregate.
+    ///
+    /// Fails when there is nothing to draw or too much, and when series have different units.
+    pub fn draw(&self, caller: &Caller, chart: TableChart) -> Result<ChartAnswer> {
+        let wrong = |expected: &'static str, received: String| Error::BadArgument {
+            name: "measures".to_owned(),
+            expected,
+            received,
+        };
+        if chart.series.is_empty() || chart.series.len() > MAX_SERIES {
+            return Err(wrong(
+                "of 1 to 10 series: group by fewer values, or filter",
+                format!("{} series", chart.series.len()),
+            ));
+        }
+        let mut warnings = chart.warnings;
+        let (places, n_filled) = places(&chart.series, chart.step_days);
+        if places.len() > MAX_POINTS {
+            return Err(wrong(
+                "of at most 600 points: use a wider bucket, or filter",
+                format!("{} points", places.len()),
+            ));
+        }
+        let series: Vec<DataSeries> = chart
+            .series
+            .iter()
+            .map(|measured| drawn(measured, &chart.axis, &places, &mut warnings))
+            .collect();
+        if n_filled > 0 && chart.series.iter().any(|series| !series.is_count) {
+            let message = format!(
+                "{n_filled} groups between the first and the last have no rows; they are gaps, \
+                 not zeros"
+            );
+            warnings.push(Warning::new("periods_without_facts", message));
+        }
+        check_axes(&series)?;
+        let label = chart.title.clone();
+        self.keep(
+            caller,
+            Drawn {
+                request: ChartRequest {
+                    title: chart.title,
+                    description: chart.description,
+                    chart_type: chart.chart_type,
+                    series_definitions: Vec::new(),
+                },
+                allow: chart.allow,
+                places,
+                series,
+                words: vec![SeriesWords { label, lines: chart.words }],
+                warnings,
+            },
+        )
+    }
+}
+
+/// Gives the places of the axis, and how many of them no row falls into.
+fn places(series: &[Measured], step_days: Option<i32>) -> (Vec<Place>, usize) {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in series.iter().flat_map(|series| &series.points) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let periods: Option<Vec<Period>> = names.iter().map(|name| Period::parse(name)).collect();
+    let periods = periods.filter(|periods| {
+        periods.windows(2).all(|pair| pair[0].period_type() == pair[1].period_type())
+    });
+    if let Some(mut periods) = periods {
+        periods.sort();
+        if let (Some(first), Some(last)) = (periods.first(), periods.last()) {
+            let all: Vec<Place> =
+                first.through(*last).take(MAX_POINTS + 1).map(Place::Period).collect();
+            let n_filled = all.len() - names.len().min(all.len());
+            return (all, n_filled);
+        }
+    }
+    let dates: Option<Vec<Date>> = names.iter().map(|name| name.parse().ok()).collect();
+    if let (Some(step), Some(mut dates)) = (step_days.filter(|step| *step > 0), dates) {
+        dates.sort();
+        if let (Some(first), Some(last)) = (dates.first().copied(), dates.last().copied()) {
+            let all: Vec<Place> =
+                std::iter::successors(Some(first), |date| date.checked_add(step.days()).ok())
+                    .take_while(|date| *date <= last)
+                    .take(MAX_POINTS + 1)
+                    .map(|date| Place::Name(date.to_string()))
+                    .collect();
+            let n_filled = all.len() - names.len().min(all.len());
+            return (all, n_filled);
+        }
+    }
+    (names.into_iter().map(|name| Place::Name(name.to_owned())).collect(), 0)
+}
+
+fn drawn(
+    measured: &Measured,
+    axis: &str,
+    places: &[Place],
+    warnings: &mut Vec<Warning>,
+) -> DataSeries {
+    let mut data_points = Vec::new();
+    let mut without: Vec<String> = Vec::new();
+    for place in places {
+        let name = place.to_string();
+        let point = measured.points.iter().find(|(known, _)| *known == name);
+        match point.map(|(_, value)| *value) {
+            Some(Some(y)) => data_points.push(DataPoint { x: place.clone(), y }),
+            None if measured.is_count => data_points.push(DataPoint { x: place.clone(), y: 0.0 }),
+            Some(None) => without.push(name),
+            None => {}
+        }
+    }
+    let label = &measured.label;
+    if !without.is_empty() {
+        let message = format!(
+            "series `{label}`: nothing to measure in {}; a gap, not a zero",
+            listed(&without)
+        );
+        warnings.push(Warning::new("periods_without_facts", message));
+    }
+    if !data_points.is_empty() && data_points.iter().all(|point| point.y == 0.0) {
+        let message = format!("series `{label}`: every point is 0");
+        warnings.push(Warning::new("empty_series", message));
+    }
+    let digest = Sha256::digest(format!("{axis}\n{label}\n{}", measured.unit).as_bytes());
+    DataSeries {
+        label: label.clone(),
+        series_id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
+        x_axis: Axis { name: axis.to_owned(), unit: axis.to_lowercase() },
+        y_axis: Axis { name: "Amount".to_owned(), unit: measured.unit.clone() },
+        statistics: Statistics::of(&data_points),
+        data_points,
+    }
+}

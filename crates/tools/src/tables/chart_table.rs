@@ -1,0 +1,273 @@
+//! `chart_table`: an aggregate of any table as a chart, with a page for people.
+
+use std::sync::Arc;
+
+use filters::charts::{ChartType, Charts, Measured, TableChart};
+use model::{Caller, Deadline, Warning};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tables::{AggregateRequest, AggregateResponse, Calendar, Op, Schema, Service};
+
+use super::aggregate_table::input_schema;
+use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::query_table::with_table;
+use super::redaction::{aggregate_paths, count};
+use crate::per_caller::PerCaller;
+use crate::{Answer, Call, Code, Effect, Link, Spec, Tool, ToolError};
+
+/// The most characters of a title or description.
+const MAX_TEXT_CHARS: usize = 500;
+
+/// The tool.
+pub struct ChartTable {
+    service: Service,
+    charts: Arc<Charts>,
+    specs: PerCaller,
+}
+
+impl ChartTable {
+    /// Draws the tables of a service.
+    pub fn new(service: Service, charts: Arc<Charts>) -> Self {
+        ChartTable { service, charts, specs: PerCaller::default() }
+    }
+
+    /// Names a filter without which there would be rows, when there are none.
+    fn nearest(&self, call: &Call<'_>, request: &AggregateRequest) -> Option<String> {
+        request.filters.keys().find_map(|name| {
+            let mut wider = request.clone();
+            wider.filters.shift_remove(name);
+            let total = self.total(call.caller, &wider, call.deadline)?;
+            (total > 0).then(|| format!("; without the filter `{name}` there are {total} rows"))
+        })
+    }
+
+    fn total(
+        &self,
+        caller: &Caller,
+        request: &AggregateRequest,
+        deadline: &Deadline,
+    ) -> Option<u64> {
+        let counted = AggregateRequest {
+            table: request.table.clone(),
+            filters: request.filters.clone(),
+            time_zone: request.time_zone.clone(),
+            ..AggregateRequest::default()
+        };
+        Some(self.service.aggregate(caller, &counted, deadline).ok()?.total_rows)
+    }
+}
+
+/// What is drawn, beside the aggregate.
+#[derive(Deserialize)]
+struct Drawing {
+    title: String,
+    description: Option<String>,
+    chart_type: Option<ChartType>,
+}
+
+impl Tool for ChartTable {
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
+        self.specs.get(names(&self.service, caller), |names| spec(&schemas(&self.service, names)))
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let mut arguments = call.arguments.clone();
+        let drawing: Map<String, Value> = ["title", "description", "chart_type"]
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), arguments.shift_remove(name)?)))
+            .collect();
+        let drawing: Drawing = serde_json::from_value(Value::Object(drawing))
+            .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))?;
+        let request = AggregateRequest::from_json(&Value::Object(arguments))
+            .map_err(|cause| error(&cause))?;
+        let table = request.table.as_deref();
+        let mut response = self
+            .service
+            .aggregate(call.caller, &request, call.deadline)
+            .map_err(|cause| error(&cause))?;
+        let schema = schema_of(&self.service, call.caller, table);
+        // A chart is kept and shown to others: nothing private goes into it.
+        let (_, n_hidden) = aggregate_paths(schema, &mut response);
+        let mut warnings = std::mem::take(&mut response.warnings);
+        if response.rows.is_empty() {
+            let nearest = self.nearest(call, &request).unwrap_or_default();
+            let message = format!("no rows pass the filters, so there is nothing to draw{nearest}");
+            return Err(ToolError::new(Code::NotFound, message).with_hint(ADVICE));
+        }
+        if let Some(zone) = &response.time_zone {
+            let message = format!("buckets are in the time zone {zone}");
+            warnings.push(Warning::new("time_zone", message));
+        }
+        let allow = self.service.access(call.caller, table).map_err(|cause| error(&cause))?.clone();
+        let chart = TableChart {
+            title: drawing.title.clone(),
+            description: drawing.description,
+            chart_type: drawing.chart_type.unwrap_or(ChartType::Bar),
+            axis: response.columns.first().cloned().unwrap_or_default(),
+            step_days: step_days(&request),
+            series: series(schema, &request, &response)?,
+            allow,
+            words: words(schema, &request),
+            warnings,
+        };
+        let drawn = self.charts.draw(call.caller, chart).map_err(|cause| {
+            ToolError::bad_request(cause.to_string()).with_hint(
+                "group by one field for the axis and at most one for the series; measures share \
+                 one unit",
+            )
+        })?;
+        let link = Link {
+            uri: drawn.chart_url.clone(),
+            name: drawing.title,
+            mime_type: Some("text/html".to_owned()),
+        };
+        let mut answer = Answer::of(&json!({
+            "chart_id": drawn.chart_id,
+            "chart_url": drawn.chart_url,
+            "series": drawn.data_series.iter().map(|series| json!({
+                "label": series.label,
+                "unit": series.y_axis.unit,
+                "statistics": series.statistics,
+            })).collect::<Vec<_>>(),
+            "warnings": drawn.warnings,
+        }))?;
+        count(&mut answer, n_hidden);
+        Ok(answer.with_n_results(drawn.data_series.len()).with_link(link))
+    }
+}
+
+/// Gives the days between two groups, for an axis of days or weeks.
+fn step_days(request: &AggregateRequest) -> Option<i32> {
+    match request.group_by.first()?.bucket? {
+        Calendar::Day => Some(1),
+        Calendar::Week => Some(7),
+        Calendar::Year
+        | Calendar::Quarter
+        | Calendar::Month
+        | Calendar::Hour
+        | Calendar::Weekday => None,
+    }
+}
+
+/// Turns rows of groups into series: the first group is the axis, a second one splits each
+/// measure into one series for each of its values.
+fn series(
+    schema: Option<&Schema>,
+    request: &AggregateRequest,
+    response: &AggregateResponse,
+) -> Result<Vec<Measured>, ToolError> {
+    let n_groups = response.n_groupings;
+    if n_groups == 0 || n_groups > 2 {
+        let message = format!(
+            "`group_by` has {n_groups} fields: a chart takes one for its axis, and one more for \
+             its series"
+        );
+        return Err(ToolError::bad_request(message));
+    }
+    let measures = &response.columns[n_groups..];
+    let mut all: Vec<Measured> = Vec::new();
+    for row in &response.rows {
+        let place = shown(&row[0]);
+        for (at, measure) in measures.iter().enumerate() {
+            let value = row[n_groups + at].as_f64();
+            let label = match (n_groups, measures.len()) {
+                (2, 1) => shown(&row[1]),
+                (2, _) => format!("{}, {measure}", shown(&row[1])),
+                _ => measure.clone(),
+            };
+            let op = request.measures.get(at);
+            let unit = unit(schema, op.map(|op| (op.op, op.field.as_deref())));
+            let is_count = op.is_none_or(|op| matches!(op.op, Op::Count | Op::CountDistinct));
+            match all.iter_mut().find(|known| known.label == label) {
+                Some(known) => known.points.push((place.clone(), value)),
+                None => {
+                    let points = vec![(place.clone(), value)];
+                    all.push(Measured { label, unit, points, is_count });
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Names the unit of a measure: that of its field, or what is counted.
+fn unit(schema: Option<&Schema>, measure: Option<(Op, Option<&str>)>) -> String {
+    match measure {
+        None | Some((Op::Count, _)) => "rows".to_owned(),
+        Some((Op::CountDistinct, _)) => "values".to_owned(),
+        Some((_, field)) => {
+            let field = field.unwrap_or_default();
+            let unit = schema.and_then(|schema| schema.unit(field));
+            unit.map_or_else(|| field.to_owned(), str::to_owned)
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) => text.clone(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            other.to_string()
+        }
+    }
+}
+
+/// Says what is counted, for people.
+fn words(schema: Option<&Schema>, request: &AggregateRequest) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(schema) = schema {
+        lines.push(format!("table: {}", schema.name));
+    }
+    let is_private = |name: &str| {
+        text::is_secret_name(name) && schema.is_none_or(|schema| schema.is_redacted(name))
+    };
+    lines.extend(request.filters.iter().filter(|(name, _)| !is_private(name)).map(
+        |(name, value)| {
+            let value = text::redact(&shown(value)).text;
+            format!("{name}: {value}")
+        },
+    ));
+    lines
+}
+
+fn spec(schemas: &[&Schema]) -> Spec {
+    let mut input = input_schema(schemas);
+    // A chart is drawn whole.
+    if let Some(properties) = input["properties"].as_object_mut() {
+        properties.shift_remove("cursor");
+    }
+    let text =
+        |what: &str| json!({ "type": "string", "maxLength": MAX_TEXT_CHARS, "description": what });
+    input["properties"]["title"] = text("the heading");
+    input["properties"]["description"] = text("what it shows");
+    input["properties"]["chart_type"] =
+        json!({ "type": "string", "enum": ["line", "bar", "area", "pie"], "default": "bar" });
+    let mut required = vec!["title", "group_by"];
+    if schemas.len() != 1 {
+        required.push("table");
+    }
+    input["required"] = required.into();
+    let mut spec = Spec::read_only(
+        "chart_table",
+        "Chart table",
+        "Draw an aggregate of a table: arguments of aggregate_table, one group_by for the axis and \
+         at most one more for the series. Gives a page for people (`chart_url`).",
+    )
+    .with_input(with_table(input.clone()))
+    .with_shown_input(input)
+    .with_output(json!({
+        "type": "object",
+        "properties": {
+            "chart_id": { "type": "string" },
+            "chart_url": { "type": "string" },
+            "series": { "type": "array", "items": { "type": "object" } },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["chart_id", "chart_url", "series"],
+    }))
+    .with_source_text(&["/series/*/label"]);
+    spec.effect = Effect::Creates;
+    spec.advice = Some(ADVICE.to_owned());
+    spec
+}

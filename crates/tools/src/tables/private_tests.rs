@@ -1,0 +1,223 @@
+//! Proves that: what a field's configuration says of redaction holds in every format, in facets,
+//! groups and measures under other names; values of fields that are private by their name never
+//! leave; a hidden field cannot be named anywhere; views and charts keep to the same.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use filters::charts::{ChartSettings, Charts};
+use model::{Caller, Clock, Deadline, Timestamp};
+use serde_json::{Value, json};
+use testkit::Folder;
+use text::Budget;
+
+use super::{AggregateTable, ChartTable, DescribeSchema, QueryTable, SavedView, ViewAddresses};
+use crate::{Answer, Call, ResourceBody, Resources as _, Tool, ToolError};
+
+const CONTACTS: &str = r#"{
+    "name": "contacts",
+    "source": "contacts.csv",
+    "fields": {
+        "mail": { "type": "string", "redact": false },
+        "note": { "type": "string" },
+        "password": { "type": "string" },
+        "aliases": { "type": "array", "items": { "type": "string" }, "separator": ";" },
+        "size": { "type": "number", "unit": "kg" },
+        "at": { "type": "timestamp" },
+        "pay": { "type": "number", "hidden": true }
+    }
+}"#;
+
+const ROWS: &str = "mail,note,password,aliases,size,at,pay\n\
+    ana@example.org,call ana@example.org,tiger,a@example.org;x,3,2024-01-05,1\n\
+    bob@example.org,nothing,lion,b@example.org;y,5,2024-03-05,2\n";
+
+fn service(folder: &Folder) -> tables::Service {
+    folder.write("contacts.csv", ROWS);
+    tables::Service::open(tables::ServiceConfig {
+        tables: vec![serde_json::from_str(CONTACTS).unwrap()],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
+fn try_ask(tool: &dyn Tool, arguments: Value) -> Result<Answer, ToolError> {
+    let caller = Caller::local_admin();
+    let spec = tool.spec(&caller).unwrap();
+    let accepted = crate::accept(&spec, arguments.as_object().unwrap().clone())?;
+    let answer = tool.call(&Call {
+        caller: &caller,
+        arguments: &accepted.arguments,
+        deadline: &Deadline::after(Duration::from_secs(60)),
+        budget: Budget { chars: 100_000, tokens: 100_000 },
+        progress: &|_| {},
+    })?;
+    spec.check_output(&answer.value).unwrap();
+    Ok(answer)
+}
+
+fn ask(tool: &dyn Tool, arguments: Value) -> String {
+    try_ask(tool, arguments).unwrap().value.to_string()
+}
+
+#[track_caller]
+fn check(answer: &str, shows_mail: bool) {
+    assert_eq!(answer.contains("bob@example.org"), shows_mail, "{answer}");
+    for private in ["tiger", "lion", "call ana@example.org", "a@example.org;", "\"a@example.org"] {
+        assert!(!answer.contains(private), "`{private}` left in {answer}");
+    }
+}
+
+#[test]
+fn every_format_keeps_to_the_fields() {
+    let folder = Folder::new();
+    let tool = QueryTable::new(service(&folder));
+    for format in ["json", "stats", "markdown", "csv"] {
+        let answer = ask(&tool, json!({ "format": format }));
+        check(&answer, true);
+        assert!(answer.contains("[email") && answer.contains("[password"), "{answer}");
+    }
+    let meant = ask(&tool, json!({ "filters": { "password": { "eq": "tigr" } } }));
+    check(&meant, false);
+}
+
+#[test]
+fn groups_and_measures_under_other_names_are_redacted() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    let tool = AggregateTable::new(service.clone());
+    check(&ask(&tool, json!({ "group_by": ["mail"], "measures": [{ "op": "count" }] })), true);
+    check(&ask(&tool, json!({ "group_by": ["note"], "measures": [{ "op": "count" }] })), false);
+    check(&ask(&tool, json!({ "group_by": ["password"], "measures": [{ "op": "count" }] })), false);
+    let renamed = json!({ "measures": [
+        { "op": "max", "field": "password", "as": "x" }, { "op": "min", "field": "note", "as": "y" },
+    ] });
+    check(&ask(&tool, renamed), false);
+    for detail in [false, true] {
+        let described = ask(&DescribeSchema::brief(service.clone()), json!({ "detail": detail }));
+        assert!(!described.contains("tiger") && !described.contains("lion"), "{described}");
+    }
+}
+
+#[test]
+fn a_hidden_field_cannot_be_named_anywhere() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    let query = QueryTable::with_exports(service.clone(), "http://127.0.0.1");
+    let aggregate = AggregateTable::new(service);
+    let count = json!([{ "op": "count" }]);
+    let probes: [(&dyn Tool, Value); 13] = [
+        (&query, json!({ "filters": { "pay": 1 } })),
+        (&query, json!({ "filters": { "pay": { "min": 1 } } })),
+        (&query, json!({ "filters": { "any": [{ "pay": 1 }] } })),
+        (&query, json!({ "sort": { "id": "pay" } })),
+        (&query, json!({ "columns": ["pay"] })),
+        (&query, json!({ "facets": ["pay"] })),
+        (&query, json!({ "series": { "field": "at", "sum": "pay" } })),
+        (&query, json!({ "filters": { "pay": 1 }, "export": "csv" })),
+        (&query, json!({ "columns": ["pay"], "export": "csv" })),
+        (&aggregate, json!({ "group_by": ["pay"], "measures": count })),
+        (&aggregate, json!({ "measures": [{ "op": "sum", "field": "pay" }] })),
+        (&aggregate, json!({ "filters": { "pay": 1 }, "measures": count })),
+        (&aggregate, json!({ "measures": count, "having": { "sum_pay": { "min": 1 } } })),
+    ];
+    for (tool, arguments) in probes {
+        let error = try_ask(tool, arguments.clone()).unwrap_err();
+        let listed = format!("{} {:?}", error.message, error.details);
+        let names = listed.matches("`pay`").count() + listed.matches("\"pay\"").count();
+        assert!(names <= 2, "{arguments} is refused without listing the field: {listed}");
+        let unknown =
+            ["unknown", "one of", "does not"].iter().any(|word| error.message.contains(word));
+        assert!(unknown, "{arguments}: {}", error.message);
+    }
+}
+
+#[test]
+fn a_view_is_a_tool_or_a_resource_and_keeps_to_the_same() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    let view = |form: &str| {
+        let config = json!({
+            "name": "heavier",
+            "description": "Contacts heavier than something",
+            "table": "contacts",
+            "as": form,
+            "parameters": { "least": { "type": "number", "default": 0 } },
+            "query": { "filters": { "size": { "min": "{least}" } }, "format": "csv" },
+        });
+        tables::View::new(serde_json::from_value(config).unwrap(), &service).unwrap()
+    };
+    let tool = SavedView::new(service.clone(), view("tool"));
+    check(&ask(&tool, json!({})), true);
+    assert!(!ask(&tool, json!({ "least": 4 })).contains("ana@"));
+    assert!(try_ask(&tool, json!({ "least": "many" })).is_err());
+    let read = ViewAddresses::new(service.clone(), &[view("resource")]);
+    let caller = Caller::local_admin();
+    assert_eq!(read.list(&caller, None, 10)[0].uri, "dowse://views/heavier");
+    assert_eq!(read.patterns(&caller)[0].pattern, "dowse://views/heavier{?least}");
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let content = read.read(&caller, "dowse://views/heavier?least=4", &deadline).unwrap().unwrap();
+    let ResourceBody::OwnText(text) = content.body else { unreachable!("it is text") };
+    check(&text, true);
+    assert!(!text.contains("ana@"));
+    assert!(read.read(&caller, "dowse://views/lighter", &deadline).unwrap().is_none());
+    assert!(
+        ViewAddresses::new(service.clone(), &[view("tool")]).list(&caller, None, 10).is_empty()
+    );
+}
+
+#[test]
+fn any_aggregate_becomes_a_chart() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    let charts = Arc::new(
+        Charts::open(ChartSettings {
+            config: None,
+            folder: folder.path().to_owned(),
+            data_folder: folder.path().join("charts"),
+            base_url: "http://127.0.0.1:7700".to_owned(),
+            clock: Clock::fixed(Timestamp(1_700_000_000_000)),
+            dimensions: None,
+        })
+        .unwrap(),
+    );
+    let tool = ChartTable::new(service, Arc::clone(&charts));
+    let by_month = json!({
+        "title": "Weight by month", "chart_type": "line",
+        "group_by": [{ "field": "at", "bucket": "month" }],
+        "measures": [{ "op": "sum", "field": "size" }],
+    });
+    let answer = try_ask(&tool, by_month).unwrap();
+    let id = answer.value["chart_id"].as_str().unwrap();
+    let chart = charts.get(&Caller::local_admin(), id).unwrap();
+    let places: Vec<String> = chart.places().iter().map(ToString::to_string).collect();
+    assert_eq!(places, ["2024-01", "2024-02", "2024-03"], "February has a place");
+    assert_eq!(chart.series[0].data_points.len(), 2, "and no point: a gap is no zero");
+    assert_eq!(chart.series[0].y_axis.unit, "kg");
+    assert!(chart.warnings.iter().any(|warning| warning.message.contains("gaps, not zeros")));
+    let counted = json!({ "title": "Rows", "group_by": [{ "field": "at", "bucket": "month" }] });
+    let answer = try_ask(&tool, counted).unwrap();
+    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    let amounts: Vec<f64> =
+        chart.unwrap().series[0].data_points.iter().map(|point| point.y).collect();
+    assert_eq!(amounts, [1.0, 0.0, 1.0], "no rows are counted as none");
+    let units = json!({ "title": "Two units", "group_by": ["note"], "measures": [
+        { "op": "sum", "field": "size" }, { "op": "count" } ] });
+    let refused = try_ask(&tool, units).unwrap_err();
+    assert!(refused.message.contains("one unit"), "{}", refused.message);
+    let nothing = json!({ "title": "None", "group_by": ["note"],
+        "filters": { "size": { "min": 100 }, "note": { "contains": "n" } } });
+    let refused = try_ask(&tool, nothing).unwrap_err();
+    assert!(
+        refused.message.ends_with("without the filter `size` there are 2 rows"),
+        "{}",
+        refused.message
+    );
+    let private = json!({ "title": "Notes", "group_by": ["note"] });
+    let answer = try_ask(&tool, private).unwrap();
+    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    assert!(!serde_json::to_string(&chart.unwrap()).unwrap().contains("ana@example.org"));
+}
