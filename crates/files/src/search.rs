@@ -7,6 +7,7 @@ use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, is
 use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
 use serde::Serialize;
 use store::Filter;
+use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
 use crate::cursor::{Cursor, MAX_WALKED};
@@ -294,9 +295,9 @@ fn ask(
     loop {
         let usual = Pipeline::default();
         let pipeline = Pipeline {
-            n_by_words: usual.n_by_words.max(n_candidates) * factor,
-            n_by_vector: usual.n_by_vector.max(n_candidates),
-            n_lexical: usual.n_lexical * factor,
+            n_by_words: (usual.n_by_words.max(n_candidates) * factor).min(MAX_CANDIDATES),
+            n_by_vector: usual.n_by_vector.max(n_candidates).min(MAX_CANDIDATES),
+            n_lexical: (usual.n_lexical * factor).min(MAX_CANDIDATES),
             ..usual
         };
         let response = searched.retriever.search(&Request {

@@ -50,6 +50,7 @@ mod response;
 
 mod aggregate;
 mod aggregate_arguments;
+mod check;
 mod describe;
 mod export;
 mod find;

@@ -10,20 +10,18 @@ use columns::{
 use model::{Access, Caller, Deadline, Warning};
 
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
+use crate::check::check_page;
 use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
 use crate::export::ExportFormat;
 use crate::filters::{TypedFilters, typed};
 use crate::links::{ExportLink, ExportLinks};
-use crate::request::{
-    DEFAULT_PAGE, Format, MAX_PAGE_SIZE, QueryRequest, SeriesRequest, SortRequest, unknown_name,
-};
+use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long,
     series_to_json, shown,
 };
 use crate::schema::{self, leaf};
-use crate::views::ViewRequest;
 use crate::{Error, Result, Schema, cursor, describe};
 
 /// How many values are suggested for one that no row has.
@@ -105,29 +103,6 @@ impl Service {
     ) -> Result<AggregateResponse> {
         let table = self.table(caller, request.table.as_deref())?;
         aggregate::aggregate(table, request, deadline)
-    }
-
-    /// Checks what a view would ask against its table, without asking.
-    pub(crate) fn check_view(&self, request: &ViewRequest) -> Result<()> {
-        let admin = Caller::local_admin();
-        match request {
-            ViewRequest::Query(request) => {
-                let schema = &self.table(&admin, request.table.as_deref())?.schema;
-                check_page(request)?;
-                let typed =
-                    typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
-                checked_sort(schema, request, &typed)?;
-                checked_names(schema, "column", request.columns.as_deref())?;
-                checked_names(schema, "facet", request.facets.as_deref())?;
-                request
-                    .series
-                    .as_ref()
-                    .map_or(Ok(()), |series| checked_series(schema, series).map(drop))
-            }
-            ViewRequest::Aggregate(request) => {
-                aggregate::check(self.table(&admin, request.table.as_deref())?, request)
-            }
-        }
     }
 
     /// Answers `describe_schema` in as few words as an agent needs.
@@ -375,27 +350,6 @@ impl ServedTable {
     }
 }
 
-/// Checks the page of a request, which may come from a configuration as well as from a call.
-fn check_page(request: &QueryRequest) -> Result<()> {
-    let outside = |field: &str, received: u64, expected: String| Error::OutOfBounds {
-        field: field.to_owned(),
-        received: received.to_string(),
-        expected,
-    };
-    if request.page == 0 {
-        return Err(outside("page", 0, "an integer from 1".to_owned()));
-    }
-    if request.page_size == 0 || request.page_size > MAX_PAGE_SIZE {
-        let expected = format!("an integer from 1 to {MAX_PAGE_SIZE}");
-        return Err(outside("pageSize", request.page_size, expected));
-    }
-    if request.cursor.is_some() && request.page != DEFAULT_PAGE {
-        let expected = "left out when `cursor` is given".to_owned();
-        return Err(outside("page", request.page, expected));
-    }
-    Ok(())
-}
-
 /// Gives the order of a request: the argument, or else the filter of type `sort`.
 pub(crate) fn checked_sort(
     schema: &Schema,
@@ -446,7 +400,7 @@ fn is_continuous(schema: &Schema, name: &str) -> bool {
     })
 }
 
-fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
+pub(crate) fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
     let of_type = |wanted: FieldType| -> Vec<String> {
         schema
             .columns()

@@ -18,8 +18,9 @@ pub(crate) struct StoreConfig {
     pub(crate) catalogue: Option<CatalogueKind>,
     /// Which engine searches: `embedded` (default), `qdrant` or `turbopuffer`.
     pub(crate) engine: Option<EngineKind>,
-    /// A folder that all servers see, for uploads and originals; with `postgres` they are in the
-    /// database unless this is set, with `sqlite` in `data_dir`.
+    /// A folder that all servers see, for uploads that wait to be read; `uploads` in `data_dir` unless
+    /// set. Servers that share a catalogue need it: any of them may take the job of an upload. A
+    /// folder that is set here is not part of `dowse backup`.
     pub(crate) uploads: Option<PathBuf>,
     /// Seconds for which a server keeps a job without a sign of life; another takes it over within
     /// twice this time. Default 30.

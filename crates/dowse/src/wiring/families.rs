@@ -358,7 +358,7 @@ pub(crate) fn knowledge_service(
         vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
-        uploads: shared_state.data_dir().join("uploads"),
+        uploads: shared_state.uploads(),
         settings: config.knowledge.clone(),
         clock: shared_state.clock.clone(),
     });

@@ -41,6 +41,12 @@ fn open_with(
         CatalogueKind::Sqlite => None,
         CatalogueKind::Postgres => {
             refuse_local_catalogue(folder)?;
+            if section.uploads.is_none() {
+                tracing::warn!(
+                    "uploads are in `data_dir` of the server that takes them; set `store.uploads` to a \
+                     folder that all servers see"
+                );
+            }
             let config = postgres(section, variable)?;
             Some(Arc::new(PostgresCatalogue::open(&config, clock.clone())?) as Arc<dyn Catalogue>)
         }
@@ -105,8 +111,7 @@ fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
     ensure!(
         !file.exists(),
         "`store.catalogue` is `postgres`, but `{}` holds a catalogue\n\
-         hint: copy it with `dowse move --to FILE`, where FILE is this configuration with another \
-         `data_dir`, or use another `data_dir`",
+         hint: use another `data_dir`, or `catalogue = \"sqlite\"` to serve what is in it",
         file.display()
     );
     Ok(())
@@ -264,6 +269,6 @@ mod tests {
         assert!(refuse_local_catalogue(folder.path()).is_ok());
         fs_err::write(folder.path().join("catalogue.sqlite"), "x").unwrap();
         let refusal = refuse_local_catalogue(folder.path()).unwrap_err().to_string();
-        assert!(refusal.contains("`dowse move --to FILE`"), "{refusal}");
+        assert!(refusal.contains("use another `data_dir`"), "{refusal}");
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct SharedState {
     pub(crate) clock: Clock,
     pub(crate) embedder: Arc<EmbedderSlot>,
     data_dir: std::path::PathBuf,
+    /// The folder of the configuration, where relative paths start.
+    base: std::path::PathBuf,
     store: StoreConfig,
     kept: Arc<OnceLock<OpenStore>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
@@ -117,6 +119,7 @@ impl SharedState {
             clock: crate::clock::system(),
             embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
             data_dir: config.data_dir.clone(),
+            base: config.base.clone(),
             store: config.store.clone(),
             kept: Arc::default(),
             indexer: Arc::default(),
@@ -133,6 +136,14 @@ impl SharedState {
     /// Gives the folder that holds everything that is kept.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
+    }
+
+    /// Gives the folder of uploads that wait to be read.
+    pub(crate) fn uploads(&self) -> std::path::PathBuf {
+        match &self.store.uploads {
+            Some(folder) => self.base.join(folder),
+            None => self.data_dir.join("uploads"),
+        }
     }
 
     /// Gives the rates of a configuration, counted on from the one before.

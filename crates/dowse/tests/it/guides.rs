@@ -13,9 +13,10 @@ use testkit::Folder;
 const LIMIT: Duration = Duration::from_secs(150);
 
 /// Guides that cannot run here, and why.
-const NOT_RUN: [(&str, &str); 3] = [
+const NOT_RUN: [(&str, &str); 4] = [
     ("console.md", "it has no commands"),
     ("contexts.md", "it installs a package from the network"),
+    ("scale.md", "it has no commands"),
     ("turbopuffer.md", "it needs an account of the service"),
 ];
 

@@ -16,7 +16,7 @@ const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_co
     allow_header_conformance";
 
 /// Calls of tools take more than their schemas say: what language models send without harm.
-const CALLS: &str = "^/v1/call/";
+const CALLS: &str = "^/v1/call/|/search$";
 
 const CONFIG: &str = r#"
 [embedder]

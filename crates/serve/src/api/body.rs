@@ -25,7 +25,19 @@ pub(crate) async fn read_json<T: DeserializeOwned + Send + 'static>(
 pub(crate) async fn parse_json<T: DeserializeOwned + Send + 'static>(
     bytes: Bytes,
 ) -> Result<T, ToolError> {
-    body::with_json(bytes, |bytes| parse(&bytes)).await.map_err(|error| refused(&error))?
+    body::with_json(bytes, |bytes| parse_object(&bytes)).await.map_err(|error| refused(&error))?
+}
+
+/// Reads an object of a known form. The library would also take the members of one as a list.
+fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ToolError> {
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first == Some(&b'[') {
+        return Err(ToolError::bad_request(
+            "the body does not fit: expected an object, received a list",
+        )
+        .with_hint("`GET /v1/openapi.json` describes every body"));
+    }
+    parse(body)
 }
 
 /// Says why a body cannot be taken.

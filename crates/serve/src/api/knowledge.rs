@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
-use knowledge::{Accepted, DocumentChange, Service};
+use knowledge::{Accepted, Service};
 use model::{Caller, Deadline, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -352,7 +352,7 @@ async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) 
 }
 
 async fn update_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
-    let change: DocumentChange = match json_body(&rest, request).await {
+    let DocumentChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
     };

@@ -64,7 +64,7 @@ impl Doc {
 
     /// Describes an operation that answers with something else than JSON.
     pub(super) fn media(tag: &'static str, summary: &'static str, media: &'static str) -> Doc {
-        Doc { response: Some((media, schema_of::<String>)), ..Doc::plain(tag, summary) }
+        Doc { response: Some((media, schema_of::<Value>)), ..Doc::plain(tag, summary) }
     }
 
     fn plain(tag: &'static str, summary: &'static str) -> Doc {

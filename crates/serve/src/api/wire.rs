@@ -102,10 +102,9 @@ fn reader() -> &'static str {
 bodies! {
     /// A knowledge base that is asked for.
     NewBaseBody as "NewKnowledgeBase" = NewBase {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: String,
         #[serde(default)]
-        #[schemars(length(max = 4000))]
         description: String,
         #[serde(default = "private")]
         #[schemars(with = "VisibilityName")]
@@ -114,9 +113,8 @@ bodies! {
     }
     /// What changes about a knowledge base.
     BaseChangeBody as "KnowledgeBaseChange" = BaseChange {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: Option<String>,
-        #[schemars(length(max = 4000))]
         description: Option<String>,
         visibility: Option<VisibilityName>,
         shared_with: Option<SharingFields>,
@@ -129,12 +127,10 @@ bodies! {
     }
     /// A collection that is asked for.
     NewCollectionBody as "NewCollection" = NewCollection {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: String,
         #[serde(default)]
-        #[schemars(length(max = 4000))]
         description: String,
-        #[schemars(length(min = 1, max = 64))]
         department: Option<String>,
         #[serde(default = "internal")]
         #[schemars(with = "ClearanceName")]
@@ -143,18 +139,16 @@ bodies! {
     }
     /// What changes about a collection.
     CollectionChangeBody as "CollectionChange" = CollectionChange {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: Option<String>,
-        #[schemars(length(max = 4000))]
         description: Option<String>,
-        #[schemars(length(min = 1, max = 64))]
         department: Option<String>,
         clearance: Option<ClearanceName>,
         shared_with: Option<SharingFields>,
     }
     /// A project that is asked for.
     NewProjectBody as "NewProject" = NewProject {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: String,
         #[serde(default)]
         #[schemars(with = "Vec<MemberFields>")]
@@ -162,7 +156,7 @@ bodies! {
     }
     /// What changes about a project.
     ProjectChangeBody as "ProjectChange" = ProjectChange {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: Option<String>,
         members: Option<Vec<MemberFields>>,
     }
@@ -175,10 +169,9 @@ bodies! {
         /// RFC 6901 pointer of the part it works on; empty for the whole document
         #[serde(default)]
         json_path: String,
-        #[schemars(length(min = 1, max = 64))]
+        #[schemars(length(min = 1))]
         name: String,
         #[serde(default)]
-        #[schemars(length(max = 1500))]
         description: String,
         #[schemars(range(min = 1))]
         chunk_threshold_chars: Option<usize>,
@@ -186,9 +179,8 @@ bodies! {
     }
     /// What changes about a tool.
     ToolChangeBody as "ToolChange" = ToolChange {
-        #[schemars(length(min = 1, max = 64))]
+        #[schemars(length(min = 1))]
         name: Option<String>,
-        #[schemars(length(max = 1500))]
         description: Option<String>,
         json_path: Option<String>,
         #[schemars(range(min = 1))]
@@ -197,7 +189,7 @@ bodies! {
     }
     /// An endpoint that is asked for.
     NewEndpointBody as "NewEndpoint" = NewEndpoint {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: String,
         #[serde(default)]
         tool_ids: Vec<String>,
@@ -205,7 +197,7 @@ bodies! {
     }
     /// What changes about an endpoint.
     EndpointChangeBody as "EndpointChange" = EndpointChange {
-        #[schemars(length(min = 1, max = 200))]
+        #[schemars(length(min = 1))]
         name: Option<String>,
         tool_ids: Option<Vec<String>>,
     }
@@ -268,7 +260,7 @@ pub(super) struct FileUploadBody {
 #[schemars(rename = "NewTable", deny_unknown_fields)]
 #[expect(dead_code, reason = "a document is read as it arrives")]
 pub(super) struct NewTableBody {
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1))]
     name: String,
     /// any JSON
     data: Value,
@@ -279,7 +271,7 @@ pub(super) struct NewTableBody {
 #[schemars(rename = "Rename")]
 #[serde(deny_unknown_fields)]
 pub(super) struct RenameBody {
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1))]
     pub(super) name: String,
 }
 
@@ -322,7 +314,6 @@ pub(super) struct NodeParameters {
     /// characters of a string to pass over
     #[serde(default)]
     pub(super) offset: usize,
-    #[schemars(range(min = 1))]
     pub(super) max_chars: Option<usize>,
 }
 
