@@ -1,4 +1,4 @@
-# Built from source with the dist profile. The release workflow writes the version and the sum.
+# The address is a placeholder, see packaging/README.md. Built from source with the dist profile. The release workflow writes the version and the sum.
 class DowseSearch < Formula
   desc "One search server for AI agents, over MCP"
   homepage "https://github.com/dowse-search/dowse"
@@ -17,6 +17,7 @@ class DowseSearch < Formula
   test do
     (testpath/"notes").mkpath
     (testpath/"notes/a.md").write "a remote work allowance of 500 euros"
+    system bin/"dowse", "index", "--no-model", testpath/"notes"
     output = shell_output("#{bin}/dowse search --no-model --root #{testpath}/notes allowance")
     assert_match "a.md", output
   end

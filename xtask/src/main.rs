@@ -20,6 +20,7 @@ mod bench;
 mod chaos;
 mod clients;
 mod conformance;
+mod first_answer;
 mod fit;
 mod folders;
 mod fuzz;
@@ -43,6 +44,8 @@ usage: cargo xtask CHORE
                         tasks of an agent, played by a script: calls, refusals, tokens, success
   answer-tokens [--binary FILE]
                         tokens of a typical answer of every tool
+  first-answer [--binary FILE]
+                        seconds from the start to the first answer over 300 documents, no model
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
@@ -69,6 +72,7 @@ fn main() -> anyhow::Result<()> {
         ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
         ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
+        ["first-answer", arguments @ ..] => first_answer::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),

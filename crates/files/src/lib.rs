@@ -12,6 +12,7 @@
 
 mod config;
 mod error;
+mod platform;
 
 mod reach;
 mod roots;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
@@ -12,6 +11,7 @@ use model::{DocumentId, ReadOutcome, Timestamp, Warning};
 use serde_json::json;
 
 use crate::index::attribute;
+use crate::platform;
 use crate::{FilesConfig, Root};
 
 /// Files up to this size are read before they wait for an extractor, in bytes; the rest of them
@@ -108,7 +108,7 @@ impl FileSource {
         self.n_seen += 1;
         item.attributes.insert(attribute::ROOT.to_owned(), self.root.name.as_str().into());
         item.attributes.insert(attribute::EXT.to_owned(), ext.into());
-        let device = metadata.dev();
+        let device = platform::device(&metadata);
         item.metadata = json!({ "modified": modified, "bytes": metadata.len(), "device": device });
         item.fingerprint = format!("{}-{modified}{}", metadata.len(), self.owner);
         Ok(Some(item))
@@ -272,7 +272,7 @@ fn is_file(entry: &DirEntry) -> bool {
 
 /// Gives the number of the file system that a folder is on.
 pub(crate) fn device_of(folder: &Path) -> Option<u64> {
-    fs_err::symlink_metadata(folder).ok().map(|metadata| metadata.dev())
+    platform::device(&fs_err::symlink_metadata(folder).ok()?)
 }
 
 /// Gives a file's extension in lower case with its point; empty when it has none.

@@ -4,7 +4,7 @@
 //! A look only reads. A job is asked for when something changed, so a server with folders in
 //! which nothing happens writes nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,26 +13,13 @@ use ingest::{FolderWatch, Noticed};
 use parking_lot::{Condvar, Mutex};
 
 use crate::Service;
+use crate::platform;
 
 /// The time between two looks at a root whose changes the system tells.
 const LOOK_SELDOM: Duration = Duration::from_secs(15 * 60);
 
 /// The time between two looks at a root whose changes nobody tells.
 const LOOK_OFTEN: Duration = Duration::from_secs(15);
-
-/// File systems whose changes other machines make, so that no event tells them: NFS, SMB, CIFS,
-/// AFS, 9p, FUSE, Ceph, Lustre (`statfs(2)`).
-const NETWORK: [u64; 9] = [
-    0x6969,
-    0x517b,
-    0xff53_4d42,
-    0xfe53_4d42,
-    0x5346_414f,
-    0x0102_1997,
-    0x6573_5546,
-    0x00c3_6400,
-    0x0bd0_0bd0,
-];
 
 /// Watches the roots of a service until it is dropped.
 pub struct Watcher {
@@ -102,7 +89,7 @@ fn watch_events(service: &Service, roots: &[PathBuf]) -> (Option<FolderWatch>, V
     let told = roots
         .iter()
         .map(|root| {
-            if is_on_network(root) {
+            if platform::is_on_network(root) {
                 return false;
             }
             let added = watch.add(root);
@@ -138,17 +125,5 @@ fn look_again(service: &Service, roots: &[PathBuf], told: &[bool], stop: &Stop) 
             }
             next[root_idx] = Instant::now() + period(told[root_idx]);
         }
-    }
-}
-
-fn is_on_network(folder: &Path) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        rustix::fs::statfs(folder).is_ok_and(|found| NETWORK.contains(&(found.f_type as u64)))
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = folder;
-        false
     }
 }

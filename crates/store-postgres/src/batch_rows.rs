@@ -160,9 +160,9 @@ async fn write_some(
     let starts: Vec<i64> = passages().map(|passage| end(passage.span.start)).collect();
     let ends: Vec<i64> = passages().map(|passage| end(passage.span.end)).collect();
     let pointers: Vec<Option<String>> = passages()
-        .map(|passage| match &passage.pointer {
-            Pointer::Whole => None,
-            pointer => Some(spell(&pointer.to_string()).into_owned()),
+        .map(|passage| {
+            let is_whole = passage.pointer == Pointer::Whole;
+            (!is_whole).then(|| spell(&passage.pointer.to_string()).into_owned())
         })
         .collect();
     let headings: Vec<Option<String>> = passages()

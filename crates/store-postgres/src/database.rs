@@ -114,6 +114,10 @@ impl Database {
     }
 
     /// Reads; every statement sees what was committed when it began.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a closure at the call reads better than a reference to one"
+    )]
     pub(crate) fn read<T>(&self, read: impl AsyncFn(&mut Connection) -> Result<T>) -> Result<T> {
         if let Some(pinned) = &self.pinned {
             return self.limited(READ_LIMIT, read(&mut pinned.lock()));
@@ -146,6 +150,10 @@ impl Database {
     ///
     /// A transaction that lost against another is begun again, and so is one whose session ended
     /// before it was to be committed: nothing of it was written.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a closure at the call reads better than a reference to one"
+    )]
     pub(crate) fn write<T>(&self, write: impl AsyncFn(&mut Connection) -> Result<T>) -> Result<T> {
         let mut n_attempts = 0;
         loop {
@@ -169,15 +177,13 @@ impl Database {
             let Err(error) = written else { return written };
             let was_ended = matches!(error, Error::CatalogueUnavailable { .. }) && !is_committing;
             let may_try = failure::is_conflict(&error) || was_ended;
-            if !may_try || n_attempts >= MAX_ATTEMPTS {
-                return Err(match error {
-                    Error::CatalogueUnavailable { reason } if is_committing => failure::away(
-                        format!("{reason}; whether the change was stored is not known"),
-                    ),
-                    error => error,
-                });
+            if let Error::CatalogueUnavailable { reason } = &error
+                && is_committing
+            {
+                let reason = format!("{reason}; whether the change was stored is not known");
+                return Err(failure::away(reason));
             }
-            if self.is_away() {
+            if !may_try || n_attempts >= MAX_ATTEMPTS || self.is_away() {
                 return Err(error);
             }
         }
@@ -263,9 +269,10 @@ impl Database {
             Ok(_) => state.away = None,
             Err(error) => {
                 state.n_open -= 1;
-                let reason = match error {
-                    Error::CatalogueUnavailable { reason } => reason.clone(),
-                    error => error.to_string(),
+                let reason = if let Error::CatalogueUnavailable { reason } = error {
+                    reason.clone()
+                } else {
+                    error.to_string()
                 };
                 state.away = Some((Instant::now(), reason));
                 self.pool.freed.notify_one();

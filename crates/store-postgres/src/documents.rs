@@ -15,6 +15,10 @@ const FINGERPRINTS_PER_STATEMENT: usize = 50_000;
 
 impl Database {
     /// Reads inside one namespace, whose number is given.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a closure at the call reads better than a reference to one"
+    )]
     fn read_in<T>(
         &self,
         namespace: &NamespaceId,

@@ -61,6 +61,7 @@ mod error;
 mod health;
 pub mod limits;
 mod objects;
+mod positional;
 mod store;
 mod transfer;
 

@@ -1,4 +1,5 @@
-//! The page of settings: the configuration's structs with the sentence above each field.
+//! The page of settings: the configuration's structs with the sentence above each field, its type,
+//! its default, and one example that has every key.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +8,8 @@ use crate::project;
 
 /// The struct that holds everything else, and where it is.
 const ROOT: (&str, &str) = ("Config", "crates/dowse/src/config/sections.rs");
+/// The example, which a test of the binary reads as a configuration.
+const EXAMPLE: &str = "crates/dowse/src/config/example.toml";
 /// How deep sections hold sections.
 const MAX_DEPTH: usize = 6;
 
@@ -16,56 +19,256 @@ struct Field {
     name: String,
     kind: String,
     what: String,
+    /// Whether it may be left out though its type does not say so.
+    has_default: bool,
 }
 
 type Structs = BTreeMap<String, Vec<Field>>;
 
+/// What the sources say of the configuration.
+#[derive(Debug, Default)]
+struct Sources {
+    structs: Structs,
+    /// Words of enums that stand for themselves.
+    enums: BTreeMap<String, Vec<String>>,
+    /// Values of `impl Default`, by struct and field.
+    defaults: BTreeMap<(String, String), String>,
+}
+
 /// Walks from the root through every section that some crate defines.
 pub(super) fn page() -> anyhow::Result<Page> {
-    let mut structs = Structs::new();
+    let mut sources = Sources::default();
     for path in project::files()? {
         let is_member = path.starts_with("crates") && path.extension().is_some_and(|it| it == "rs");
         let is_root = path.ends_with(ROOT.1);
-        if is_member {
-            let source = fs_err::read_to_string(project::root().join(&path))?;
-            for (name, fields) in structs_in(&source) {
-                // Only the root may have the root's name.
-                if (name == ROOT.0) == is_root {
-                    structs.insert(name, fields);
+        if !is_member {
+            continue;
+        }
+        let source = fs_err::read_to_string(project::root().join(&path))?;
+        for (name, fields) in structs_in(&source) {
+            // Only the root may have the root's name.
+            if name != ROOT.0 || is_root {
+                sources.structs.insert(name, fields);
+            }
+        }
+        sources.enums.extend(enums_in(&source));
+        sources.defaults.extend(defaults_in(&source));
+    }
+    let root = sources.structs.get(ROOT.0).cloned().unwrap_or_default();
+    anyhow::ensure!(!root.is_empty(), "`{}` has no struct `{}`", ROOT.1, ROOT.0);
+    let mut text = heading(
+        "Configuration",
+        "Every key of `dowse.toml`. A key without a default has to be given where its section is; an unknown key is an error. A key that holds one value can be set from the environment as well: `server.listen` is `DOWSE_SERVER_LISTEN`. An example with every key is at the end.",
+    );
+    text.push_str("| key | type | default | what |\n|---|---|---|---|\n");
+    let mut keys = Vec::new();
+    let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
+    table.rows(ROOT.0, &root, "", MAX_DEPTH);
+    let example = fs_err::read_to_string(project::root().join(EXAMPLE))?;
+    let missing: Vec<&String> = keys.iter().filter(|key| !has_key(&example, key)).collect();
+    text.push_str(&format!("\n## Example\n\n```toml\n{}\n```\n", example.trim_end()));
+    if !missing.is_empty() {
+        let missing: Vec<String> = missing.iter().map(|key| format!("`{key}`")).collect();
+        text.push_str(&format!("\nNot in the example: {}.\n", missing.join(", ")));
+    }
+    Ok(Page { name: "configuration.md", text })
+}
+
+/// Tells whether a line of the example sets the last part of a key, or a section ends with it.
+fn has_key(example: &str, key: &str) -> bool {
+    let name = key.rsplit('.').next().unwrap_or(key).trim_end_matches("[]");
+    example.lines().map(str::trim_start).any(|line| {
+        let line = line.strip_prefix("# ").unwrap_or(line);
+        line.split_once(" =").is_some_and(|(start, _)| start == name)
+            || line.contains(&format!("{{ {name} ="))
+            || line.contains(&format!(", {name} ="))
+            || line.starts_with('[') && line.trim_matches(['[', ']']).ends_with(name)
+    })
+}
+
+/// Writes rows of the page, and remembers the keys.
+struct TableWriter<'a> {
+    sources: &'a Sources,
+    text: &'a mut String,
+    keys: &'a mut Vec<String>,
+}
+
+impl TableWriter<'_> {
+    fn rows(&mut self, of: &str, fields: &[Field], prefix: &str, depth: usize) {
+        for field in fields {
+            let Field { name, kind, what, .. } = field;
+            let inner = unwrapped(kind);
+            let suffix = if kind.contains("Vec<") { "[]" } else { "" };
+            let key = format!("{prefix}{name}{suffix}");
+            match self.sources.structs.get(inner).filter(|_| depth > 0) {
+                Some(section) => {
+                    self.text.push_str(&format!("| **`{key}`** | section | | {} |\n", cell(what)));
+                    self.rows(inner, section, &format!("{key}."), depth - 1);
+                }
+                None => {
+                    let key = format!("{prefix}{name}");
+                    let kind = cell(&self.sources.kind(kind));
+                    let default = cell(&self.sources.default_of(of, field));
+                    self.text
+                        .push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
+                    self.keys.push(key);
                 }
             }
         }
     }
-    let root = structs.get(ROOT.0).cloned().unwrap_or_default();
-    anyhow::ensure!(!root.is_empty(), "`{}` has no struct `{}`", ROOT.1, ROOT.0);
-    let mut text = heading(
-        "Configuration",
-        "Every key of `dowse.toml`. Each has a default unless it names a thing of yours; an unknown key is an error. A key that holds one value can be set from the environment as well: `server.listen` is `DOWSE_SERVER_LISTEN`.",
-    );
-    text.push_str("| key | type | what |\n|---|---|---|\n");
-    rows(&structs, &root, "", MAX_DEPTH, &mut text);
-    Ok(Page { name: "configuration.md", text })
 }
 
-fn rows(structs: &Structs, fields: &[Field], prefix: &str, depth: usize, text: &mut String) {
-    for Field { name, kind, what } in fields {
-        let inner = unwrapped(kind);
-        let is_list = kind.contains("Vec<");
-        match structs.get(inner).filter(|_| depth > 0) {
-            Some(section) => {
-                let key =
-                    if is_list { format!("{prefix}{name}[]") } else { format!("{prefix}{name}") };
-                text.push_str(&format!("| **`{key}`** | section | {} |\n", cell(what)));
-                rows(structs, section, &format!("{key}."), depth - 1, text);
+impl Sources {
+    /// Says what may be written for a type.
+    fn kind(&self, kind: &str) -> String {
+        if let Some(inner) = kind.strip_prefix("Option<").and_then(|it| it.strip_suffix('>')) {
+            return self.kind(inner);
+        }
+        if let Some(inner) = kind.strip_prefix("Vec<").and_then(|it| it.strip_suffix('>')) {
+            return format!("list of {}", self.kind(inner));
+        }
+        if let Some(inner) =
+            kind.strip_prefix("BTreeMap<String, ").and_then(|it| it.strip_suffix('>'))
+        {
+            return format!("section of {}", self.kind(inner));
+        }
+        let name = kind.rsplit("::").next().unwrap_or(kind);
+        match name {
+            "String" | "TenantId" => "text".to_owned(),
+            "char" => "one character".to_owned(),
+            "PathBuf" => "path".to_owned(),
+            "bool" => "`true` or `false`".to_owned(),
+            "SocketAddr" => "address".to_owned(),
+            "u16" | "u32" | "u64" | "usize" | "f64" | "f32" => "number".to_owned(),
+            _ => match self.enums.get(name) {
+                Some(words) => {
+                    let words: Vec<String> =
+                        words.iter().map(|word| format!("`\"{word}\"`")).collect();
+                    words.join(", ")
+                }
+                None => format!("`{name}`"),
+            },
+        }
+    }
+
+    /// Says what holds when a key is left out; nothing when it may not be.
+    fn default_of(&self, of: &str, field: &Field) -> String {
+        let Field { name, kind, has_default, .. } = field;
+        if let Some(value) = self.defaults.get(&(of.to_owned(), name.clone())) {
+            return format!("`{value}`");
+        }
+        match kind.as_str() {
+            kind if kind.starts_with("Option<") => "none".to_owned(),
+            _ if !has_default => "required".to_owned(),
+            kind if kind.starts_with("Vec<") => "`[]`".to_owned(),
+            "BTreeMap<String, String>" => "`{}`".to_owned(),
+            "bool" => "`false`".to_owned(),
+            "String" => "`\"\"`".to_owned(),
+            _ => "built in".to_owned(),
+        }
+    }
+}
+
+/// Finds enums whose variants are words of the configuration.
+fn enums_in(source: &str) -> BTreeMap<String, Vec<String>> {
+    let mut enums = BTreeMap::new();
+    let mut case = None;
+    let mut current: Option<(String, Vec<String>)> = None;
+    for line in source.lines().map(str::trim) {
+        if let Some((name, words)) = &mut current {
+            let word = line.trim_end_matches(',');
+            if line == "}" {
+                enums.insert(std::mem::take(name), std::mem::take(words));
+                current = None;
+            } else if !word.is_empty() && word.chars().all(char::is_alphanumeric) {
+                words.push(word_of(word, case.unwrap_or("lowercase")));
             }
-            None => {
-                let kind = kind.rsplit("::").next().unwrap_or(kind);
-                text.push_str(&format!(
-                    "| `{prefix}{name}` | `{}` | {} |\n",
-                    cell(kind),
-                    cell(what)
-                ));
+        } else if let Some(start) = line.find("rename_all = \"") {
+            case = line[start + 14..].split('"').next();
+        } else if let Some((_, name)) =
+            line.strip_suffix(" {").and_then(|it| it.split_once("enum "))
+        {
+            if case.is_some() {
+                current = Some((name.to_owned(), Vec::new()));
             }
+        } else if !line.starts_with('#') && !line.starts_with("///") {
+            case = None;
+        }
+    }
+    enums
+}
+
+/// Writes a variant as `serde` does.
+fn word_of(variant: &str, case: &str) -> String {
+    match case {
+        "camelCase" => {
+            let mut letters = variant.chars();
+            let first = letters.next().map(|first| first.to_lowercase().to_string());
+            first.unwrap_or_default() + letters.as_str()
+        }
+        "snake_case" | "kebab-case" => {
+            let between = if case == "snake_case" { '_' } else { '-' };
+            let mut word = String::new();
+            for (idx, letter) in variant.chars().enumerate() {
+                if letter.is_uppercase() && idx > 0 {
+                    word.push(between);
+                }
+                word.extend(letter.to_lowercase());
+            }
+            word
+        }
+        _ => variant.to_lowercase(),
+    }
+}
+
+/// Reads the values of `impl Default` that are written out.
+fn defaults_in(source: &str) -> BTreeMap<(String, String), String> {
+    let mut defaults = BTreeMap::new();
+    let mut of: Option<&str> = None;
+    for line in source.lines() {
+        if let Some(rest) = line.strip_prefix("impl Default for ") {
+            of = rest.strip_suffix(" {");
+        } else if line == "}" {
+            of = None;
+        } else if let (Some(of), Some((name, value))) = (of, line.trim().split_once(": ")) {
+            let is_name =
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            let value = value.strip_suffix(',').and_then(|value| written(value, source));
+            if let Some(value) = value.filter(|_| is_name) {
+                defaults.insert((of.to_owned(), name.to_owned()), value);
+            }
+        }
+    }
+    defaults
+}
+
+/// Writes a value of Rust as one of TOML; nothing where that needs running it.
+fn written(value: &str, source: &str) -> Option<String> {
+    let value = value.trim_end_matches(".to_owned()");
+    let inside = value.strip_prefix("PathBuf::from(").and_then(|it| it.strip_suffix(')'));
+    let value = inside.unwrap_or(value);
+    let is_number = |it: &str| it.chars().all(|c| c.is_ascii_digit() || "_.".contains(c));
+    match value {
+        "Vec::new()" | "vec![]" => Some("[]".to_owned()),
+        "String::new()" => Some("\"\"".to_owned()),
+        "true" | "false" => Some(value.to_owned()),
+        _ if value.starts_with('"') && value.ends_with('"') => Some(value.to_owned()),
+        _ if is_number(value) => Some(value.replace('_', "")),
+        _ if value.contains(" << ") => {
+            let (number, shift) = value.split_once(" << ")?;
+            let number: u64 = number.replace('_', "").parse().ok()?;
+            Some((number << shift.parse::<u32>().ok()?).to_string())
+        }
+        _ if value.chars().all(|c| c.is_ascii_uppercase() || c == '_') => {
+            let start = format!("const {value}: ");
+            let line = source.lines().find(|line| line.contains(&start))?;
+            written(line.split_once(" = ")?.1.strip_suffix(';')?, source)
+        }
+        _ => {
+            let (kind, variant) = value.split_once("::")?;
+            let is_variant =
+                kind.ends_with("Provider") && variant.chars().all(char::is_alphanumeric);
+            is_variant.then(|| format!("\"{}\"", variant.to_lowercase()))
         }
     }
 }
@@ -87,12 +290,20 @@ fn structs_in(source: &str) -> Structs {
     let mut current: Option<(String, Vec<Field>)> = None;
     let mut comment: Vec<&str> = Vec::new();
     let mut is_skipped = false;
+    let mut all_default = false;
+    let mut has_default = false;
     for line in source.lines().map(str::trim) {
         if let Some(sentence) = line.strip_prefix("///") {
             comment.push(sentence.trim());
         } else if line.starts_with("#[") {
-            is_setting |= line.contains("deny_unknown_fields");
+            let is_section = line.contains("deny_unknown_fields");
+            is_setting |= is_section;
             is_skipped |= line == "#[serde(skip)]";
+            if current.is_none() {
+                all_default = is_section && line.contains("default");
+            } else {
+                has_default |= line.contains("default");
+            }
         } else if let Some((name, fields)) = &mut current {
             if line == "}" {
                 structs.insert(std::mem::take(name), std::mem::take(fields));
@@ -100,10 +311,17 @@ fn structs_in(source: &str) -> Structs {
                 is_setting = false;
             } else if let Some((name, kind)) = field_in(line).filter(|_| !is_skipped) {
                 let what = comment.join(" ");
-                fields.push(Field { name: name.to_owned(), kind: kind.to_owned(), what });
+                let has_default = has_default || all_default;
+                fields.push(Field {
+                    name: name.to_owned(),
+                    kind: kind.to_owned(),
+                    what,
+                    has_default,
+                });
             }
             comment.clear();
             is_skipped = false;
+            has_default = false;
         } else {
             let name = line.strip_suffix(" {").and_then(|it| it.split_once("struct "));
             if let Some((_, name)) = name.filter(|_| is_setting) {
@@ -141,6 +359,10 @@ pub(crate) struct Config {
     /// Where data
     /// is kept.
     pub(crate) data_dir: PathBuf,
+    /// Which.
+    pub(crate) kind: KindProvider,
+    /// The most.
+    pub(crate) max_bytes: u64,
     /// Who calls.
     pub(crate) auth: Option<AuthConfig>,
     /// Lists.
@@ -162,21 +384,55 @@ pub struct TableConfig {
 pub struct Other {
     pub port: u16,
 }
+
+#[serde(rename_all = \"lowercase\")]
+pub(crate) enum KindProvider {
+    /// Here.
+    Local,
+    /// Nowhere.
+    None,
+}
+
+const MAX_BYTES: u64 = 1 << 20;
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            data_dir: PathBuf::from(\".dowse\"),
+            kind: KindProvider::Local,
+            max_bytes: MAX_BYTES,
+        }
+    }
+}
 ";
 
     #[test]
     fn sections_are_followed_to_their_keys() {
         let structs = structs_in(SOURCE);
         assert!(!structs.contains_key("Other"));
-        let mut text = String::new();
-        rows(&structs, &structs["Config"], "", MAX_DEPTH, &mut text);
+        let root = structs["Config"].clone();
+        let sources = Sources { structs, enums: enums_in(SOURCE), defaults: defaults_in(SOURCE) };
+        let (mut text, mut keys) = (String::new(), Vec::new());
+        let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
+        table.rows("Config", &root, "", MAX_DEPTH);
         let expected = "\
-| `data_dir` | `PathBuf` | Where data is kept. |
-| **`auth`** | section | Who calls. |
-| `auth.issuer` | `String` | The issuer. |
-| **`tables[]`** | section | Lists. |
-| `tables[].name` | `String` | Its name. |
+| `data_dir` | path | `\".dowse\"` | Where data is kept. |
+| `kind` | `\"local\"`, `\"none\"` | `\"local\"` | Which. |
+| `max_bytes` | number | `1048576` | The most. |
+| **`auth`** | section | | Who calls. |
+| `auth.issuer` | text | required | The issuer. |
+| **`tables[]`** | section | | Lists. |
+| `tables[].name` | text | required | Its name. |
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn an_example_has_a_key_in_a_line_or_a_section() {
+        let example = "listen = 1\n[[auth.keys]]\nallow = { roles = [], tenants = [] }\n# a = 2\n";
+        for key in ["server.listen", "auth.keys[]", "allow.tenants", "allow.roles", "a"] {
+            assert!(has_key(example, key), "{key}");
+        }
+        assert!(!has_key(example, "lis"));
     }
 }

@@ -22,7 +22,11 @@ pub(super) fn run(tools: &Tools, binary: &Path, out: &Path, version: &str) -> an
     shell.change_dir(project::root());
     // The profile whose folder the binary is in, so that cargo finds it built.
     let profile = binary.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let profile = if profile == "dist" { "dist" } else { "release" };
+    let profile = match &*profile {
+        "dist" => "dist",
+        "debug" => "dev",
+        _ => "release",
+    };
     let python = &tools.python;
     let build = cmd!(
         shell,

@@ -151,6 +151,14 @@ mod tests {
         }
     }
 
+    /// The reference shows it; a key that is renamed must not stay in it.
+    #[test]
+    fn the_example_of_the_reference_is_a_configuration() {
+        let config: Config = toml::from_str(include_str!("example.toml")).unwrap();
+        config.check().unwrap();
+        assert_eq!((config.tables.len(), config.dimensions.len()), (1, 1));
+    }
+
     #[test]
     fn an_open_address_needs_authentication() {
         let config: Config = toml::from_str("[server]\nlisten = \"0.0.0.0:7700\"").unwrap();

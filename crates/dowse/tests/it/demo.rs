@@ -162,6 +162,44 @@ fn every_family_is_played() {
     assert_eq!(node["text"], "bus address taken");
 }
 
+/// A client that was connected stays connected over a restart, and a server that is started with
+/// the demo's own configuration serves what the demo serves.
+#[test]
+fn a_restart_keeps_endpoint_and_key() {
+    let folder = Folder::new();
+    let start = || {
+        let mut command = dowse("demo");
+        command.args(["--no-model", "--listen", "127.0.0.1:0", "--data-dir"]);
+        command.arg(folder.join("demo"));
+        Server::start_command(command)
+    };
+    let endpoint = |server: &Server| {
+        let said = server.stderr();
+        let line = said.lines().find(|line| line.starts_with("contexts   ")).unwrap();
+        let (_, place) = line.split_once("/mcp/").unwrap();
+        place.to_owned()
+    };
+    let tools = |server: &Server| {
+        let listed = Mcp::new(server.http(), "/mcp").list_tools();
+        listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let first = start();
+    let (before, served) = (endpoint(&first), tools(&first));
+    first.stop();
+    let second = start();
+    assert_eq!(endpoint(&second), before);
+    second.stop();
+    let mut command = dowse("serve");
+    command.arg("--config").arg(folder.join("demo/world/dowse.toml"));
+    command.args(["--no-model", "--listen", "127.0.0.1:0"]);
+    let plain = Server::start_command(command);
+    assert_eq!(tools(&plain), served);
+    let (id, key) = before.split_once(" with the key ").unwrap();
+    let agent = Mcp::new(plain.http(), &format!("/mcp/{id}"))
+        .header("Authorization", &format!("Bearer {key}"));
+    agent.call("read_manual", &json!({ "json_path": "/errors/E204/short" })).success();
+}
+
 #[test]
 fn an_agent_goes_from_a_question_to_a_chart() {
     let demo = Demo::start();

@@ -61,6 +61,39 @@ fn clients() {
 }
 
 #[test]
+fn writing_a_client() {
+    run("writing-a-client.md");
+}
+
+/// The site is made from `docs/SUMMARY.md`: a page that is not in it would not be found, and one
+/// that is gone would stop the build.
+#[test]
+fn the_summary_has_every_page_and_no_other() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let summary = fs_err::read_to_string(format!("{docs}/SUMMARY.md")).unwrap();
+    let mut listed: Vec<&str> = summary
+        .lines()
+        .filter_map(|line| line.strip_suffix(')')?.rsplit_once("]("))
+        .map(|(_, page)| page)
+        .collect();
+    let mut pages = Vec::new();
+    for folder in ["", "guide/", "reference/"] {
+        for entry in fs_err::read_dir(format!("{docs}/{folder}")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") && name != "SUMMARY.md" {
+                pages.push(format!("{folder}{name}"));
+            }
+        }
+    }
+    pages.sort();
+    listed.sort_unstable();
+    assert_eq!(listed, pages);
+    let book: toml::Table =
+        fs_err::read_to_string(format!("{docs}/book.toml")).unwrap().parse().unwrap();
+    assert_eq!(book["book"]["src"].as_str(), Some("."));
+}
+
+#[test]
 fn evaluation() {
     run("evaluation.md");
 }

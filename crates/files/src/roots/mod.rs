@@ -2,13 +2,11 @@
 //! root.
 
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use model::{Access, Caller};
-use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use crate::{Error, Result, RootConfig};
+use crate::{Error, Result, RootConfig, platform};
 
 /// Longer paths are refused before anything is asked of the disk.
 const MAX_PATH_BYTES: usize = 4096;
@@ -122,20 +120,9 @@ impl Roots {
 }
 
 impl Root {
-    /// Opens a file beneath the root. The kernel refuses every way out: `..`, absolute links,
-    /// links that leave the root, and links of the process file system, even when something is
-    /// swapped between check and open.
+    /// Opens a file beneath the root; every way out of it is refused.
     pub fn open_beneath(&self, relative: &Path) -> std::io::Result<std::fs::File> {
-        let root = rustix::fs::open(
-            &self.path,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        // A pipe or a device must not hold up the reader, so opening never blocks.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let file: OwnedFd = rustix::fs::openat2(&root, relative, flags, Mode::empty(), resolve)?;
-        let file = std::fs::File::from(file);
+        let file = platform::open_beneath(&self.path, relative)?;
         if !file.metadata()?.is_file() {
             return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
         }

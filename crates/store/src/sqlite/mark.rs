@@ -4,7 +4,6 @@
 //! The file is written after each commit and not synced: it may be behind the catalogue after a
 //! crash and never ahead of it, so that a catalogue with fewer changes has lost some.
 
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -64,7 +63,7 @@ impl Mark {
 
     fn write(&self, n_changes: u64) -> Result<()> {
         let line = line_of(&Seen { identity: self.identity.clone(), n_changes });
-        self.file.file().write_all_at(line.as_bytes(), 0)?;
+        crate::positional::write_all_at(self.file.file(), line.as_bytes(), 0)?;
         Ok(())
     }
 }

@@ -1,11 +1,10 @@
 //! One file of equal slots, appended to and mapped.
 
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::kernels::Mapping;
-use crate::{Error, Result};
+use crate::{Error, Result, positional};
 
 /// Slots are reserved in steps of at least this many, and a quarter more than needed, so that the
 /// map rarely changes.
@@ -80,7 +79,8 @@ impl Column {
             self.file.set_len((self.n_reserved * self.slot_bytes) as u64).map_err(full)?;
             self.mapping = None;
         }
-        self.file.file().write_all_at(bytes, (at * self.slot_bytes) as u64).map_err(full)
+        let offset = (at * self.slot_bytes) as u64;
+        positional::write_all_at(self.file.file(), bytes, offset).map_err(full)
     }
 
     /// Maps what is reserved.

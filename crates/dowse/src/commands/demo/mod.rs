@@ -25,9 +25,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let world = args.data_dir.join("world");
     world::unpack(&world)?;
     let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
-    config.data_dir = args.data_dir.join("data");
     config.server.listen = args.listen;
-    config.tables.push(tables::demo::table_config(world::REQUESTS));
     match args.no_model {
         // Nothing is missing then, and no answer says so.
         true => config.embedder.provider = EmbedderProvider::None,
@@ -112,7 +110,13 @@ fn served(
     }
     let queue = &shared_state.kept()?.queue;
     lines.push(objects::knowledge(&families.knowledge, queue, world)?);
-    lines.push(objects::contexts(&families.contexts, queue, world, links)?);
+    lines.push(objects::contexts(
+        &families.contexts,
+        queue,
+        world,
+        shared_state.data_dir(),
+        links,
+    )?);
     lines.push(format!("world      {}", world.display()));
     Ok(lines.join("\n"))
 }

@@ -10,6 +10,7 @@ use contexts::{NewEndpoint, NewProject, NewTool, ToolKind};
 use ingest::{Job, JobQueue};
 use knowledge::{NewBase, NewCollection, NewDocument, Visibility};
 use model::{Caller, Deadline};
+use serde::{Deserialize, Serialize};
 
 use super::{INDEX_WAIT, world};
 
@@ -51,12 +52,13 @@ pub(super) fn knowledge(
     Ok(format!("knowledge  {names} in {BASE}, knowledge_base_id {}", base.id))
 }
 
-/// Makes the search tools over the manual and a fresh endpoint, and says how to reach it: a key
-/// is shown once and kept as a hash, so that every start has its own.
+/// Makes the search tools over the manual and an endpoint, and says how to reach it; the next
+/// start finds both again.
 pub(super) fn contexts(
     service: &contexts::Service,
     queue: &JobQueue,
     world: &Path,
+    data_dir: &Path,
     links: &str,
 ) -> anyhow::Result<String> {
     let caller = Caller::local_admin();
@@ -89,25 +91,53 @@ pub(super) fn contexts(
             job.map_or(Ok(()), |job| wait(queue, &job))?;
         }
     }
-    for endpoint in service.list_endpoints(&caller, &project.id)? {
-        service.delete_endpoint(&caller, &endpoint.id)?;
-    }
     let tools = service.list_tools(&caller, &project.id)?;
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let made = service.create_endpoint(
-        &caller,
-        &NewEndpoint {
-            name: PROJECT.to_owned(),
-            tool_ids: tools.iter().map(|tool| tool.id.clone()).collect(),
-            project_id: Some(project.id),
-        },
-    )?;
-    Ok(format!(
-        "contexts   {} at {links}/mcp/{} with the key {}",
-        names.join(", "),
-        made.endpoint.id,
-        made.api_key
-    ))
+    let known = service.list_endpoints(&caller, &project.id)?;
+    let remembered = Remembered::read(data_dir)
+        .filter(|remembered| known.iter().any(|endpoint| endpoint.id == remembered.endpoint));
+    let Remembered { endpoint, key } = match remembered {
+        Some(remembered) => remembered,
+        None => {
+            for endpoint in known {
+                service.delete_endpoint(&caller, &endpoint.id)?;
+            }
+            let made = service.create_endpoint(
+                &caller,
+                &NewEndpoint {
+                    name: PROJECT.to_owned(),
+                    tool_ids: tools.iter().map(|tool| tool.id.clone()).collect(),
+                    project_id: Some(project.id),
+                },
+            )?;
+            let made = Remembered { endpoint: made.endpoint.id, key: made.api_key };
+            made.write(data_dir)?;
+            made
+        }
+    };
+    Ok(format!("contexts   {} at {links}/mcp/{endpoint} with the key {key}", names.join(", ")))
+}
+
+/// The endpoint and its key, so that a client that was connected stays connected over a restart.
+/// The store has only the key's hash; the demo's data is public, and this file in its folder is
+/// for its owner alone.
+#[derive(Debug, Serialize, Deserialize)]
+struct Remembered {
+    endpoint: String,
+    key: String,
+}
+
+impl Remembered {
+    const FILE: &str = "demo-endpoint.json";
+
+    fn read(data_dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs_err::read(data_dir.join(Self::FILE)).ok()?).ok()
+    }
+
+    fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
+        fs_err::write(data_dir.join(Self::FILE), serde_json::to_vec(self)?)?;
+        Ok(())
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<NewDocument> {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use anyhow::Context;
+
 /// Rows of the generated request log.
 const N_REQUESTS: usize = 50_000;
 
@@ -9,7 +11,7 @@ const N_REQUESTS: usize = 50_000;
 const SEED: u64 = 1;
 
 /// The request log's file.
-pub(super) const REQUESTS: &str = "requests.csv";
+const REQUESTS: &str = "requests.csv";
 
 /// The configuration's file.
 pub(super) const CONFIG: &str = "dowse.toml";
@@ -19,6 +21,35 @@ pub(super) const MANUAL: &str = "contexts/t200-manual.json";
 
 /// The folder of the knowledge base; its folders are the collections.
 const KNOWLEDGE: &str = "knowledge/";
+
+/// Where the demo keeps what it builds, beside the folder of its files: a server that is started
+/// with the demo's configuration serves what the demo serves.
+const DATA: &str = "data_dir = \"../data\"\n\n";
+
+/// The table over the generated request log, which is not in the repository.
+const REQUESTS_TABLE: &str = r#"
+[[tables]]
+name = "requests"
+source = "requests.csv"
+description = "HTTP requests, one row each"
+
+[tables.fields]
+level = { type = "array", items = { type = "stringLiteral", values = ["success", "warning", "error"] }, match = "in" }
+method = { type = "array", items = { type = "stringLiteral", values = ["GET", "POST", "PUT", "DELETE"] }, match = "in" }
+host = { type = "string" }
+pathname = { type = "string" }
+latency = { type = "array", items = { type = "number" }, match = "range", unit = "ms" }
+status = { type = "array", items = { type = "number" }, match = "in" }
+regions = { type = "array", items = { type = "stringLiteral", values = ["ams", "fra", "gru", "hkg", "iad", "syd"] }, match = "in", separator = ";" }
+date = { type = "array", items = { type = "timestamp" }, match = "range" }
+"#;
+
+/// Gives the configuration of the demo: the one of the repository, with its data and the request
+/// log.
+fn configuration() -> anyhow::Result<String> {
+    let (_, text) = FILES.iter().find(|(name, _)| *name == CONFIG).context("it is embedded")?;
+    Ok(format!("{DATA}{}{REQUESTS_TABLE}", std::str::from_utf8(text)?))
+}
 
 macro_rules! embedded {
     ($($path:literal),* $(,)?) => {
@@ -71,9 +102,11 @@ pub(super) fn documents_of(collection: &str) -> impl Iterator<Item = &'static st
 
 /// Writes what is not there yet or differs, so that a second start finds nothing changed.
 pub(super) fn unpack(folder: &Path) -> anyhow::Result<()> {
+    let configuration = configuration()?;
     for (name, content) in FILES {
+        let content = if *name == CONFIG { configuration.as_bytes() } else { content };
         let path = folder.join(name);
-        if fs_err::read(&path).is_ok_and(|there| there == *content) {
+        if fs_err::read(&path).is_ok_and(|there| there == content) {
             continue;
         }
         if let Some(parent) = path.parent() {
@@ -103,6 +136,12 @@ mod tests {
                 names.push(name);
             }
         }
+    }
+
+    #[test]
+    fn the_configuration_has_the_generated_table() {
+        let config: crate::config::Config = toml::from_str(&configuration().unwrap()).unwrap();
+        assert_eq!(config.tables, [tables::demo::table_config(REQUESTS)]);
     }
 
     #[test]
