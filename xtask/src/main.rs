@@ -22,6 +22,7 @@ mod clients;
 mod conformance;
 mod first_answer;
 mod fit;
+mod folders;
 mod fuzz;
 mod package;
 mod soak;
@@ -38,6 +39,7 @@ usage: cargo xtask CHORE
   conformance           the official MCP suite against the built server
   clients               sessions of foreign MCP clients against the built server
   bench [NAME…]         `dowse bench` of a release build
+  folders [OPTION…]     100,000 files from nothing to found, beside recoll, and an idle server
   agent-tasks [--binary FILE] [--data FOLDER] [--json FILE] [--no-peers]
                         tasks of an agent, played by a script: calls, refusals, tokens, success
   answer-tokens [--binary FILE]
@@ -65,6 +67,7 @@ fn main() -> anyhow::Result<()> {
         ["testbed"] => testbed::print(),
         ["conformance"] => conformance::run(&testbed::prepare()?).map(drop),
         ["clients"] => clients::run(&testbed::prepare()?).map(drop),
+        ["folders", options @ ..] => folders::run(options),
         ["bench", names @ ..] => bench::run(names),
         ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
         ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),

@@ -276,6 +276,7 @@ impl Fixture {
             pool: None,
             llm: None,
             uploads: folder.path().join("uploads"),
+            settings: knowledge::KnowledgeConfig::default(),
             clock,
         });
         slot.set(service.clone());

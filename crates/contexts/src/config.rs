@@ -3,6 +3,9 @@
 use chunk::{DEFAULT_CHUNK_THRESHOLD_CHARS, LinesConfig};
 use serde::Deserialize;
 
+/// Names the way in which short strings are put together; another one makes indexes anew.
+const SHORT_STRINGS_VERSION: &str = "short1";
+
 /// How documents are taken in and how their long strings are cut.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -68,7 +71,7 @@ impl ContextsConfig {
     /// Names everything that decides which chunks there are.
     pub(crate) fn settings_name(&self) -> String {
         format!(
-            "{}/{}/{}/{}",
+            "{}/{}/{}/{}/{SHORT_STRINGS_VERSION}",
             self.chunk_threshold_chars,
             self.cut_name(),
             self.max_node_chars,

@@ -2,9 +2,9 @@
 
 use parking_lot::Mutex;
 
-use crate::limits;
-use crate::objects::Tool;
+use crate::objects::{ShortStringsUse, Tool};
 use crate::scopes::Scopes;
+use crate::{ContextsConfig, limits};
 
 /// Characters of a pointer that a problem names.
 const SHOWN_CHARS: usize = 200;
@@ -16,6 +16,8 @@ pub(crate) struct Covered {
     pub(crate) n_chunks: u64,
     /// Whether its path exists in the document.
     pub(crate) is_there: bool,
+    /// Whether its short strings are indexed together.
+    pub(crate) short_strings: bool,
     pub(crate) problems: Vec<String>,
     pub(crate) n_problems: usize,
 }
@@ -23,6 +25,10 @@ pub(crate) struct Covered {
 /// Counts strings and chunks for every tool, from all threads of a run.
 pub(crate) struct Coverage {
     pub(crate) scopes: Scopes,
+    /// From how many characters on a string is indexed by itself, for each tool.
+    thresholds: Vec<usize>,
+    /// Whether short strings are indexed together, for each tool.
+    short_strings: Vec<bool>,
     counts: Mutex<Counts>,
 }
 
@@ -35,12 +41,37 @@ struct Counts {
 
 impl Coverage {
     /// Begins to count for the tools of a table.
-    pub(crate) fn new(tools: &[Tool]) -> Self {
+    pub(crate) fn new(tools: &[Tool], settings: &ContextsConfig) -> Self {
         let covered = vec![Covered::default(); tools.len()];
+        let usual = settings.chunk_threshold_chars;
         Coverage {
             scopes: Scopes::new(tools.iter().map(|tool| tool.json_path.as_str())),
+            thresholds: tools
+                .iter()
+                .map(|tool| tool.chunk_threshold_chars.unwrap_or(usual))
+                .collect(),
+            short_strings: tools
+                .iter()
+                .map(|tool| tool.short_strings == ShortStringsUse::Together)
+                .collect(),
             counts: Mutex::new(Counts { covered, ..Counts::default() }),
         }
+    }
+
+    /// Tells whether a tool that covers a string indexes it by itself. Tools that overlap share
+    /// their chunks: the lowest threshold of them counts.
+    pub(crate) fn is_long(&self, tools: &[usize], n_chars: usize) -> bool {
+        tools.iter().any(|tool_idx| n_chars >= self.thresholds[*tool_idx])
+    }
+
+    /// Tells whether a tool that covers a string indexes short ones together.
+    pub(crate) fn takes_short(&self, tools: &[usize]) -> bool {
+        tools.iter().any(|tool_idx| self.short_strings[*tool_idx])
+    }
+
+    /// Lets a tool index its short strings together.
+    pub(crate) fn take_short(&mut self, tool_idx: usize) {
+        self.short_strings[tool_idx] = true;
     }
 
     /// Notes that the document has a node.
@@ -82,7 +113,10 @@ impl Coverage {
 
     /// Gives what was counted for each tool, and how many strings were covered and left out.
     pub(crate) fn finish(&self) -> (Vec<Covered>, u64, u64) {
-        let counts = std::mem::take(&mut *self.counts.lock());
+        let mut counts = std::mem::take(&mut *self.counts.lock());
+        for (covered, short_strings) in counts.covered.iter_mut().zip(&self.short_strings) {
+            covered.short_strings = *short_strings;
+        }
         (counts.covered, counts.n_nodes, counts.n_left_out)
     }
 }

@@ -14,7 +14,7 @@ use crate::coverage::{Coverage, Covered};
 use crate::ids::node_id;
 use crate::objects::{Table, Tool};
 use crate::seek::OpenDocument;
-use crate::source::{StringSource, content_hash, pointer_of};
+use crate::source::{StringSource, choose_short, content_hash, pointer_of};
 use crate::{Error, Result, Service};
 
 /// What a run did to the chunks of a table.
@@ -45,8 +45,10 @@ impl Service {
         let settings = &self.0.settings;
         let kept = 0..settings.max_node_chars;
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, None, kept)?;
-        let document = opened.ok_or(Error::NotFound { what: "Document" })?;
-        let coverage = Arc::new(Coverage::new(tools));
+        let mut document = opened.ok_or(Error::NotFound { what: "Document" })?;
+        let mut coverage = Coverage::new(tools, settings);
+        choose_short(&mut document, tools, &mut coverage)?;
+        let coverage = Arc::new(coverage);
         let mut source = StringSource::new(document, table, settings, Arc::clone(&coverage));
         let hooks = StringHooks {
             table: table.id.clone(),

@@ -133,6 +133,7 @@ impl Service {
                 index.status = IndexStatus::Ready;
                 index.indexed_at = Some(now);
                 index.nodes_count = covered.n_nodes;
+                index.short_strings = covered.short_strings;
                 index.chunks_count = covered.n_chunks;
                 index.indexed_chunks_count = covered.n_chunks;
                 index.last_error.clone_from(&last_error);

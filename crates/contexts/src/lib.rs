@@ -45,6 +45,7 @@ mod projects;
 mod reader;
 mod seek;
 mod service;
+mod short;
 mod tables;
 mod tools;
 
@@ -71,7 +72,8 @@ pub use jobs::{INDEX_JOB, JOBS, PURGE_JOB, VECTORS_JOB};
 pub use locks::Locks;
 pub use node::{Node, NodeRequest};
 pub use objects::{
-    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, Table, Tool, ToolKind,
+    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, ShortStringsUse, Table,
+    Tool, ToolKind,
 };
 pub use projects::{NewProject, ProjectChange};
 pub use search::{Chunk, ChunkHit, SearchResults, TableHits};

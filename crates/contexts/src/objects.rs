@@ -136,6 +136,19 @@ pub enum ToolKind {
     Get,
 }
 
+/// What becomes of strings that are too short to be indexed by themselves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShortStringsUse {
+    /// They are indexed together where a tool covers no long string.
+    #[default]
+    Auto,
+    /// Those of one object or list are indexed together.
+    Together,
+    /// They are not indexed.
+    Ignore,
+}
+
 /// How far the index of a tool is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -166,6 +179,9 @@ pub struct SearchIndex {
     pub chunks_count: u64,
     /// Chunks that can be found.
     pub indexed_chunks_count: u64,
+    /// Whether short strings are indexed together under the tool's path.
+    #[serde(default)]
+    pub short_strings: bool,
     /// What was left out, or why the job failed.
     pub last_error: Option<String>,
     /// The settings under which it was made.
@@ -191,6 +207,13 @@ pub struct Tool {
     pub description: String,
     /// The RFC 6901 pointer of the part it works on; empty for the whole document.
     pub json_path: String,
+    /// Strings of at least this many characters are indexed by themselves; the setting of the
+    /// server when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_threshold_chars: Option<usize>,
+    /// What becomes of shorter ones.
+    #[serde(default)]
+    pub short_strings: ShortStringsUse,
     /// The state of its index; nothing for a tool that needs none.
     pub search_index: Option<SearchIndex>,
     /// When it was made.

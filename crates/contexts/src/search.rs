@@ -7,7 +7,7 @@ use store::{Filter, Place, TypedObject};
 
 use crate::ids::chunk_id;
 use crate::json::pointer;
-use crate::objects::{IndexStatus, Table, Tool, ToolKind};
+use crate::objects::{IndexStatus, ShortStringsUse, Table, Tool, ToolKind};
 use crate::{Error, Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a string may be replaced meanwhile.
@@ -279,6 +279,17 @@ fn unready(tool: &Tool) -> Vec<Warning> {
     if let Some(state) = state {
         let message = format!("the index of this tool {state}; results may be missing");
         warnings.push(Warning::new("index_incomplete", message));
+    }
+    if index.status == IndexStatus::Ready && index.nodes_count == 0 {
+        let message = format!(
+            "the part at `{}` holds no text that is indexed: nothing can be found there",
+            tool.json_path
+        );
+        warnings.push(Warning::new("no_text", message));
+    } else if index.short_strings && tool.short_strings == ShortStringsUse::Auto {
+        let message = "the part that this tool covers holds no long string: its short strings \
+                       are indexed together, and a result is their object or list";
+        warnings.push(Warning::new("short_strings", message));
     }
     if let Some(reason) = &index.last_error {
         warnings.push(Warning::new("not_indexed", format!("not indexed: {reason}")));

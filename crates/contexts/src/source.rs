@@ -1,5 +1,6 @@
-//! The long strings of a JSON document as a source of the write path.
+//! The long strings of a JSON document, and its short ones together, as a source of the write path.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ingest::{Item, ItemContent, Source};
@@ -9,9 +10,10 @@ use serde_json::{Value, json};
 use crate::coverage::Coverage;
 use crate::ids::{node_id, sha256};
 use crate::json::{Event, Kind, Walk, pointer};
-use crate::objects::Table;
+use crate::objects::{ShortStringsUse, Table, Tool};
 use crate::reader::Reader;
 use crate::seek::{LocatedNode, OpenDocument};
+use crate::short::{Gathering, ShortStrings};
 use crate::{ContextsConfig, Error, limits};
 
 /// Characters of a title: the end of a string's path.
@@ -29,6 +31,7 @@ pub(crate) struct StringSource {
     /// Nodes that are still to be walked, the next one last.
     places: Vec<String>,
     current: Option<Subtree>,
+    gathering: Gathering,
     text: String,
     n_given: usize,
     /// Why the walk ended before its end.
@@ -58,6 +61,7 @@ impl StringSource {
             coverage,
             places,
             current: None,
+            gathering: Gathering::default(),
             text: String::new(),
             n_given: 0,
             failed: None,
@@ -85,33 +89,88 @@ impl StringSource {
             let pointer = subtree.walk.pointer();
             // What follows the node is not looked at.
             let is_end = !matches!(event, Event::Begin(_)) && pointer == subtree.path;
-            let mut item = None;
-            if !matches!(event, Event::End(_)) {
-                self.coverage.passes(pointer);
-                let n_chars = subtree.walk.n_chars();
-                let is_long = n_chars >= self.settings.chunk_threshold_chars;
-                if event == Event::Leaf(Kind::String)
-                    && is_long
-                    && !self.coverage.scopes.covering(pointer).is_empty()
-                {
-                    match refusal(pointer, n_chars, self.n_given, &self.settings) {
-                        Some(problem) => self.coverage.leaves_out(pointer, &problem),
-                        None => {
-                            self.n_given += 1;
-                            self.text = subtree.walk.text().to_owned();
-                            item = Some(item_of(&self.table, pointer, &self.text, &self.settings));
+            let mut found = None;
+            match event {
+                Event::End(_) => found = self.gathering.end(),
+                Event::Begin(_) => {
+                    self.coverage.passes(pointer);
+                    self.gathering.begin(pointer);
+                }
+                Event::Leaf(kind) => {
+                    self.coverage.passes(pointer);
+                    let tools = match kind {
+                        Kind::String => self.coverage.scopes.covering(pointer),
+                        _ => vec![],
+                    };
+                    if self.coverage.is_long(&tools, subtree.walk.n_chars()) {
+                        let (pointer, text) = (pointer.to_owned(), subtree.walk.text().to_owned());
+                        let n_chars = subtree.walk.n_chars();
+                        match refusal(&pointer, n_chars, self.n_given, &self.settings) {
+                            Some(problem) => self.coverage.leaves_out(&pointer, &problem),
+                            None => found = Some(ShortStrings { pointer, text }),
                         }
+                    } else if self.coverage.takes_short(&tools) {
+                        let (pointer, text) = (pointer.to_owned(), subtree.walk.text());
+                        found = match self.coverage.scopes.at(&pointer).is_empty() {
+                            true => self.gathering.take(&pointer, text),
+                            // A tool covers this string alone, and not the object it is in.
+                            false => Some(ShortStrings { pointer, text: text.to_owned() }),
+                        };
                     }
                 }
             }
             if is_end {
                 self.current = None;
             }
-            if item.is_some() {
-                return Ok(item);
+            if let Some(ShortStrings { pointer, text }) = found {
+                let n_chars = text.chars().count();
+                match refusal(&pointer, n_chars, self.n_given, &self.settings) {
+                    Some(problem) => self.coverage.leaves_out(&pointer, &problem),
+                    None => {
+                        self.n_given += 1;
+                        let item = item_of(&self.table, &pointer, &text, &self.settings);
+                        self.text = text;
+                        return Ok(Some(item));
+                    }
+                }
             }
         }
     }
+}
+
+/// Lets the tools that leave it to us index their short strings together: those that cover no long
+/// string. The document is walked until each of them has one, at most once.
+pub(crate) fn choose_short(
+    document: &mut OpenDocument,
+    tools: &[Tool],
+    coverage: &mut Coverage,
+) -> crate::Result<()> {
+    let mut undecided: BTreeSet<usize> = (0..tools.len())
+        .filter(|tool_idx| tools[*tool_idx].short_strings == ShortStringsUse::Auto)
+        .collect();
+    for path in places(coverage, document.document.n_bytes) {
+        if undecided.is_empty() {
+            return Ok(());
+        }
+        let Some(LocatedNode { event, mut walk }) = document.find(&path)? else { continue };
+        let mut next = Some(event);
+        while let Some(event) = next {
+            if event == Event::Leaf(Kind::String) {
+                let covering = coverage.scopes.covering(walk.pointer());
+                for tool_idx in covering {
+                    if coverage.is_long(&[tool_idx], walk.n_chars()) {
+                        undecided.remove(&tool_idx);
+                    }
+                }
+            }
+            let is_end = !matches!(event, Event::Begin(_)) && walk.pointer() == path;
+            next = if is_end || undecided.is_empty() { None } else { walk.next()? };
+        }
+    }
+    for tool_idx in undecided {
+        coverage.take_short(tool_idx);
+    }
+    Ok(())
 }
 
 impl Source for StringSource {

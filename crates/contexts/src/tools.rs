@@ -7,7 +7,7 @@ use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::json::pointer;
-use crate::objects::{Endpoint, IndexStatus, SearchIndex, Table, Tool, ToolKind};
+use crate::objects::{Endpoint, IndexStatus, SearchIndex, ShortStringsUse, Table, Tool, ToolKind};
 use crate::{Error, Result, Service, limits};
 
 /// A tool that is asked for.
@@ -27,6 +27,13 @@ pub struct NewTool {
     /// What an agent is told about it.
     #[serde(default)]
     pub description: String,
+    /// Strings of at least this many characters are indexed by themselves; the setting of the
+    /// server when absent.
+    #[serde(default)]
+    pub chunk_threshold_chars: Option<usize>,
+    /// What becomes of shorter ones.
+    #[serde(default)]
+    pub short_strings: ShortStringsUse,
 }
 
 /// What changes about a tool.
@@ -39,6 +46,10 @@ pub struct ToolChange {
     pub description: Option<String>,
     /// Another part of the document.
     pub json_path: Option<String>,
+    /// Another threshold for long strings.
+    pub chunk_threshold_chars: Option<usize>,
+    /// Another use of short strings.
+    pub short_strings: Option<ShortStringsUse>,
 }
 
 impl Service {
@@ -57,6 +68,8 @@ impl Service {
             name: tool_name(&new.name)?,
             description: described(&new.description)?,
             json_path: json_path(&new.json_path)?,
+            chunk_threshold_chars: threshold(new.chunk_threshold_chars)?,
+            short_strings: new.short_strings,
             search_index: match new.kind {
                 ToolKind::Search => {
                     Some(SearchIndex { configured_at: now, ..SearchIndex::default() })
@@ -115,6 +128,15 @@ impl Service {
                 let path = json_path(path)?;
                 is_moved = path != tool.json_path;
                 tool.json_path = path;
+            }
+            if change.chunk_threshold_chars.is_some() {
+                let threshold = threshold(change.chunk_threshold_chars)?;
+                is_moved |= threshold != tool.chunk_threshold_chars;
+                tool.chunk_threshold_chars = threshold;
+            }
+            if let Some(short_strings) = change.short_strings {
+                is_moved |= short_strings != tool.short_strings;
+                tool.short_strings = short_strings;
             }
             if is_moved && let Some(index) = &mut tool.search_index {
                 *index = SearchIndex { configured_at: now, ..SearchIndex::default() };
@@ -210,6 +232,17 @@ fn tool_name(name: &str) -> Result<String> {
         limits::MAX_TOOL_NAME_CHARS
     );
     Err(Error::BadRequest { problem })
+}
+
+/// Takes a threshold for long strings.
+fn threshold(given: Option<usize>) -> Result<Option<usize>> {
+    match given {
+        Some(0) => {
+            let problem = "`chunk_threshold_chars` must be at least 1".to_owned();
+            Err(Error::BadRequest { problem })
+        }
+        given => Ok(given),
+    }
 }
 
 fn described(text: &str) -> Result<String> {

@@ -80,6 +80,20 @@ pub(crate) enum KbCommand {
         #[arg(long)]
         normalize_ocr: bool,
     },
+    /// Change the title, tags or metadata of a document
+    Set {
+        /// The id of the document
+        document: String,
+        /// Another title
+        #[arg(long)]
+        title: Option<String>,
+        /// A tag, in the place of all before; once for each, empty for none
+        #[arg(long = "tag")]
+        tags: Vec<String>,
+        /// A JSON object, in the place of the metadata before
+        #[arg(long)]
+        metadata: Option<String>,
+    },
     /// Delete a document
     Remove {
         /// The id of the document

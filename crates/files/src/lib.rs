@@ -25,6 +25,7 @@ mod index;
 mod outcomes;
 mod place;
 mod preview;
+mod same;
 mod search;
 
 mod rewrite;
@@ -50,6 +51,7 @@ pub use roots::{Root, Roots};
 pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
+pub use walk::{ListedFile, list_files};
 pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.

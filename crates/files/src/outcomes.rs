@@ -41,16 +41,14 @@ impl Indexer {
             .iter()
             .map(|root| (root.name.clone(), BTreeMap::new()))
             .collect();
-        self.each_document(|document| {
-            let Some(AttributeValue::Keyword(root)) = document.attributes.get(attribute::ROOT)
-            else {
-                return true;
-            };
+        let names = [attribute::ROOT, attribute::OUTCOME];
+        for count in self.config().store.count_documents(self.namespace(), &names)? {
+            let [Some(root), code] = count.values.as_slice() else { continue };
             if let Some(counts) = counted.get_mut(root) {
-                *counts.entry(outcome_of(document)).or_default() += 1;
+                let outcome = outcome_from(code.as_deref(), count.has_passages);
+                *counts.entry(outcome).or_default() += count.n_documents;
             }
-            true
-        })?;
+        }
         Ok(counted.into_iter().map(|(root, counts)| RootOutcomes { root, counts }).collect())
     }
 
@@ -83,10 +81,6 @@ impl Indexer {
         Ok(files)
     }
 
-    fn each_document(&self, each: impl FnMut(&DocumentInfo) -> bool) -> Result<()> {
-        self.each_document_after(None, each)
-    }
-
     /// Shows documents until `each` has enough.
     fn each_document_after(
         &self,
@@ -108,12 +102,16 @@ impl Indexer {
 
 /// Gives what became of a file; what an earlier version wrote says it by its passages.
 pub(crate) fn outcome_of(document: &DocumentInfo) -> ReadOutcome {
-    let stored = match document.attributes.get(attribute::OUTCOME) {
-        Some(AttributeValue::Keyword(code)) => code.parse().ok(),
+    let code = match document.attributes.get(attribute::OUTCOME) {
+        Some(AttributeValue::Keyword(code)) => Some(code.as_str()),
         _ => None,
     };
-    stored.unwrap_or(match document.n_passages {
-        0 => ReadOutcome::NoText,
-        _ => ReadOutcome::Indexed,
+    outcome_from(code, document.n_passages > 0)
+}
+
+fn outcome_from(code: Option<&str>, has_passages: bool) -> ReadOutcome {
+    code.and_then(|code| code.parse().ok()).unwrap_or(match has_passages {
+        false => ReadOutcome::NoText,
+        true => ReadOutcome::Indexed,
     })
 }

@@ -14,6 +14,7 @@ use crate::cursor::{Cursor, MAX_WALKED};
 use crate::index::attribute;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
+use crate::same::{Places, folded};
 use crate::walk::{ext_of, normal_ext};
 use crate::{Error, INDEX_JOB, Indexer, Result};
 
@@ -54,6 +55,12 @@ pub struct FileHit {
     pub ext: String,
     /// When the file was changed last, as the index knows it.
     pub modified: String,
+    /// Other files with the same content that the caller may see and that pass the filters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<String>,
+    /// The position among the files that this page was taken from, from 0.
+    #[serde(skip)]
+    pub rank: usize,
     /// Where the snippet begins in the file's text, in characters.
     #[serde(skip)]
     pub char_start: usize,
@@ -72,6 +79,9 @@ pub struct Pagination {
     pub offset: usize,
     /// How many are given.
     pub returned: usize,
+    /// How many files these stand for: themselves and their duplicates.
+    #[serde(skip)]
+    pub taken: usize,
     /// How many there are.
     pub total_estimate: usize,
     /// Whether that number is exact.
@@ -173,9 +183,10 @@ pub(crate) fn search(
         let path = ranked.hit.document.to_string();
         request.after.as_ref().is_none_or(|given| !given.holds(&path))
     };
-    let mut fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
-    let has_more = fresh.len() > request.k && offset + request.k < MAX_WALKED;
-    fresh.truncate(request.k);
+    let fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
+    let n_fresh = fresh.len();
+    let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
+    let has_more = n_fresh > n_taken && offset + request.k < MAX_WALKED;
     if fresh.is_empty() && offset > 0 && offset < response.total.n {
         warnings.push(Warning::new(
             "offset_too_far",
@@ -183,9 +194,7 @@ pub(crate) fn search(
         ));
     }
     let mut items = Vec::new();
-    for ranked in fresh {
-        let document =
-            indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
+    for Places { ranked, document, duplicates, rank } in fresh {
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
@@ -198,6 +207,8 @@ pub(crate) fn search(
             snippet.end,
         );
         items.push(FileHit {
+            duplicates,
+            rank,
             around,
             ext: ext_of(Path::new(&path)),
             pointer: exact_pointer(indexer, &ranked, start)?,
@@ -212,6 +223,7 @@ pub(crate) fn search(
     let pagination = Pagination {
         offset,
         returned: items.len(),
+        taken: n_taken,
         total_estimate: response.total.n,
         total_is_exact: response.total.is_exact,
         has_more,
@@ -273,8 +285,8 @@ fn ask(
     let scope = Scope { namespace, filter: Filter::And(conditions) };
     // One more than asked for tells whether there is another page.
     let (offset, limit) = match &request.after {
-        Some(given) => (0, given.len() + request.k + 1),
-        None => (request.offset, request.k + 1),
+        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
+        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
     };
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
@@ -307,6 +319,9 @@ fn ask(
         factor *= 4;
     }
 }
+
+/// Files asked for beyond those wanted: some of a page may be the same.
+const SPARE_FOR_DUPLICATES: usize = 10;
 
 /// How many times more candidates are looked at when a page would be short without need.
 const MAX_FACTOR: usize = 64;

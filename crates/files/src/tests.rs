@@ -267,3 +267,58 @@ fn a_pattern_that_is_none_is_an_error() {
     let error = config("a{b").check().unwrap_err().to_string();
     assert!(error.contains("`a{b`"), "{error}");
 }
+
+#[test]
+fn files_with_the_same_content_are_one_result_that_names_its_places() {
+    let world = Fixture::new();
+    let text = "The lighthouse was painted in spring.";
+    world.write("a.txt", text);
+    world.write("copies/b.txt", text);
+    world.write("copies/c.txt", text);
+    world.write("d.txt", "The lighthouse was painted in autumn.");
+    world.write("e.md", text);
+    let opened = world.one_root();
+    opened.index_all();
+    let search = |k: usize, exts: Option<Vec<String>>, after: Option<crate::Cursor>| {
+        let request = SearchRequest {
+            query: "lighthouse painted spring".to_owned(),
+            k,
+            offset: 0,
+            after,
+            exts,
+            years: None,
+            roots: None,
+        };
+        opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap()
+    };
+    let found = search(10, None, None);
+    let first = &found.items[0];
+    assert_eq!((found.items.len(), first.duplicates.len()), (3, 2), "{:?}", found.items);
+    let names = |found: &crate::SearchResults| -> std::collections::BTreeSet<String> {
+        let items = found.items.iter();
+        let paths = items.flat_map(|item| std::iter::once(&item.path).chain(&item.duplicates));
+        paths.map(|path| path.rsplit('/').next().unwrap().to_owned()).collect()
+    };
+    let all: Vec<String> = names(&found).into_iter().collect();
+    assert_eq!(all, ["a.txt", "b.txt", "c.txt", "d.txt", "e.md"]);
+    // Only what passes the filters is named.
+    assert_eq!(search(10, Some(vec![".md".to_owned()]), None).items[0].duplicates, [""; 0]);
+    // A walk of pages gives every file once, whatever the size of a page.
+    for k in 1..4 {
+        let (mut seen, mut after) = (vec![], Some(crate::Cursor::default()));
+        loop {
+            let page = search(k, None, after.clone());
+            let paths = page.items.iter();
+            let paths: Vec<String> = paths
+                .flat_map(|item| std::iter::once(&item.path).chain(&item.duplicates).cloned())
+                .collect();
+            after = after.map(|given| given.with(paths.iter().map(String::as_str)));
+            seen.extend(paths);
+            if !page.pagination.has_more {
+                break;
+            }
+        }
+        let unique: std::collections::BTreeSet<&String> = seen.iter().collect();
+        assert_eq!((seen.len(), unique.len()), (5, 5), "{k}: {seen:?}");
+    }
+}

@@ -57,18 +57,7 @@ impl FileSource {
             Selection::Folder(folder) => folder.clone(),
             Selection::Paths(_) => root.path.clone(),
         };
-        let mut builder = WalkBuilder::new(&start);
-        builder
-            .hidden(!config.hidden)
-            .follow_links(false)
-            .require_git(false)
-            .git_global(false)
-            .git_exclude(false)
-            .parents(false)
-            .sort_by_file_path(Path::cmp);
-        if let Ok(overrides) = overrides(&start, &config.ignore) {
-            builder.overrides(overrides);
-        }
+        let mut builder = builder_for(&start, config);
         let paths = match selection {
             Selection::Folder(_) => None,
             Selection::Paths(paths) => Some(paths.clone()),
@@ -198,6 +187,68 @@ impl Source for FileSource {
         let is_unmounted = self.n_seen == 0 && self.may_be_unmounted;
         self.is_readable && self.start.is_dir() && !is_unmounted
     }
+}
+
+/// Sets a walk up as the configuration says.
+fn builder_for(start: &Path, config: &FilesConfig) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(start);
+    builder
+        .hidden(!config.hidden)
+        .follow_links(false)
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .parents(false)
+        .sort_by_file_path(Path::cmp);
+    if let Ok(overrides) = overrides(start, &config.ignore) {
+        builder.overrides(overrides);
+    }
+    builder
+}
+
+/// A file of a folder that is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its path below the folder, with `/` between its parts.
+    pub relative: String,
+    /// Its size.
+    pub n_bytes: u64,
+    /// When it was changed last, in milliseconds since the Unix epoch.
+    pub modified_millis: i64,
+}
+
+/// Lists the files of a folder that an index would hold: not hidden, ignored or linked ones, nor
+/// those that are too large.
+///
+/// # Errors
+///
+/// When the folder, or something below it, cannot be read: a list that is not whole is none.
+pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<Vec<ListedFile>, String> {
+    let exts: Vec<String> = config.exts.iter().map(|ext| normal_ext(ext)).collect();
+    let mut files = vec![];
+    for entry in builder_for(folder, config).build() {
+        let entry = entry.map_err(|error| error.to_string())?;
+        if !is_file(&entry) || (!exts.is_empty() && !exts.contains(&ext_of(entry.path()))) {
+            continue;
+        }
+        let metadata = entry.metadata().map_err(|error| error.to_string())?;
+        let relative = entry.path().strip_prefix(folder).ok().and_then(Path::to_str);
+        let Some(relative) = relative else { continue };
+        if metadata.len() > config.max_file_bytes {
+            continue;
+        }
+        let modified =
+            metadata.modified().map(Timestamp::from).map_err(|error| error.to_string())?;
+        files.push(ListedFile {
+            relative: relative.to_owned(),
+            path: entry.path().to_owned(),
+            n_bytes: metadata.len(),
+            modified_millis: modified.millis(),
+        });
+    }
+    Ok(files)
 }
 
 /// Reads the patterns of `[files] ignore`.

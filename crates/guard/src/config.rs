@@ -48,6 +48,8 @@ pub struct ClaimNames {
     pub clearance: String,
     /// Roles: a list, or one word. `role` is read as well.
     pub roles: String,
+    /// Groups that things can be shared with: a list, or one word.
+    pub groups: String,
 }
 
 impl Default for ClaimNames {
@@ -58,6 +60,7 @@ impl Default for ClaimNames {
             department: "department".to_owned(),
             clearance: "clearance".to_owned(),
             roles: "roles".to_owned(),
+            groups: "groups".to_owned(),
         }
     }
 }
@@ -78,6 +81,9 @@ pub struct KeyConfig {
     /// Their roles.
     #[serde(default)]
     pub roles: Vec<String>,
+    /// Groups they belong to, which things can be shared with.
+    #[serde(default)]
+    pub groups: Vec<String>,
     /// Their clearance.
     #[serde(default)]
     pub clearance: Clearance,

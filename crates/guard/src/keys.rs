@@ -64,12 +64,13 @@ pub(crate) fn read_key(
 }
 
 fn caller(config: &KeyConfig) -> Caller {
+    let groups = config.groups.iter().map(|group| Caller::role_of_group(group));
     Caller {
         subject: config.name.clone(),
         tenant: config.tenant.clone(),
         department: config.department.clone(),
         clearance: config.clearance,
-        roles: config.roles.iter().cloned().collect(),
+        roles: config.roles.iter().cloned().chain(groups).collect(),
         identity: Identity::Key,
     }
 }

@@ -29,6 +29,11 @@ const MAX_NAMES: usize = 200;
 const OTHER: &str = "other";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByFileOutcome {
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByTool {
     tool: String,
 }
@@ -93,6 +98,7 @@ pub struct Metrics {
     redacted: Counter,
     in_flight: Gauge,
     jobs: Family<ByState, Gauge<f64, AtomicU64>>,
+    files: Family<ByFileOutcome, Gauge<f64, AtomicU64>>,
     login_failures: Family<ByReason, Counter>,
     connections_refused: Counter,
 }
@@ -114,6 +120,7 @@ impl Metrics {
         let redacted = Counter::default();
         let in_flight = Gauge::default();
         let jobs = Family::default();
+        let files = Family::default();
         let login_failures = Family::default();
         let connections_refused = Counter::default();
         registry.register("calls", "Calls by tool and outcome", calls.clone());
@@ -122,6 +129,7 @@ impl Metrics {
         registry.register("redacted_pieces", "Pieces of source text redacted", redacted.clone());
         registry.register("calls_in_flight", "Calls in progress", in_flight.clone());
         registry.register("jobs", "Jobs that are not over, by state", jobs.clone());
+        registry.register("files", "Files of all roots, by what became of them", files.clone());
         registry.register(
             "login_failures",
             "Requests without a caller, by reason",
@@ -141,6 +149,7 @@ impl Metrics {
             redacted,
             in_flight,
             jobs,
+            files,
             login_failures,
             connections_refused,
         }
@@ -179,6 +188,11 @@ impl Metrics {
     /// Counts a connection over a limit.
     pub fn connection_refused(&self) {
         self.connections_refused.inc();
+    }
+
+    /// Sets how many files came to an outcome, such as `indexed` or `encrypted`.
+    pub fn set_files(&self, outcome: &'static str, n_files: usize) {
+        self.files.get_or_create(&ByFileOutcome { outcome }).set(n_files as f64);
     }
 
     /// Sets how many jobs are in a state, such as `waiting`.

@@ -195,6 +195,12 @@ fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Den
             _ => {}
         }
     }
+    let groups = match claims.get(&names.groups) {
+        Some(Value::String(group)) => vec![group.as_str()],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    };
+    roles.extend(groups.into_iter().map(Caller::role_of_group));
     Ok(Caller {
         subject,
         tenant,

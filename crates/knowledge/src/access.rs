@@ -1,8 +1,9 @@
 //! Who may see and change what: the rules of the family in one place.
 //!
 //! Another tenant's object does not exist. Inside a tenant an administrator sees everything,
-//! everyone else their own knowledge bases and public ones, and of these the collections that
-//! their clearance and department reach.
+//! everyone else their own knowledge bases, public ones and those shared with them by name, and of
+//! these the collections that their clearance reaches and that are for their department or shared
+//! with them by name.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,8 @@ pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Resu
         return Err(Error::BaseNotFound);
     }
     let owns = caller.is_admin() || base.owner == caller.subject;
-    let reads = right == Right::Read && base.visibility == Visibility::Public;
+    let is_open = base.visibility == Visibility::Public || base.shared_with.names(caller);
+    let reads = right == Right::Read && is_open;
     if owns || reads { Ok(()) } else { Err(Error::Denied) }
 }
 
@@ -51,7 +53,8 @@ pub(crate) fn sees(collection: &Collection, caller: &Caller) -> bool {
     let is_cleared = collection.clearance <= caller.clearance;
     let is_in_department =
         collection.department.is_none() || collection.department == caller.department;
-    caller.is_admin() || (is_cleared && is_in_department)
+    let is_reached = is_in_department || collection.shared_with.names(caller);
+    caller.is_admin() || (is_cleared && is_reached)
 }
 
 /// The same rules as a condition inside a search of one namespace, beside the collections to
@@ -67,7 +70,12 @@ pub(crate) fn filter(caller: &Caller, collections: &[&Collection]) -> Filter {
     ];
     if !caller.is_admin() {
         let level = i64::from(caller.clearance.level());
-        let departments = [""].into_iter().chain(caller.department.as_deref());
+        let shared = collections.iter().filter(|collection| collection.shared_with.names(caller));
+        let departments: BTreeSet<&str> = [""]
+            .into_iter()
+            .chain(caller.department.as_deref())
+            .chain(shared.filter_map(|collection| collection.department.as_deref()))
+            .collect();
         conditions.push(Filter::range(attribute::CLEARANCE, 0..=level));
         conditions.push(Filter::any_of(attribute::DEPARTMENT, departments));
     }

@@ -144,6 +144,7 @@ mod tests {
             description: String::new(),
             department: None,
             clearance: Clearance::Internal,
+            shared_with: crate::Sharing::default(),
             n_documents: 1,
             n_chunks: 1,
             created_at: Timestamp(0),

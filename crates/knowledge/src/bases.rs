@@ -7,9 +7,9 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
 use crate::jobs::Purge;
-use crate::objects::{Collection, Document, KnowledgeBase, Visibility, namespace_prefix};
+use crate::objects::{Collection, KnowledgeBase, Sharing, Visibility, namespace_prefix};
 use crate::service::named;
-use crate::{Result, Service, limits};
+use crate::{Error, Result, Service, limits};
 
 /// A knowledge base that is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -23,6 +23,9 @@ pub struct NewBase {
     /// Who may read it.
     #[serde(default)]
     pub visibility: Visibility,
+    /// Who may read it although it is private.
+    #[serde(default)]
+    pub shared_with: Sharing,
 }
 
 /// What changes about a knowledge base.
@@ -35,6 +38,8 @@ pub struct BaseChange {
     pub description: Option<String>,
     /// Another circle of readers.
     pub visibility: Option<Visibility>,
+    /// Others that it is shared with by name, in the place of those before.
+    pub shared_with: Option<Sharing>,
 }
 
 impl Service {
@@ -48,6 +53,7 @@ impl Service {
             name: named(&new.name)?,
             description: described(&new.description)?,
             visibility: new.visibility,
+            shared_with: shared_with(&new.shared_with)?,
             created_at: now,
             updated_at: now,
         };
@@ -88,6 +94,9 @@ impl Service {
             base.description = described(description)?;
         }
         base.visibility = change.visibility.unwrap_or(base.visibility);
+        if let Some(given) = &change.shared_with {
+            base.shared_with = shared_with(given)?;
+        }
         base.updated_at = self.0.clock.now();
         self.0.catalogue.apply(&[Change::PutIfUnchanged(base.to_object(version)?)])?;
         Ok(base)
@@ -100,10 +109,6 @@ impl Service {
         // Nothing arrives between the list of what waits and the end of the base.
         let adding = self.1.adding.lock();
         let collections = self.collections_of(&base.id)?;
-        let mut waiting = vec![];
-        for collection in &collections {
-            waiting.extend(self.documents_waiting_in(&collection.id)?);
-        }
         let mut changes: Vec<Change> = collections
             .iter()
             .map(|collection| {
@@ -114,9 +119,34 @@ impl Service {
         changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
         self.0.catalogue.apply(&changes)?;
         drop(adding);
-        self.forget_uploads(waiting.iter().filter_map(Document::staged));
-        self.purge(&base.tenant, &Purge::namespaces(&base.id, namespace_prefix(&base.id)))
+        for collection in &collections {
+            self.1.backlog.fewer(&collection.id, usize::MAX);
+        }
+        let folders = collections.into_iter().map(|collection| collection.id).collect();
+        let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
+        self.purge(&base.tenant, &Purge { folders, ..purge })
     }
+}
+
+/// Takes the names that something is shared with: trimmed, sorted, each once.
+pub(crate) fn shared_with(given: &Sharing) -> Result<Sharing> {
+    let names = |what: &'static str, given: &[String]| -> Result<Vec<String>> {
+        let (received, allowed) = (given.len(), limits::MAX_SHARED_WITH);
+        if received > allowed {
+            return Err(Error::TooLarge { what, received, allowed });
+        }
+        let mut names = vec![];
+        for name in given {
+            names.push(named(name)?);
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    };
+    Ok(Sharing {
+        users: names("the number of `shared_with.users`", &given.users)?,
+        groups: names("the number of `shared_with.groups`", &given.groups)?,
+    })
 }
 
 fn described(text: &str) -> Result<String> {

@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer};
 use store::{Change, ObjectKey, TypedObject};
 
 use crate::access::Right;
+use crate::bases::shared_with;
 use crate::jobs::Purge;
-use crate::objects::{Collection, Document, KnowledgeBase};
+use crate::objects::{Collection, KnowledgeBase, Sharing};
 use crate::service::named;
 use crate::summary::KeptSummary;
 use crate::{Error, Result, Service, limits};
@@ -27,6 +28,9 @@ pub struct NewCollection {
     /// How far a reader must be trusted.
     #[serde(default)]
     pub clearance: Clearance,
+    /// Who sees it from other departments.
+    #[serde(default)]
+    pub shared_with: Sharing,
 }
 
 /// What changes about a collection.
@@ -42,6 +46,8 @@ pub struct CollectionChange {
     pub department: Option<Option<String>>,
     /// Another clearance.
     pub clearance: Option<Clearance>,
+    /// Others that it is shared with by name, in the place of those before.
+    pub shared_with: Option<Sharing>,
 }
 
 impl Service {
@@ -62,6 +68,7 @@ impl Service {
             description: described(&new.description)?,
             department: department(new.department.as_deref())?,
             clearance: new.clearance,
+            shared_with: shared_with(&new.shared_with)?,
             n_documents: 0,
             n_chunks: 0,
             created_at: now,
@@ -117,6 +124,9 @@ impl Service {
                 collection.department = department(given.as_deref())?;
             }
             collection.clearance = change.clearance.unwrap_or(collection.clearance);
+            if let Some(given) = &change.shared_with {
+                collection.shared_with = shared_with(given)?;
+            }
             refuse_invisible(collection, caller)?;
             Ok(vec![])
         })?;
@@ -131,9 +141,8 @@ impl Service {
     /// erases its passages.
     pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
-        // Nothing arrives between the list of what waits and the end of the collection.
+        // Whoever adds documents has counted them in the backlog before they are taken out there.
         let adding = self.1.adding.lock();
-        let waiting = self.documents_waiting_in(&collection.id)?;
         let key = ObjectKey::new(Collection::KIND, &collection.id);
         self.0.catalogue.apply(&[
             Change::DeleteChildren(key.clone()),
@@ -141,8 +150,7 @@ impl Service {
             Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
         ])?;
         drop(adding);
-        self.forget_uploads(waiting.iter().filter_map(Document::staged));
-        self.1.backlog.fewer(&collection.id, waiting.len());
+        self.1.backlog.fewer(&collection.id, usize::MAX);
         self.purge(&collection.tenant, &Purge::collection(&collection))
     }
 }

@@ -1,14 +1,17 @@
 //! Documents: added, replaced, listed, deleted; and their chunks one by one.
 
 use ingest::{Job, bounded, new_id};
-use model::{Around, Caller, PassageId, Pointer, Span};
+use model::{Around, Caller, Passage, PassageId, Pointer, Span};
 use serde_json::Value;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::intake::ReceivedFile;
 use crate::jobs::Purge;
-use crate::objects::{Collection, Document, DocumentState, document_of_chunk};
+use crate::objects::{
+    Collection, Document, DocumentState, SourceFile, TAGS, document_of_chunk, same_content,
+};
+use crate::uploads::Staged;
 use crate::{Error, Result, Service, limits};
 
 /// What a new document holds.
@@ -51,8 +54,12 @@ pub struct NewDocument {
     pub content: Content,
     /// Whatever its owner wants back: a JSON object, or nothing.
     pub metadata: Value,
+    /// Words that it can be filtered by.
+    pub tags: Vec<String>,
     /// Whether OCR is repaired.
     pub ocr: OcrRepair,
+    /// The file of a folder that it follows, where it does.
+    pub source: Option<SourceFile>,
 }
 
 impl NewDocument {
@@ -62,7 +69,9 @@ impl NewDocument {
             title: title.into(),
             content: Content::Text(text.into()),
             metadata: Value::Null,
+            tags: vec![],
             ocr: OcrRepair::Off,
+            source: None,
         }
     }
 }
@@ -74,6 +83,17 @@ pub struct Accepted {
     pub documents: Vec<Document>,
     /// The job that indexes them.
     pub job: Job,
+    /// Those whose content another document has already that the caller may see.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// A document that holds the same content as another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duplicate {
+    /// The document that was added.
+    pub document: String,
+    /// The one that was there before.
+    pub of: Document,
 }
 
 /// One chunk of a document.
@@ -133,7 +153,10 @@ impl Service {
                 tenant: collection.tenant.clone(),
                 title: title_of(new)?,
                 file_name: file_name_of(new),
-                metadata: metadata_of(new)?,
+                metadata: with_tags(metadata_of(&new.metadata)?, tags_of(&new.tags)?),
+                sha256: String::new(),
+                source: new.source.clone(),
+                original: None,
                 state: DocumentState::Pending,
                 n_chunks: 0,
                 version: 1,
@@ -145,8 +168,13 @@ impl Service {
         }
         self.1.backlog.enter(&collection.id, documents.len())?;
         let accepted = self.accept(&collection, &mut documents, new);
-        match accepted.and_then(|()| self.submit_additions(&collection)) {
-            Ok(job) => Ok(Accepted { documents, job }),
+        let accepted =
+            accepted.and_then(|duplicates| Ok((duplicates, self.submit_additions(&collection)?)));
+        match accepted {
+            Ok((duplicates, job)) => {
+                let duplicates = self.visible_duplicates(caller, duplicates)?;
+                Ok(Accepted { documents, job, duplicates })
+            }
             Err(error) => {
                 // Nobody was told of these documents: no trace of them may stay.
                 let keys = documents.iter().map(|document| document.id.as_str());
@@ -167,9 +195,18 @@ impl Service {
         collection: &Collection,
         documents: &mut [Document],
         new: Vec<NewDocument>,
-    ) -> Result<()> {
-        for (document, new) in documents.iter_mut().zip(new) {
-            document.upload = Some(self.stage(new)?);
+    ) -> Result<Vec<Same>> {
+        let mut duplicates = vec![];
+        let mut new = new.into_iter();
+        for idx in 0..documents.len() {
+            let (before, rest) = documents.split_at_mut(idx);
+            let Some((document, new)) = rest.first_mut().zip(new.next()) else { break };
+            let staged = self.stage(document, new)?;
+            document.upload = Some(staged.upload);
+            document.sha256 = staged.sha256;
+            let mut others = self.same_as(document)?;
+            others.extend(before.iter().find(|one| one.sha256 == document.sha256).cloned());
+            duplicates.push(Same { document: document.id.clone(), others });
         }
         let _adding = self.1.adding.lock();
         let mut changes = vec![Change::Require(ObjectKey::new(Collection::KIND, &collection.id))];
@@ -178,7 +215,7 @@ impl Service {
         }
         match self.0.catalogue.apply(&changes) {
             Err(store::Error::MissingObject { .. }) => Err(Error::NotFound { what: "Collection" }),
-            applied => Ok(applied.map(|_| ())?),
+            applied => Ok(applied.map(|_| duplicates)?),
         }
     }
 
@@ -189,18 +226,28 @@ impl Service {
         id: &str,
         new: NewDocument,
     ) -> Result<Accepted> {
-        let (collection, _, _) = self.document_of(caller, id, Right::Change)?;
+        let (collection, before, _) = self.document_of(caller, id, Right::Change)?;
         let (title, file_name) = (title_of(&new)?, file_name_of(&new));
-        let metadata = metadata_of(&new)?;
+        let metadata = metadata_of(&new.metadata)?;
+        let (tags, source) = (tags_of(&new.tags)?, new.source.clone());
         self.1.backlog.enter(&collection.id, 1)?;
-        let upload = self.stage(new).inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
+        let staged = self.stage(&before, new);
+        let Staged { upload, sha256 } =
+            staged.inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
         let mut earlier = None;
         let now = self.0.clock.now();
         let adding = self.1.adding.lock();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             document.title.clone_from(&title);
             document.file_name.clone_from(&file_name);
-            document.metadata.clone_from(&metadata);
+            // Tags stay unless the new content has its own.
+            let tags = match tags.is_empty() && metadata[TAGS].is_null() {
+                true => document.tags().into_iter().map(str::to_owned).collect(),
+                false => tags.clone(),
+            };
+            document.metadata = with_tags(metadata.clone(), tags);
+            document.sha256.clone_from(&sha256);
+            document.source.clone_from(&source);
             document.state = match document.state.is_indexed() {
                 true => DocumentState::Replacing,
                 false => DocumentState::Pending,
@@ -226,7 +273,9 @@ impl Service {
         self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));
         // The row says what waits: should the queue be full now, the next job takes it along.
         let job = self.submit_additions(&collection)?;
-        Ok(Accepted { documents: vec![document], job })
+        let same = Same { document: document.id.clone(), others: self.same_as(&document)? };
+        let duplicates = self.visible_duplicates(caller, vec![same])?;
+        Ok(Accepted { documents: vec![document], job, duplicates })
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
@@ -239,9 +288,11 @@ impl Service {
                 collection.n_documents = collection.n_documents.saturating_sub(1);
                 collection.n_chunks = collection.n_chunks.saturating_sub(kept.n_chunks);
             }
-            Ok(vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))])
+            let mut changes = vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))];
+            changes.extend(self.version_keys(&document.id)?.into_iter().map(Change::Delete));
+            Ok(changes)
         })?;
-        self.forget_uploads(document.staged());
+        self.forget_uploads(document.files());
         self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
         self.purge(&collection.tenant, &Purge::document(&collection, &document))
     }
@@ -308,25 +359,96 @@ impl Service {
             Err(store::Error::UnknownNamespace { .. }) => vec![],
             passages => passages?,
         };
-        let (mut text, mut end, mut n_chars) = (String::new(), 0_usize, 0);
-        for passage in passages {
-            // Chunks overlap: what was said already is not said again.
-            let n_known = end.saturating_sub(passage.span.start);
-            if passage.span.start > end && !text.is_empty() {
-                text.push('\n');
-                n_chars += 1;
-            }
-            let rest: String = passage.text.chars().skip(n_known).collect();
-            n_chars += rest.chars().count();
-            text.push_str(&rest);
-            end = end.max(passage.span.end);
-            if n_chars > max_chars {
-                let text = text.chars().take(max_chars).collect();
-                return Ok(DocumentText { document, text, is_cut: true });
+        let (text, is_cut) = joined(&passages, max_chars);
+        Ok(DocumentText { document, text, is_cut })
+    }
+}
+
+impl Service {
+    /// Finds the other documents of the tenant with the same content.
+    fn same_as(&self, document: &Document) -> Result<Vec<Document>> {
+        let lookup = same_content(&document.tenant, &document.sha256);
+        let found = self.0.catalogue.find(Document::KIND, &lookup)?;
+        let mut others =
+            found.into_iter().map(Document::from_object).collect::<store::Result<Vec<_>>>()?;
+        others.retain(|other| other.id != document.id);
+        Ok(others)
+    }
+
+    /// Names the first of the same documents that the caller may see; what they may not see does
+    /// not exist for them.
+    fn visible_duplicates(&self, caller: &Caller, same: Vec<Same>) -> Result<Vec<Duplicate>> {
+        let mut duplicates = vec![];
+        for Same { document, others } in same {
+            for of in others {
+                match self.document_of(caller, &of.id, Right::Read) {
+                    Ok(_) => {
+                        duplicates.push(Duplicate { document, of });
+                        break;
+                    }
+                    Err(Error::NotFound { .. } | Error::BaseNotFound | Error::Denied) => {}
+                    Err(other) => return Err(other),
+                }
             }
         }
-        Ok(DocumentText { document, text, is_cut: false })
+        Ok(duplicates)
     }
+}
+
+/// A document, and others with the same content, whoever may see them.
+struct Same {
+    document: String,
+    others: Vec<Document>,
+}
+
+/// Puts the text of a document together from its passages, up to so many characters; tells whether
+/// its end is missing.
+pub(crate) fn joined(passages: &[Passage], max_chars: usize) -> (String, bool) {
+    let (mut text, mut end, mut n_chars) = (String::new(), 0_usize, 0);
+    for passage in passages {
+        // Chunks overlap: what was said already is not said again.
+        let n_known = end.saturating_sub(passage.span.start);
+        if passage.span.start > end && !text.is_empty() {
+            text.push('\n');
+            n_chars += 1;
+        }
+        let rest: String = passage.text.chars().skip(n_known).collect();
+        n_chars += rest.chars().count();
+        text.push_str(&rest);
+        end = end.max(passage.span.end);
+        if n_chars > max_chars {
+            return (text.chars().take(max_chars).collect(), true);
+        }
+    }
+    (text, false)
+}
+
+/// Puts tags into metadata, in the place of those that are there; no tags change nothing.
+pub(crate) fn with_tags(mut metadata: Value, tags: Vec<String>) -> Value {
+    if tags.is_empty() {
+        return metadata;
+    }
+    if !metadata.is_object() {
+        metadata = Value::Object(serde_json::Map::new());
+    }
+    metadata[TAGS] = Value::from(tags);
+    metadata
+}
+
+/// Takes tags: trimmed, each once, in the order given.
+pub(crate) fn tags_of(given: &[String]) -> Result<Vec<String>> {
+    let (received, allowed) = (given.len(), limits::MAX_TAGS);
+    if received > allowed {
+        return Err(Error::TooLarge { what: "the number of `tags`", received, allowed });
+    }
+    let mut tags: Vec<String> = vec![];
+    for tag in given {
+        let tag = bounded("the length of a tag", tag, limits::MAX_TAG_CHARS)?;
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    Ok(tags)
 }
 
 fn title_of(new: &NewDocument) -> Result<String> {
@@ -343,14 +465,15 @@ fn file_name_of(new: &NewDocument) -> String {
     name.chars().filter(|c| !c.is_control()).take(limits::MAX_NAME_CHARS).collect()
 }
 
-fn metadata_of(new: &NewDocument) -> Result<Value> {
-    if !matches!(new.metadata, Value::Null | Value::Object(_)) {
+/// Takes metadata: a JSON object, or nothing.
+pub(crate) fn metadata_of(given: &Value) -> Result<Value> {
+    if !matches!(given, Value::Null | Value::Object(_)) {
         let problem = "`metadata` must be an object".to_owned();
         return Err(Error::BadRequest { problem });
     }
-    let (received, allowed) = (new.metadata.to_string().len(), limits::MAX_METADATA_BYTES);
+    let (received, allowed) = (given.to_string().len(), limits::MAX_METADATA_BYTES);
     if received > allowed {
         return Err(Error::TooLarge { what: "the size of `metadata` in bytes", received, allowed });
     }
-    Ok(new.metadata.clone())
+    Ok(given.clone())
 }

@@ -19,6 +19,12 @@ pub enum Error {
     /// The object belongs to the caller's tenant, and they have no right to it.
     #[error("Access denied to this knowledge base")]
     Denied,
+    /// The caller may see the document and not the file it was made from.
+    #[error("the original may be downloaded with {}", roles_in_words(.roles))]
+    OriginalDenied {
+        /// The roles, one of which is needed.
+        roles: Vec<String>,
+    },
     /// A request that cannot be one.
     #[error("{problem}")]
     BadRequest {
@@ -73,9 +79,20 @@ impl Error {
             Error::BaseNotFound
             | Error::NotFound { .. }
             | Error::Denied
+            | Error::OriginalDenied { .. }
             | Error::BadRequest { .. }
             | Error::TooLarge { .. }
             | Error::TextTooLong => false,
+        }
+    }
+}
+
+fn roles_in_words(roles: &[String]) -> String {
+    match roles {
+        [] => "no role: `knowledge.originals.roles` names none".to_owned(),
+        roles => {
+            let names: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
+            format!("one of the roles {}", names.join(", "))
         }
     }
 }

@@ -65,6 +65,7 @@ impl Service {
             self.forget_summary(&collection)?;
             self.follow_up(&collection)?;
         }
+        self.remove_files(purge)?;
         let namespaces: Vec<NamespaceId> =
             purge.namespace.iter().map(|namespace| NamespaceId::new(namespace.as_str())).collect();
         self.0.store.forget_erased(&namespaces)?;

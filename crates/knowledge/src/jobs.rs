@@ -49,6 +49,8 @@ pub(crate) struct Addition {
     /// The name of the uploaded file; `text.txt` for text.
     pub(crate) name: String,
     pub(crate) ocr: OcrRepair,
+    #[serde(default)]
+    pub(crate) n_bytes: u64,
 }
 
 impl Additions {
@@ -72,6 +74,12 @@ pub(crate) struct Purge {
     pub(crate) namespace: Option<String>,
     /// Documents that begin so are erased there.
     pub(crate) prefix: Option<String>,
+    /// Collections whose files are removed.
+    #[serde(default)]
+    pub(crate) folders: Vec<String>,
+    /// Files in the folder of uploads that are removed.
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
 }
 
 impl Purge {
@@ -85,13 +93,15 @@ impl Purge {
             collection: Some(collection.id.clone()),
             namespace: Some(collection.namespace().to_string()),
             prefix: Some(collection.document_prefix()),
+            folders: vec![collection.id.clone()],
             ..Purge::default()
         }
     }
 
     pub(crate) fn document(collection: &Collection, document: &Document) -> Self {
         let prefix = Some(document.store_id().to_string());
-        Purge { prefix, ..Purge::collection(collection) }
+        let files = document.files().map(str::to_owned).collect();
+        Purge { prefix, files, folders: vec![], ..Purge::collection(collection) }
     }
 }
 

@@ -22,6 +22,7 @@
 //! ```
 #![doc(test(attr(deny(warnings))))]
 
+mod config;
 mod error;
 pub mod limits;
 
@@ -31,7 +32,11 @@ mod objects;
 mod bases;
 mod collections;
 mod documents;
+mod edit;
+mod follow;
+mod originals;
 mod service;
+mod versions;
 
 mod backlog;
 mod jobs;
@@ -58,17 +63,25 @@ mod tests;
 
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
-pub use documents::{Accepted, Chunk, Content, DocumentText, NewDocument, OcrRepair};
+pub use config::{FolderConfig, KnowledgeConfig, OriginalsConfig};
+pub use documents::{Accepted, Chunk, Content, DocumentText, Duplicate, NewDocument, OcrRepair};
+pub use edit::DocumentChange;
 pub use error::{Error, Result};
+pub use follow::{FolderFile, Followed};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
-pub use objects::{Collection, Document, DocumentState, KnowledgeBase, Visibility};
+pub use objects::{
+    Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
+};
 pub use ocr::Repaired;
+pub use originals::OriginalFile;
 pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use service::{Service, ServiceConfig};
-pub use summary::{BaseSummary, Statistics, SummaryVersion};
+pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
+pub use uploads::LeftBehind;
+pub use versions::DocumentVersion;
 
 /// The service of the family as the job queue sees it.
 pub type ServiceSlot = ingest::ServiceSlot<Service>;

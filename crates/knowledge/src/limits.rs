@@ -12,6 +12,18 @@ pub const MAX_TITLE_CHARS: usize = 1_000;
 pub const MAX_METADATA_BYTES: usize = 16_384;
 /// The longest text given as text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 32 << 20;
+/// Tags of one document.
+pub const MAX_TAGS: usize = 50;
+/// The longest tag, in characters.
+pub const MAX_TAG_CHARS: usize = 64;
+/// Users, and groups, that something is shared with by name.
+pub const MAX_SHARED_WITH: usize = 1_000;
+/// Versions of a document whose changes are remembered.
+pub const MAX_VERSIONS: usize = 20;
+/// The longest texts that two versions are compared by, in bytes.
+pub const MAX_COMPARED_BYTES: usize = 4 << 20;
+/// The longest difference of two versions that is kept, in characters.
+pub const MAX_DIFFERENCE_CHARS: usize = 40_000;
 /// Documents of one upload.
 pub const MAX_DOCUMENTS_PER_UPLOAD: usize = 1_000;
 /// Knowledge bases of one tenant.

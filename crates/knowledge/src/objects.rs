@@ -1,6 +1,6 @@
 //! Knowledge bases, collections and documents as the catalogue keeps them.
 
-use model::{Clearance, DocumentId, NamespaceId, PassageId, TenantId, Timestamp};
+use model::{Caller, Clearance, DocumentId, NamespaceId, PassageId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Lookup, TypedObject};
@@ -18,6 +18,29 @@ pub enum Visibility {
     Public,
 }
 
+/// Users and groups of the tenant that something is shared with by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sharing {
+    /// Subjects of callers.
+    pub users: Vec<String>,
+    /// Groups that callers belong to.
+    pub groups: Vec<String>,
+}
+
+impl Sharing {
+    /// Tells whether nobody is named.
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.groups.is_empty()
+    }
+
+    /// Tells whether a caller of the same tenant is named.
+    pub fn names(&self, caller: &Caller) -> bool {
+        self.users.contains(&caller.subject)
+            || self.groups.iter().any(|group| caller.is_in_group(group))
+    }
+}
+
 /// A knowledge base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgeBase {
@@ -33,6 +56,9 @@ pub struct KnowledgeBase {
     pub description: String,
     /// Who may read it.
     pub visibility: Visibility,
+    /// Who may read it although it is private.
+    #[serde(default, skip_serializing_if = "Sharing::is_empty")]
+    pub shared_with: Sharing,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -68,6 +94,9 @@ pub struct Collection {
     pub department: Option<String>,
     /// How far a reader must be trusted.
     pub clearance: Clearance,
+    /// Who sees it from other departments; their clearance must reach it all the same.
+    #[serde(default, skip_serializing_if = "Sharing::is_empty")]
+    pub shared_with: Sharing,
     /// Documents that are indexed. Changed together with them, so that it is always exact.
     pub n_documents: usize,
     /// Their chunks.
@@ -81,7 +110,8 @@ pub struct Collection {
 impl Collection {
     /// Gives the namespace that holds its passages.
     ///
-    /// Collections of one knowledge base with the same department and clearance share one. What
+    /// Collections of one knowledge base with the same department and clearance share one, apart
+    /// from those that are shared with somebody by name. What
     /// a reader may not see never is in a namespace that they search, so that not even the
     /// statistics behind a score depend on it.
     pub(crate) fn namespace(&self) -> NamespaceId {
@@ -90,7 +120,12 @@ impl Collection {
             Some(name) => name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>(),
         };
         let prefix = namespace_prefix(&self.knowledge_base_id);
-        NamespaceId::new(format!("{prefix}{}_{department}", self.clearance))
+        let namespace = format!("{prefix}{}_{department}", self.clearance);
+        NamespaceId::new(match self.shared_with.is_empty() {
+            true => namespace,
+            // Its readers do not see the other collections of its department.
+            false => format!("{namespace}_{}", self.id),
+        })
     }
 
     /// Gives the beginning of the ids of its documents in the store.
@@ -144,6 +179,18 @@ pub(crate) struct Upload {
     /// The name of the uploaded file; `text.txt` for text.
     pub(crate) name: String,
     pub(crate) ocr: OcrRepair,
+    /// Its size; 0 where an earlier version took it.
+    #[serde(default)]
+    pub(crate) n_bytes: u64,
+}
+
+/// The file that a document was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Original {
+    /// The file in the folder of uploads.
+    pub(crate) file: String,
+    /// Its size.
+    pub n_bytes: u64,
 }
 
 /// A document.
@@ -161,8 +208,17 @@ pub struct Document {
     pub title: String,
     /// The name of the file it came from; empty for text.
     pub file_name: String,
-    /// Whatever its owner wants back.
+    /// Whatever its owner wants back, and what searches can ask for; `tags` is a list of words.
     pub metadata: Value,
+    /// SHA-256 of its newest content, in hexadecimal; empty where an earlier version took it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
+    /// The file of a folder that it follows, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceFile>,
+    /// The file that the indexed content was made from, where it is still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
     /// Where it is.
     pub state: DocumentState,
     /// Its chunks.
@@ -180,7 +236,31 @@ pub struct Document {
     pub updated_at: Timestamp,
 }
 
+/// The member of a document's metadata that holds its tags.
+pub(crate) const TAGS: &str = "tags";
+
+/// A file of a folder that feeds a collection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Its path below the folder.
+    pub path: String,
+    /// Its size and when it was changed last: another stamp is another content.
+    pub stamp: String,
+}
+
 impl Document {
+    /// Gives the tags in its metadata.
+    pub fn tags(&self) -> Vec<&str> {
+        let tags = self.metadata[TAGS].as_array();
+        tags.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// Lists the files in the folder of uploads that belong to it.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let original = self.original.as_ref().map(|original| original.file.as_str());
+        self.staged().into_iter().chain(original)
+    }
+
     /// Gives the file of the content that waits to be indexed.
     pub(crate) fn staged(&self) -> Option<&str> {
         self.upload.as_ref().map(|upload| upload.staged.as_str())
@@ -208,10 +288,14 @@ impl TypedObject for Document {
     }
 
     fn lookups(&self) -> Vec<Lookup> {
-        match &self.upload {
+        let mut lookups = match &self.upload {
             None => vec![],
             Some(_) => vec![waiting_anywhere(), waiting_in(&self.collection_id)],
+        };
+        if !self.sha256.is_empty() {
+            lookups.push(same_content(&self.tenant, &self.sha256));
         }
+        lookups
     }
 }
 
@@ -223,6 +307,11 @@ pub(crate) fn waiting_anywhere() -> Lookup {
 /// Finds documents of a collection whose content waits to be indexed.
 pub(crate) fn waiting_in(collection: &str) -> Lookup {
     Lookup::new("upload_to", collection)
+}
+
+/// Finds documents of a tenant that hold this content.
+pub(crate) fn same_content(tenant: &TenantId, sha256: &str) -> Lookup {
+    Lookup::new("content", format!("{tenant}:{sha256}"))
 }
 
 /// Begins the name of every namespace of a knowledge base.

@@ -15,7 +15,7 @@ use crate::access::{Right, check, sees};
 use crate::backlog::Backlog;
 use crate::jobs::{JOBS, PURGE_JOB};
 use crate::objects::{Collection, Document, KnowledgeBase};
-use crate::{Error, Result, limits};
+use crate::{Error, KnowledgeConfig, Result, limits};
 
 /// What the service works with.
 pub struct ServiceConfig {
@@ -33,8 +33,10 @@ pub struct ServiceConfig {
     pub pool: Option<Arc<Pool>>,
     /// The language model, where one is configured.
     pub llm: Option<Arc<dyn Llm>>,
-    /// Where uploads wait for their job.
+    /// Where uploads wait for their job and originals are kept.
     pub uploads: PathBuf,
+    /// What is configured.
+    pub settings: KnowledgeConfig,
     /// The time.
     pub clock: Clock,
 }

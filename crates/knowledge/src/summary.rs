@@ -37,6 +37,9 @@ const MODEL_READS_CHARS: usize = 12_000;
 /// How long the language model may take.
 const MODEL_WAIT: Duration = Duration::from_secs(60);
 
+/// Titles of documents that a summary names.
+const N_NAMED_TITLES: usize = 10;
+
 /// The name of the engine that needs no model.
 const EXTRACTIVE: &str = "extractive";
 
@@ -58,6 +61,9 @@ pub(crate) struct KeptSummary {
     /// The direction of the text, where there was a model.
     #[serde(default)]
     pub(crate) meaning: Option<Direction>,
+    /// The documents that it was made from.
+    #[serde(default)]
+    pub(crate) made_from: MadeFrom,
     pub(crate) earlier: Vec<SummaryVersion>,
     /// How often something was deleted from the collection. A summary that was begun before a
     /// deletion may repeat what was deleted, and is not kept.
@@ -76,6 +82,35 @@ pub struct SummaryVersion {
     pub engine: String,
     /// The text.
     pub text: String,
+    /// What it was made from.
+    #[serde(default)]
+    pub made_from: MadeFrom,
+}
+
+/// The documents that a summary was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeFrom {
+    /// How many documents were read.
+    pub documents: usize,
+    /// How many there were.
+    pub of: usize,
+    /// The titles of the first of them.
+    pub titles: Vec<String>,
+}
+
+/// A part of a knowledge base's summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryPart {
+    /// The collection.
+    pub collection_id: String,
+    /// What people call it.
+    pub collection: String,
+    /// What its part was made from.
+    pub made_from: MadeFrom,
+    /// When.
+    pub generated_at: Timestamp,
+    /// What made it: `extractive`, or the model's name.
+    pub engine: String,
 }
 
 impl TypedObject for KeptSummary {
@@ -120,6 +155,8 @@ pub struct BaseSummary {
     pub version: u64,
     /// What made the summary.
     pub engine: String,
+    /// What it was made from, collection by collection.
+    pub parts: Vec<SummaryPart>,
     /// `No collections found`, `No documents found`.
     pub warnings: Vec<Warning>,
 }
@@ -151,7 +188,18 @@ impl Service {
         let generated_at =
             kept.iter().map(|summary| summary.generated_at).max().unwrap_or(base.created_at);
         let engine = kept.iter().map(|summary| summary.engine.as_str()).next();
+        let named = |summary: &KeptSummary| {
+            let collection = collections.iter().find(|one| one.id == summary.collection_id);
+            SummaryPart {
+                collection_id: summary.collection_id.clone(),
+                collection: collection.map(|one| one.name.clone()).unwrap_or_default(),
+                made_from: summary.made_from.clone(),
+                generated_at: summary.generated_at,
+                engine: summary.engine.clone(),
+            }
+        };
         Ok(BaseSummary {
+            parts: kept.iter().map(named).collect(),
             summary: compose(&base, &kept),
             statistics,
             generated_at,
@@ -242,7 +290,7 @@ impl Service {
         };
         let n_purges = |kept: &Option<KeptSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);
         let n_purges_before = n_purges(&kept(self)?);
-        let passages = self.sample(&collection)?;
+        let (passages, made_from) = self.sample(&collection)?;
         let found = digest(passages.iter().map(String::as_str));
         let mut text = found.sentences.join(" ");
         let mut engine = EXTRACTIVE.to_owned();
@@ -291,6 +339,7 @@ impl Service {
             sentences: found.sentences,
             keywords: found.keywords,
             terms: terms.into_iter().collect(),
+            made_from,
             earlier,
             n_purges: n_purges_before,
             ..KeptSummary::empty(&collection, self.0.clock.now())
@@ -308,8 +357,8 @@ impl Service {
         Some(Direction::new(&*embedder, vectors.first()?))
     }
 
-    /// Reads the beginnings of documents of a collection.
-    fn sample(&self, collection: &Collection) -> Result<Vec<String>> {
+    /// Reads the beginnings of documents of a collection, and tells which.
+    fn sample(&self, collection: &Collection) -> Result<(Vec<String>, MadeFrom)> {
         let namespace = collection.namespace();
         let page = DocumentPage {
             prefix: collection.document_prefix(),
@@ -317,8 +366,14 @@ impl Service {
             limit: limits::MAX_SUMMARY_DOCUMENTS,
         };
         let documents = match self.0.store.documents(&namespace, &page) {
-            Err(store::Error::UnknownNamespace { .. }) => return Ok(vec![]),
+            Err(store::Error::UnknownNamespace { .. }) => return Ok(Default::default()),
             documents => documents?,
+        };
+        let titles = documents.iter().take(N_NAMED_TITLES).map(|document| document.title.clone());
+        let made_from = MadeFrom {
+            documents: documents.len(),
+            of: collection.n_documents.max(documents.len()),
+            titles: titles.collect(),
         };
         let mut passages = vec![];
         for document in documents {
@@ -326,7 +381,7 @@ impl Service {
             passages
                 .extend(of_document.into_iter().take(PASSAGES_OF_EACH).map(|passage| passage.text));
         }
-        Ok(passages)
+        Ok((passages, made_from))
     }
 }
 
@@ -345,6 +400,7 @@ impl KeptSummary {
             keywords: vec![],
             terms: vec![],
             meaning: None,
+            made_from: MadeFrom::default(),
             earlier: vec![],
             n_purges: 0,
         }
@@ -356,6 +412,7 @@ impl KeptSummary {
             generated_at: self.generated_at,
             engine: self.engine.clone(),
             text: self.text.clone(),
+            made_from: self.made_from.clone(),
         }
     }
 }

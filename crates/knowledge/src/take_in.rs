@@ -9,13 +9,14 @@ use ingest::{
     Cut, Gone, Hooks, Item, ItemContent, OpenFile, Pipeline, Prepared, Progress, Source, Target,
     Unchanged,
 };
-use model::{Block, BlockKind, DocumentId, Passage, Pointer, ReadOutcome, Warning};
+use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
 
-use crate::documents::OcrRepair;
+use crate::documents::{OcrRepair, joined};
 use crate::index::attributes;
 use crate::jobs::Addition;
-use crate::objects::{Collection, Document, DocumentState, chunk_id, document_of};
+use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
+use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
 
 /// Characters of a text that become its title when it has none.
@@ -91,25 +92,37 @@ impl Service {
         self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
         let mut wanted = vec![];
         for (addition, prepared) in batch {
-            let current = Document::load(&*self.0.catalogue, &addition.document)?;
-            if current.is_some_and(|(current, _)| current.version == addition.version) {
-                wanted.push((*addition, *prepared));
+            match Document::load(&*self.0.catalogue, &addition.document)? {
+                Some((current, _)) if current.version == addition.version => {
+                    wanted.push((*addition, *prepared, current));
+                }
+                // Another content came meanwhile, or the document is gone.
+                _ => self.forget_uploads([addition.staged.as_str()]),
             }
         }
+        let compared = self.compare(&namespace, &wanted)?;
         let upserted = self.upsert(&collection, &wanted)?;
         let mut gone = vec![];
+        let mut replaced: Vec<String> = vec![];
         let counted = self.change_collection(&collection.id, |current| {
             gone.clear();
+            replaced.clear();
             if current.namespace() != namespace {
                 return Err(Error::Busy);
             }
             let mut changes = vec![];
-            for (addition, prepared) in &wanted {
+            for (addition, prepared, _) in &wanted {
                 match Document::load(&*self.0.catalogue, &addition.document)? {
                     None => gone.push(prepared.document.id.clone()),
                     Some((mut document, version)) => {
-                        count(current, &mut document, addition, prepared);
+                        replaced.extend(count(current, &mut document, addition, prepared));
                         document.updated_at = self.0.clock.now();
+                        if let Some(compared) = compared.get(&document.id) {
+                            let n_bytes = addition.n_bytes;
+                            let version =
+                                self.version_changes(current, &document, n_bytes, compared)?;
+                            changes.extend(version);
+                        }
                         changes.push(Change::PutIfUnchanged(document.to_object(version)?));
                     }
                 }
@@ -119,7 +132,7 @@ impl Service {
         if let Err(error) = counted {
             // The collection changed or is gone: what was written must not stay behind.
             let ids: Vec<DocumentId> =
-                wanted.iter().map(|(_, prepared)| prepared.document.id.clone()).collect();
+                wanted.iter().map(|(_, prepared, _)| prepared.document.id.clone()).collect();
             self.0.store.delete(&namespace, &ids)?;
             if matches!(error, Error::NotFound { .. }) {
                 self.forget_uploads(staged());
@@ -130,7 +143,7 @@ impl Service {
         if !gone.is_empty() {
             self.0.store.delete(&namespace, &gone)?;
         }
-        self.forget_uploads(staged());
+        self.forget_uploads(replaced.iter().map(String::as_str));
         self.1.backlog.fewer(&collection.id, batch.len());
         Ok(upserted)
     }
@@ -139,26 +152,54 @@ impl Service {
     fn upsert(
         &self,
         collection: &Collection,
-        wanted: &[(&Addition, &Prepared)],
+        wanted: &[(&Addition, &Prepared, Document)],
     ) -> Result<Upserted> {
-        let attributes = attributes(collection);
-        let has_text = |prepared: &&Prepared| !prepared.document.passages.is_empty();
-        let mut documents =
-            wanted.iter().map(|(_, prepared)| *prepared).filter(has_text).peekable();
-        let Some(first) = documents.peek().copied() else { return Ok(Upserted::default()) };
         let namespace = collection.namespace();
         // A document that is large comes alone, and is not copied.
-        if wanted.len() == 1 && first.document.attributes == attributes {
-            let document = std::slice::from_ref(&first.document);
-            return Ok(self.0.store.upsert(&namespace, document)?);
+        if let [(_, prepared, _)] = wanted
+            && prepared.document.attributes == attributes(collection)
+            && !prepared.document.passages.is_empty()
+        {
+            let alone = std::slice::from_ref(&prepared.document);
+            return Ok(self.0.store.upsert(&namespace, alone)?);
         }
-        let documents: Vec<store::Document> = documents
-            .map(|prepared| store::Document {
-                attributes: attributes.clone(),
+        let documents: Vec<store::Document> = wanted
+            .iter()
+            .filter(|(_, prepared, _)| !prepared.document.passages.is_empty())
+            .map(|(_, prepared, _)| store::Document {
+                attributes: attributes(collection),
                 ..prepared.document.clone()
             })
             .collect();
-        Ok(self.0.store.upsert(&namespace, &documents)?)
+        match documents.is_empty() {
+            true => Ok(Upserted::default()),
+            false => Ok(self.0.store.upsert(&namespace, &documents)?),
+        }
+    }
+
+    /// Compares contents that have text with those before them, by document.
+    fn compare(
+        &self,
+        namespace: &NamespaceId,
+        wanted: &[(&Addition, &Prepared, Document)],
+    ) -> Result<HashMap<String, Compared>> {
+        let mut compared = HashMap::new();
+        for (_, prepared, document) in wanted {
+            if prepared.document.passages.is_empty() {
+                continue;
+            }
+            let text = |passages: &[Passage]| joined(passages, limits::MAX_COMPARED_BYTES).0;
+            let now = text(&prepared.document.passages);
+            let difference = match document.state.is_indexed() {
+                true => {
+                    let before = self.0.store.passages_of(namespace, &document.store_id())?;
+                    Compared::of(&text(&before), &now)
+                }
+                false => Compared::first(&now),
+            };
+            compared.insert(document.id.clone(), difference);
+        }
+        Ok(compared)
     }
 }
 
@@ -188,7 +229,7 @@ impl UploadSource {
                 }
             };
             let is_done = document.state == DocumentState::Ready;
-            if is_done && !self.service.0.uploads.join(&addition.staged).exists() {
+            if is_done && document.staged() != Some(addition.staged.as_str()) {
                 self.service.1.backlog.fewer(&self.collection.id, 1);
                 continue;
             }
@@ -311,13 +352,14 @@ fn as_ingest_error(error: Error) -> ingest::Error {
     }
 }
 
-/// Puts the outcome of an upload into the document and the counts of its collection.
+/// Puts the outcome of an upload into the document and the counts of its collection, and gives the
+/// files that the document needs no more.
 fn count(
     collection: &mut Collection,
     document: &mut Document,
     addition: &Addition,
     prepared: &Prepared,
-) {
+) -> Vec<String> {
     let was_indexed = document.state.is_indexed();
     let is_latest = document.version == addition.version;
     if is_latest {
@@ -327,7 +369,11 @@ fn count(
         document.error.clone_from(&prepared.reason);
         // A content that cannot be read does not take the old one away.
         document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
-        return;
+        if was_indexed {
+            return vec![addition.staged.clone()];
+        }
+        // What could not be read can still be looked at.
+        return kept_original(document, addition);
     }
     let n_chunks = prepared.document.passages.len();
     if was_indexed {
@@ -343,6 +389,14 @@ fn count(
     if is_latest {
         document.state = DocumentState::Ready;
     }
+    kept_original(document, addition)
+}
+
+/// Makes the upload the original of its document, and gives the file of the one before.
+fn kept_original(document: &mut Document, addition: &Addition) -> Vec<String> {
+    let original = Original { file: addition.staged.clone(), n_bytes: addition.n_bytes };
+    let before = document.original.replace(original).map(|before| before.file);
+    before.into_iter().filter(|file| *file != addition.staged).collect()
 }
 
 /// Text that was given as text: blank lines end a paragraph, and each remembers its line. It is

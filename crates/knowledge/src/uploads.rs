@@ -1,17 +1,19 @@
-//! Uploads on disk: kept until their job has run, and no longer.
+//! Uploads on disk: contents that wait for their job, and the originals of documents.
 //!
-//! A file here belongs to the document whose row names it. Whatever takes that away takes the
-//! file away; what a dead process left behind is swept when the service starts again.
+//! A file here belongs to the document whose row names it; the files of a collection are in a
+//! folder of their own. Whatever takes a document away takes its files away; what a dead process
+//! left behind is swept when the service starts again.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use ingest::{Job, new_id};
+use sha2::{Digest, Sha256};
 use store::{Change, Lookup, TypedObject};
 
 use crate::documents::{Content, NewDocument};
 use crate::intake::ReceivedFile;
-use crate::jobs::{ADD_JOB, Addition, Additions};
+use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
 use crate::{Error, Result, Service, hold, limits};
 
@@ -20,7 +22,7 @@ const ABANDONED: &str = "the upload was given up before it was read";
 
 impl Service {
     /// Puts a content on disk until its job runs, under a name that no other upload has.
-    pub(crate) fn stage(&self, new: NewDocument) -> Result<Upload> {
+    pub(crate) fn stage(&self, document: &Document, new: NewDocument) -> Result<Staged> {
         let ocr = new.ocr;
         let (upload, name) = match new.content {
             Content::Text(text) => {
@@ -35,18 +37,24 @@ impl Service {
                 (Bytes::OnDisk(file), TEXT_NAME.to_owned())
             }
         };
-        fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
-        let staged = new_id();
+        let folder = self.0.uploads.join(&document.collection_id);
+        fs_err::create_dir_all(&folder).map_err(Error::Upload)?;
+        // The name says whose it is, so that a file can be told from one that was left behind.
+        let staged = format!("{}/{}{OF_DOCUMENT}{}", document.collection_id, document.id, new_id());
         let path = self.0.uploads.join(&staged);
         let written = match &upload {
             Bytes::InMemory(bytes) => write_durably(&path, bytes),
             Bytes::OnDisk(file) => file.move_to(&path),
         };
-        if let Err(error) = written {
-            let _ = fs_err::remove_file(&path);
-            return Err(Error::Upload(error));
+        match written.and_then(|()| digest_of(&path)) {
+            Ok((sha256, n_bytes)) => {
+                Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256 })
+            }
+            Err(error) => {
+                let _ = fs_err::remove_file(&path);
+                Err(Error::Upload(error))
+            }
         }
-        Ok(Upload { staged, name, ocr })
     }
 
     /// Removes uploads that nobody waits for.
@@ -78,9 +86,9 @@ impl Service {
         let mut waiting = additions.documents.clone();
         waiting.extend(self.documents_waiting_in(&collection.id)?.into_iter().filter_map(
             |document| {
-                let Upload { staged, name, ocr } = document.upload?;
+                let Upload { staged, name, ocr, n_bytes } = document.upload?;
                 let (document, version) = (document.id, document.version);
-                Some(Addition { document, version, staged, name, ocr })
+                Some(Addition { document, version, staged, name, ocr, n_bytes })
             },
         ));
         Ok(waiting)
@@ -107,37 +115,14 @@ impl Service {
         Ok(())
     }
 
-    /// Removes uploads that no document waits for, and gives how many there were; asks for the
-    /// jobs of those that do.
+    /// Asks for the jobs of uploads that wait, and lists the files that may have been left behind.
     ///
     /// For the start of a process, before any upload can be taken: one that is being taken has
-    /// no row yet.
-    pub fn sweep_uploads(&self) -> Result<usize> {
+    /// no row yet. The files can be swept later.
+    pub fn resume_uploads(&self) -> Result<LeftBehind> {
+        let mut files = vec![];
+        list_files(&self.0.uploads, "", &mut files).map_err(Error::Upload)?;
         let waiting = self.documents_waiting(&waiting_anywhere())?;
-        let mut wanted: HashSet<String> =
-            waiting.iter().filter_map(Document::staged).map(str::to_owned).collect();
-        for job in self.0.queue.list()? {
-            if job.kind == ADD_JOB && !job.state.is_final() {
-                let additions = serde_json::from_value::<Additions>(job.arguments).ok();
-                let named = additions.into_iter().flat_map(|additions| additions.documents);
-                wanted.extend(named.map(|addition| addition.staged));
-            }
-        }
-        let mut n_removed = 0;
-        for entry in self.staged_files()? {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if wanted.contains(&name) || hold::is_lock(&name) {
-                continue;
-            }
-            // Earlier versions named an upload after its document and version.
-            if let Some((document, version)) = name.rsplit_once('.')
-                && let Ok(version) = version.parse()
-            {
-                self.settle(document, version)?;
-            }
-            fs_err::remove_file(entry.path()).map_err(Error::Upload)?;
-            n_removed += 1;
-        }
         let collections: BTreeSet<&str> =
             waiting.iter().map(|document| document.collection_id.as_str()).collect();
         for id in collections {
@@ -147,16 +132,77 @@ impl Service {
                 self.submit_additions(&collection)?;
             }
         }
+        Ok(LeftBehind(files))
+    }
+
+    /// Removes files of which no document knows, and gives how many there were.
+    pub fn sweep(&self, left_behind: &LeftBehind) -> Result<usize> {
+        let mut wanted = HashSet::new();
+        for job in self.0.queue.list()? {
+            if job.kind == ADD_JOB && !job.state.is_final() {
+                let additions = serde_json::from_value::<Additions>(job.arguments).ok();
+                let named = additions.into_iter().flat_map(|additions| additions.documents);
+                wanted.extend(named.map(|addition| addition.staged));
+            }
+        }
+        let waiting = self.documents_waiting(&waiting_anywhere())?;
+        wanted.extend(waiting.iter().filter_map(Document::staged).map(str::to_owned));
+        let mut n_removed = 0;
+        for name in &left_behind.0 {
+            if wanted.contains(name) || hold::is_lock(name) || self.is_known(name)? {
+                continue;
+            }
+            // Earlier versions named an upload after its document and version.
+            if let Some((document, version)) = name.rsplit_once('.')
+                && let Ok(version) = version.parse()
+            {
+                self.settle(document, version)?;
+            }
+            match fs_err::remove_file(self.0.uploads.join(name)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                removed => {
+                    removed.map_err(Error::Upload)?;
+                    n_removed += 1;
+                }
+            }
+        }
         Ok(n_removed)
     }
 
-    fn staged_files(&self) -> Result<Vec<fs_err::DirEntry>> {
-        let entries = match fs_err::read_dir(&self.0.uploads) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
-            Err(error) => return Err(Error::Upload(error)),
+    /// Does both at once: see [`Service::resume_uploads`] and [`Service::sweep`].
+    pub fn sweep_uploads(&self) -> Result<usize> {
+        self.sweep(&self.resume_uploads()?)
+    }
+
+    /// Tells whether the document that a file is named after knows of it.
+    fn is_known(&self, name: &str) -> Result<bool> {
+        let document = name.rsplit('/').next().and_then(|name| name.split_once(OF_DOCUMENT));
+        let Some((document, _)) = document else { return Ok(false) };
+        let row = Document::load(&*self.0.catalogue, document)?;
+        Ok(row.is_some_and(|(document, _)| document.files().any(|file| file == name)))
+    }
+
+    /// Removes the files of what was deleted. While a backup copies them they stay, and the job
+    /// is tried again.
+    pub(crate) fn remove_files(&self, purge: &Purge) -> Result<()> {
+        if purge.folders.is_empty() && purge.files.is_empty() {
+            return Ok(());
+        }
+        let _leave = hold::may_remove(&self.0.uploads).ok_or(Error::Busy)?;
+        let gone = |removed: std::io::Result<()>| match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::Upload(error)),
+            _ => Ok(()),
         };
-        entries.collect::<std::io::Result<_>>().map_err(Error::Upload)
+        for folder in &purge.folders {
+            // A collection that is there keeps its folder, whatever the job says.
+            if Collection::load(&*self.0.catalogue, folder)?.is_none() {
+                gone(fs_err::remove_dir_all(self.0.uploads.join(folder)))?;
+            }
+        }
+        for file in &purge.files {
+            gone(fs_err::remove_file(self.0.uploads.join(file)))?;
+        }
+        Ok(())
     }
 
     /// Lets a document whose upload is given up say so; one that was indexed before stays.
@@ -181,6 +227,64 @@ impl Service {
             changed => Ok(changed.map(|_| ())?),
         }
     }
+}
+
+/// A content on disk that waits to be accepted.
+pub(crate) struct Staged {
+    pub(crate) upload: Upload,
+    /// SHA-256 of it, in hexadecimal.
+    pub(crate) sha256: String,
+}
+
+/// Files that were there when the service began.
+#[derive(Debug, Default)]
+pub struct LeftBehind(Vec<String>);
+
+/// Stands between a document's id and the rest of the name of its file.
+const OF_DOCUMENT: char = '~';
+
+/// Bytes of a content that are read at once.
+const READ_BYTES: usize = 256 << 10;
+
+/// Gives the SHA-256 and the size of a file.
+fn digest_of(path: &Path) -> std::io::Result<(String, u64)> {
+    use std::io::Read as _;
+
+    let mut file = fs_err::File::open(path)?;
+    let (mut hash, mut n_bytes, mut buffer) = (Sha256::new(), 0, vec![0; READ_BYTES]);
+    loop {
+        let n_read = file.read(&mut buffer)?;
+        if n_read == 0 {
+            break;
+        }
+        n_bytes += n_read as u64;
+        hash.update(buffer.get(..n_read).unwrap_or_default());
+    }
+    let digest = hash.finalize();
+    Ok((digest.iter().map(|byte| format!("{byte:02x}")).collect(), n_bytes))
+}
+
+/// Lists files below a folder, by their names below it.
+pub(crate) fn list_files(
+    folder: &Path,
+    prefix: &str,
+    files: &mut Vec<String>,
+) -> std::io::Result<()> {
+    let entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            list_files(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.push(name);
+        }
+    }
+    Ok(())
 }
 
 /// The name under which plain text is read.

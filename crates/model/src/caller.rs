@@ -38,6 +38,9 @@ impl Caller {
     /// The role that sees all objects of its tenant.
     pub const ADMIN: &'static str = "admin";
 
+    /// What a role begins with that says which group its caller belongs to.
+    pub const GROUP: &'static str = "group:";
+
     /// The caller on loopback without authentication: the administrator of the only tenant.
     pub fn local_admin() -> Self {
         Caller {
@@ -58,6 +61,17 @@ impl Caller {
     /// Tells whether the caller has a role.
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.contains(role)
+    }
+
+    /// Gives the role that says that its caller belongs to a group.
+    pub fn role_of_group(group: &str) -> String {
+        format!("{}{group}", Caller::GROUP)
+    }
+
+    /// Tells whether the caller belongs to a group of their tenant. A group is kept among the
+    /// roles, as `group:` and its name.
+    pub fn is_in_group(&self, group: &str) -> bool {
+        self.roles.iter().any(|role| role.strip_prefix(Caller::GROUP) == Some(group))
     }
 
     /// Tells whether the caller may use a source with this access list.

@@ -86,10 +86,10 @@ pub use analysis::language_of;
 pub use config::Config;
 pub use contract::{
     AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
-    DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter, Fingerprint,
-    Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceHead, NamespaceInfo,
-    NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount, TermStatistics,
-    Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
+    DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter,
+    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceHead,
+    NamespaceInfo, NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount,
+    TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, long, member, new_tool, soon};
 use crate::json::pointer;
-use crate::{ContextsConfig, IndexStatus, SearchIndex, Tool};
+use crate::{ContextsConfig, IndexStatus, NewTool, SearchIndex, ShortStringsUse, Tool};
 
 fn index_of(tool: &Tool) -> &SearchIndex {
     tool.search_index.as_ref().unwrap()
@@ -171,7 +171,11 @@ fn no_long_strings_is_success_and_a_missing_path_is_said() {
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, &project.id, &json!({ "a": ["short"] }));
-    let tool = world.tool(&ann, &table.id, "/a", "short");
+    let ignore =
+        NewTool { short_strings: ShortStringsUse::Ignore, ..new_tool(&table.id, "/a", "short") };
+    let (tool, job) = world.service.create_tool(&ann, &ignore).unwrap();
+    world.done(&job.unwrap());
+    let tool = world.service.get_tool(&ann, &tool.id).unwrap();
     let index = index_of(&tool);
     assert_eq!((index.status, index.nodes_count, index.chunks_count), (IndexStatus::Ready, 0, 0));
     assert_eq!(index.last_error, None);
@@ -318,7 +322,10 @@ proptest! {
         let project = world.project(&ann);
         let table = world.table(&ann, &project.id, &first);
         for (number, path) in paths.iter().enumerate() {
-            let new = new_tool(&table.id, path, &format!("t{number}"));
+            let new = NewTool {
+                short_strings: ShortStringsUse::Ignore,
+                ..new_tool(&table.id, path, &format!("t{number}"))
+            };
             world.service.create_tool(&ann, &new).unwrap();
         }
         world.settle();
@@ -350,4 +357,70 @@ proptest! {
             prop_assert_eq!(held, strings);
         }
     }
+}
+
+/// A tool over a document without long strings was ready with nothing in it, for ever.
+#[test]
+fn a_list_of_short_answers_is_found_out_of_the_box() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let answers: Vec<Value> = (0..500)
+        .map(|n| json!({ "q": format!("What about item{n}?"), "a": "It is blue." }))
+        .collect();
+    let document = json!({ "faq": answers, "name": "An FAQ", "empty": { "n": 1 } });
+    let table = world.table(&ann, &world.project(&ann).id, &document);
+    let tool = world.tool(&ann, &table.id, "", "all");
+    let index = tool.search_index.unwrap();
+    assert!(index.short_strings);
+    // Each pair of question and answer, and the strings of the document itself.
+    assert_eq!((index.nodes_count, index.chunks_count), (501, 501));
+    let found = world.service.search(&ann, &tool.id, "item321", 5, &soon()).unwrap();
+    assert_eq!(found.results[0].json_path, "/faq/321");
+    assert_eq!(found.results[0].chunk.chunk_text, "q: What about item321?\na: It is blue.");
+    assert!(found.warnings.iter().any(|warning| warning.code == "short_strings"));
+    // One string alone, and a part without any.
+    let name = world.tool(&ann, &table.id, "/name", "name");
+    let found = world.service.search(&ann, &name.id, "FAQ", 5, &soon()).unwrap();
+    assert_eq!(found.results[0].chunk.chunk_text, "An FAQ");
+    let empty = world.tool(&ann, &table.id, "/empty", "empty");
+    let found = world.service.search(&ann, &empty.id, "FAQ", 5, &soon()).unwrap();
+    assert!(found.results.is_empty());
+    assert!(found.warnings.iter().any(|warning| warning.code == "no_text"), "{found:?}");
+}
+
+#[test]
+fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let document = json!({ "a": { "x": "twelve chars", "y": "short" }, "b": long("tram") });
+    let table = world.table(&ann, &world.project(&ann).id, &document);
+    let index = |new: &crate::NewTool| {
+        let (tool, job) = world.service.create_tool(&ann, new).unwrap();
+        world.done(&job.unwrap());
+        let made = world.service.get_tool(&ann, &tool.id).unwrap();
+        (tool.id, made.search_index.unwrap())
+    };
+    // There is a long string: short ones are left alone unless the tool says so.
+    let (auto, made) = index(&new_tool(&table.id, "", "auto"));
+    assert_eq!((made.nodes_count, made.short_strings), (1, false));
+    let change = crate::ToolChange { chunk_threshold_chars: Some(10), ..Default::default() };
+    let (_, job) = world.service.update_tool(&ann, &auto, &change).unwrap();
+    world.done(&job.unwrap());
+    let made = world.service.get_tool(&ann, &auto).unwrap().search_index.unwrap();
+    assert_eq!(made.nodes_count, 2);
+    let together = crate::NewTool {
+        short_strings: crate::ShortStringsUse::Together,
+        ..new_tool(&table.id, "/a", "together")
+    };
+    let (_, made) = index(&together);
+    // The first tool makes `twelve chars` long for both; what is left is one text.
+    assert_eq!((made.nodes_count, made.short_strings), (2, true));
+    let ignore = crate::NewTool {
+        short_strings: crate::ShortStringsUse::Ignore,
+        chunk_threshold_chars: Some(1_000_000),
+        ..new_tool(&table.id, "/b", "ignore")
+    };
+    assert!(!index(&ignore).1.short_strings);
+    let wrong = crate::NewTool { chunk_threshold_chars: Some(0), ..ignore };
+    assert!(world.service.create_tool(&ann, &wrong).is_err());
 }

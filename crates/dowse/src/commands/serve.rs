@@ -14,7 +14,7 @@ use crate::commands::files::show_indexing;
 use crate::commands::host::serve_commands;
 use crate::commands::{block_on, variable};
 use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
-use crate::wiring::{SharedState, app, keep_in_shape, watch_folders};
+use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
 use crate::{control, platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -54,6 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         }
         serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
         watch_folders(shared_state.clone(), shutdown.clone());
+        follow_folders(shared_state.clone(), shutdown.clone());
         keep_in_shape(shared_state.clone(), shutdown.clone());
         if let Some(file) = loaded.file {
             let path = file.clone();

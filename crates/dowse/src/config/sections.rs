@@ -7,6 +7,7 @@ use files::FilesConfig;
 use filters::charts::ChartsConfig;
 use filters::{DimensionConfig, FiltersConfig};
 use guard::{AuditConfig, AuthConfig, LimitsConfig};
+use knowledge::KnowledgeConfig;
 use serde::Deserialize;
 use serve::{ConsoleConfig, ServerConfig};
 use tables::{ExportsConfig, TableConfig, ViewConfig};
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) store: StoreConfig,
     /// Folders that can be searched.
     pub(crate) files: FilesConfig,
+    /// Documents of knowledge bases.
+    pub(crate) knowledge: KnowledgeConfig,
     /// How JSON documents are taken in and cut.
     pub(crate) contexts: ContextsConfig,
     /// When a name is sure enough to be taken without asking.
@@ -76,6 +79,7 @@ impl Default for Config {
             llm: LlmConfig::default(),
             store: StoreConfig::default(),
             files: FilesConfig::default(),
+            knowledge: KnowledgeConfig::default(),
             contexts: ContextsConfig::default(),
             filters: FiltersConfig::default(),
             dimensions: Vec::new(),

@@ -24,6 +24,7 @@ use tools::tables::{
 };
 use tools::{Registry, ResourceSet, Resources, Tool};
 
+use super::feeds::Feeds;
 use super::{SharedState, models};
 use crate::config::{Config, EmbedderProvider};
 
@@ -84,6 +85,14 @@ impl Families {
             sources.push(Box::new(across::Folders::new(service.clone())));
         }
         let knowledge = knowledge_service(config, shared_state)?;
+        let has_feeds = !config.knowledge.folders.is_empty();
+        shared_state.feeds.store(has_feeds.then(|| {
+            Arc::new(Feeds {
+                knowledge: config.knowledge.clone(),
+                files: config.files.clone(),
+                base: config.base.clone(),
+            })
+        }));
         sources.push(Box::new(across::KnowledgeBases::new(knowledge.clone())));
         if let Some(service) = &tables {
             sources.push(Box::new(across::Tables::new(service.clone())));
@@ -350,15 +359,22 @@ pub(crate) fn knowledge_service(
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
         uploads: shared_state.uploads(),
+        settings: config.knowledge.clone(),
         clock: shared_state.clock.clone(),
     });
     // Only at the first opening: a server that takes another configuration while it runs may
     // be taking uploads that have no job yet.
     if !shared_state.knowledge.is_set() {
-        let n_removed = service.sweep_uploads()?;
-        if n_removed > 0 {
-            tracing::info!(n_removed, "uploads that no job waits for were removed");
-        }
+        let left_behind = service.resume_uploads()?;
+        let sweeping = service.clone();
+        // Each file is looked up: nobody waits for that.
+        std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
+            match sweeping.sweep(&left_behind) {
+                Ok(0) => {}
+                Ok(n_removed) => tracing::info!(n_removed, "uploads without a document removed"),
+                Err(error) => tracing::warn!(%error, "uploads could not be swept"),
+            }
+        })?;
     }
     shared_state.knowledge.set(service.clone());
     Ok(service)

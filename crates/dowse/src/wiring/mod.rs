@@ -4,6 +4,7 @@ mod away;
 mod close;
 mod console;
 mod families;
+mod feeds;
 mod followers;
 mod health;
 mod models;
@@ -21,6 +22,7 @@ use tools::{Exposure, ToolNames};
 
 pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
+pub(crate) use feeds::follow_folders;
 pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{describe as describe_store, open as open_store};

@@ -20,6 +20,7 @@ use serve::{SlotLimits, Slots};
 use store::Store;
 
 use super::away::Away;
+use super::feeds::Feeds;
 use super::{close, followers, models, open_store};
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
@@ -70,6 +71,8 @@ pub(crate) struct SharedState {
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
     pub(crate) filters: Arc<ArcSwapOption<filters::Service>>,
     pub(crate) knowledge: knowledge::ServiceSlot,
+    /// Folders that feed collections.
+    pub(crate) feeds: Arc<ArcSwapOption<Feeds>>,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
     /// The retriever of all families, with the re-ranker that it was made for.
@@ -123,6 +126,7 @@ impl SharedState {
             files: Arc::default(),
             filters: Arc::default(),
             knowledge: knowledge::ServiceSlot::default(),
+            feeds: Arc::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
             retriever: SharedRetriever::default(),

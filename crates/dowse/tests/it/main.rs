@@ -17,6 +17,7 @@ mod contract;
 mod cross_encoder;
 mod demo;
 mod denial;
+mod documents;
 mod engines;
 mod erasure;
 mod everywhere;

@@ -117,7 +117,7 @@ fn an_answer_of_many_blocks_is_the_same_from_bytes_and_from_a_file() {
     assert!(expected.0.blocks.len() > 5_000);
     assert_eq!(pool.extract(text.as_bytes(), "long.md", &caps), expected);
     // The second time the same worker is asked, from a file that was read before.
-    let file = std::fs::File::open(&path).unwrap();
+    let (file, _) = fs_err::File::open(&path).unwrap().into_parts();
     assert_eq!(pool.extract_open(&file, "long.md", &caps), expected);
     assert_eq!(pool.extract_open(&file, "long.md", &caps), expected);
     assert_eq!(pool.n_idle(), 1);

@@ -39,6 +39,14 @@ impl<S: JobService> ServiceSlot<S> {
         self.0.1.notify_all();
     }
 
+    /// Gives the service of the moment.
+    pub fn get(&self) -> Option<S>
+    where
+        S: Clone,
+    {
+        self.0.0.lock().clone()
+    }
+
     /// Tells whether there is a service.
     pub fn is_set(&self) -> bool {
         self.0.0.lock().is_some()

@@ -7,7 +7,9 @@ mod rules;
 #[cfg(test)]
 mod questions;
 
+use infer::TokensUsed;
 use model::{Deadline, Warning};
+use serde_json::{Map, Value};
 
 pub use rules::{choose_by_rules, ocr_payload};
 
@@ -51,8 +53,24 @@ pub struct Choice {
     pub tool: ToolName,
     /// What chose it: `forced`, `rules`, or the model's name.
     pub by: String,
+    /// What the model gave the tool, as far as the tool takes it.
+    pub arguments: Map<String, Value>,
+    /// What the choice cost.
+    pub tokens_used: TokensUsed,
     /// Why the model did not choose, where it should have.
     pub warnings: Vec<Warning>,
+}
+
+impl Choice {
+    fn plain(tool: ToolName, by: &str) -> Self {
+        Choice {
+            tool,
+            by: by.to_owned(),
+            arguments: Map::new(),
+            tokens_used: TokensUsed::default(),
+            warnings: vec![],
+        }
+    }
 }
 
 impl Service {
@@ -65,19 +83,23 @@ impl Service {
         deadline: &Deadline,
     ) -> Choice {
         if let Some(tool) = forced {
-            return Choice { tool, by: "forced".to_owned(), warnings: vec![] };
+            return Choice::plain(tool, "forced");
         }
-        let mut warnings = vec![];
-        if let Some(llm) = self.0.llm.as_deref() {
-            match by_model::choose(llm, query, deadline) {
-                Ok(tool) => return Choice { tool, by: llm.name().to_owned(), warnings },
-                Err(problem) => warnings.push(Warning::new(
-                    "llm_choice_skipped",
-                    format!("the tool was chosen by rules: {problem}"),
-                )),
+        let Some(llm) = self.0.llm.as_deref() else {
+            return Choice::plain(choose_by_rules(query), "rules");
+        };
+        let (chosen, tokens_used) = by_model::choose(llm, query, deadline);
+        match chosen {
+            Ok((tool, arguments)) => {
+                let by = llm.name().to_owned();
+                Choice { tool, by, arguments, tokens_used, warnings: vec![] }
+            }
+            Err(problem) => {
+                let message = format!("the tool was chosen by rules: {problem}");
+                let warnings = vec![Warning::new("llm_choice_skipped", message)];
+                Choice { warnings, tokens_used, ..Choice::plain(choose_by_rules(query), "rules") }
             }
         }
-        Choice { tool: choose_by_rules(query), by: "rules".to_owned(), warnings }
     }
 }
 

@@ -8,15 +8,19 @@ use model::{Caller, Clearance};
 use proptest::prelude::*;
 
 use super::{Fixture, admin, member};
-use crate::{Error, NewCollection, SearchResults, Visibility};
+use crate::{BaseChange, Error, NewCollection, SearchResults, Sharing, Visibility};
 
 const TENANTS: [&str; 2] = ["acme", "other"];
+/// Users, and groups with a `*`; most things are shared with nobody.
+const SHARED: [&[&str]; 6] = [&[], &[], &[], &["ann"], &["*board"], &["eve", "*crew"]];
+const GROUPS: [&[&str]; 3] = [&[], &["board"], &["crew", "other"]];
 const DEPARTMENTS: [Option<&str>; 3] = [None, Some("hr"), Some("it")];
 
 #[derive(Debug, Clone)]
 struct OneCollection {
     department: Option<&'static str>,
     clearance: Clearance,
+    shared_with: &'static [&'static str],
     n_documents: usize,
 }
 
@@ -25,38 +29,42 @@ struct OneBase {
     tenant: &'static str,
     is_public: bool,
     owner: &'static str,
+    shared_with: &'static [&'static str],
     collections: Vec<OneCollection>,
 }
 
 fn collections() -> impl Strategy<Value = OneCollection> {
-    (0..3_usize, 0..4_usize, 1..3_usize).prop_map(|(department, clearance, n_documents)| {
-        OneCollection {
+    (0..3_usize, 0..4_usize, 0..6_usize, 1..3_usize).prop_map(
+        |(department, clearance, shared_with, n_documents)| OneCollection {
             department: DEPARTMENTS[department],
             clearance: Clearance::ALL[clearance],
+            shared_with: SHARED[shared_with],
             n_documents,
-        }
-    })
+        },
+    )
 }
 
 fn bases() -> impl Strategy<Value = Vec<OneBase>> {
     let one =
-        (0..2_usize, any::<bool>(), any::<bool>(), prop::collection::vec(collections(), 1..4))
-            .prop_map(|(tenant, is_public, is_anns, collections)| OneBase {
+        (0..2_usize, any::<[bool; 2]>(), 0..6_usize, prop::collection::vec(collections(), 1..4))
+            .prop_map(|(tenant, [is_public, is_anns], shared_with, collections)| OneBase {
                 tenant: TENANTS[tenant],
                 is_public,
                 owner: if is_anns { "ann" } else { "bob" },
+                shared_with: SHARED[shared_with],
                 collections,
             });
     prop::collection::vec(one, 1..4)
 }
 
 fn callers() -> impl Strategy<Value = Caller> {
-    (0..2_usize, any::<bool>(), 0..3_usize, 0..5_usize, 0..8_u8).prop_map(
-        |(tenant, is_ann, department, clearance, dice)| {
+    (0..2_usize, any::<bool>(), 0..3_usize, 0..5_usize, 0..3_usize, 0..8_u8).prop_map(
+        |(tenant, is_ann, department, clearance, groups, dice)| {
             let subject = if is_ann { "ann" } else { "eve" };
             let caller = Caller {
                 department: DEPARTMENTS[department].map(str::to_owned),
                 clearance: Clearance::ALL[clearance],
+                roles: GROUPS[groups].iter().map(|group| Caller::role_of_group(group)).collect(),
                 ..member(TENANTS[tenant], subject)
             };
             if dice == 0 { admin(TENANTS[tenant]) } else { caller }
@@ -67,14 +75,34 @@ fn callers() -> impl Strategy<Value = Caller> {
 /// The rules, written a second time.
 fn reads(caller: &Caller, base: &OneBase) -> bool {
     caller.tenant.as_str() == base.tenant
-        && (caller.is_admin() || base.is_public || caller.subject == base.owner)
+        && (caller.is_admin()
+            || base.is_public
+            || caller.subject == base.owner
+            || is_named(caller, base.shared_with))
+}
+
+fn is_named(caller: &Caller, shared_with: &[&str]) -> bool {
+    shared_with.iter().any(|name| match name.strip_prefix('*') {
+        Some(group) => caller.roles.contains(&format!("group:{group}")),
+        None => caller.subject == *name,
+    })
+}
+
+fn sharing(shared_with: &[&str]) -> Sharing {
+    let (groups, users): (Vec<&str>, Vec<&str>) =
+        shared_with.iter().partition(|name| name.starts_with('*'));
+    let names = |names: Vec<&str>| {
+        names.into_iter().map(|name| name.trim_start_matches('*').to_owned()).collect()
+    };
+    Sharing { users: names(users), groups: names(groups) }
 }
 
 fn sees(caller: &Caller, base: &OneBase, collection: &OneCollection) -> bool {
     let is_in =
         collection.department.is_none() || collection.department == caller.department.as_deref();
+    let is_reached = is_in || is_named(caller, collection.shared_with);
     reads(caller, base)
-        && (caller.is_admin() || (is_in && collection.clearance <= caller.clearance))
+        && (caller.is_admin() || (is_reached && collection.clearance <= caller.clearance))
 }
 
 fn text_of(base: usize, collection: usize, document: usize) -> String {
@@ -104,6 +132,9 @@ fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> B
         let owner = member(base.tenant, base.owner);
         let boss = admin(base.tenant);
         let base_id = world.base(&owner, "Base", visibility);
+        let shared_with = Some(sharing(base.shared_with));
+        let change = BaseChange { shared_with, ..BaseChange::default() };
+        world.service.update_base(&owner, &base_id, &change).unwrap();
         let mut ids = vec![];
         for (c, collection) in base.collections.iter().enumerate() {
             if !keep(base, collection) {
@@ -114,6 +145,7 @@ fn build(plan: &[OneBase], keep: impl Fn(&OneBase, &OneCollection) -> bool) -> B
                 name: format!("collection {b} {c}"),
                 department: collection.department.map(str::to_owned),
                 clearance: collection.clearance,
+                shared_with: sharing(collection.shared_with),
                 ..NewCollection::default()
             };
             let id = world.collection(&boss, &base_id, new);

@@ -165,6 +165,7 @@ fn files_are_read_and_ocr_is_repaired_when_asked() {
         content: Content::File { bytes: page.into(), name: "docs/guide.html".to_owned() },
         metadata: serde_json::json!({ "source": "scan" }),
         ocr,
+        ..NewDocument::text("", "")
     };
     for ocr in [OcrRepair::Off, OcrRepair::On] {
         let accepted = world.service.add_documents(&owner, &collection, vec![new(ocr)]).unwrap();

@@ -1,8 +1,10 @@
 //! The service over an embedded store, by words alone.
 
+mod following;
 mod isolation;
 mod language_model;
 mod life;
+mod originals;
 mod store_down;
 mod uploads;
 
@@ -19,8 +21,8 @@ use retrieve::Retriever;
 use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 
 use crate::{
-    Accepted, JOBS, NewBase, NewCollection, NewDocument, SearchRequest, SearchResults, Service,
-    ServiceConfig, ServiceSlot, Visibility,
+    Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest,
+    SearchResults, Service, ServiceConfig, ServiceSlot, Visibility,
 };
 
 /// The key of the language model.
@@ -116,6 +118,7 @@ impl Fixture {
             pool: None,
             llm,
             uploads: folder.path().join("uploads"),
+            settings: KnowledgeConfig::default(),
             clock,
         });
         slot.set(service.clone());
@@ -142,14 +145,13 @@ impl Fixture {
         self.down.store(true, Ordering::Relaxed);
     }
 
-    /// Lists the uploads on disk.
+    /// Lists the files of uploads and originals on disk.
     pub(crate) fn uploads(&self) -> Vec<String> {
-        let Ok(entries) = fs_err::read_dir(self.folder.path().join("uploads")) else {
-            return vec![];
-        };
-        let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        let mut names = vec![];
+        crate::uploads::list_files(&self.folder.path().join("uploads"), "", &mut names).unwrap();
         // The file that keeps a backup and an upload apart is no upload.
-        names.filter(|name| name != ".hold").collect()
+        names.retain(|name| name != ".hold");
+        names
     }
 
     /// Waits until a job is done.

@@ -1,7 +1,7 @@
-//! No upload stays on disk once nobody waits for it.
+//! No upload stays on disk that no document knows of.
 
 use super::{Fixture, member, open_collection};
-use crate::{Content, DocumentState, Error, NewDocument, OcrRepair, Visibility, limits};
+use crate::{DocumentState, Error, NewDocument, Visibility, limits};
 
 #[test]
 fn uploads_go_with_their_job() {
@@ -9,8 +9,13 @@ fn uploads_go_with_their_job() {
     let ann = member("acme", "ann");
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
-    world.add(&ann, &collection, &["One rule.", "Another."]);
+    let read = world.add(&ann, &collection, &["One rule.", "Another."]);
     world.settle();
+    // What was read is the original of its document, and nothing waits.
+    assert_eq!(world.uploads().len(), 2);
+    for document in &read.documents {
+        world.done(&world.service.delete_document(&ann, &document.id).unwrap());
+    }
     assert_eq!(world.uploads(), [""; 0]);
 
     // A job that is cancelled before it began.
@@ -48,12 +53,7 @@ fn what_a_dead_process_left_is_swept() {
     let base = world.base(&ann, "Rules", Visibility::Private);
     let collection = world.collection(&ann, &base, open_collection("All"));
     world.stop_workers();
-    let new = |text: &str| NewDocument {
-        title: "t".to_owned(),
-        content: Content::Text(text.to_owned()),
-        metadata: serde_json::Value::Null,
-        ocr: OcrRepair::Off,
-    };
+    let new = |text: &str| NewDocument::text("t", text);
     let orphan = world.folder.path().join("uploads").join("no-such-document.1");
     let waits = world.service.add_documents(&ann, &collection, vec![new("It waits.")]).unwrap();
     fs_err::write(&orphan, "nobody waits for this").unwrap();
@@ -102,7 +102,7 @@ fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
     let text = world.service.document_text(&ann, id, 1_000).unwrap();
     assert_eq!(text.text, format!("Rule number{last} holds."));
     assert_eq!(text.document.state, DocumentState::Ready);
-    assert_eq!(world.uploads(), [""; 0]);
+    assert_eq!(world.uploads().len(), 1, "the last content is the original");
 }
 
 #[test]

@@ -16,13 +16,13 @@ use super::paging::{Page, PageOf, newest_first, oldest_first};
 use super::rest::{Reply, Rest};
 use super::views::{
     AcceptedView, BaseView, ChunkView, CollectionView, DeletedView, DocumentView, JobView,
-    SummaryView, ToolAnswer,
+    SummaryView, ToolAnswer, VersionView,
 };
 use super::wire::{
-    BaseChangeBody, CollectionChangeBody, FileUploadBody, NewBaseBody, NewCollectionBody,
-    SearchBody, UploadBody,
+    BaseChangeBody, CollectionChangeBody, DocumentChangeBody, FileUploadBody, NewBaseBody,
+    NewCollectionBody, SearchBody, UploadBody,
 };
-use super::{body, upload};
+use super::{body, originals, upload};
 use crate::call;
 use crate::http::coded;
 
@@ -132,6 +132,23 @@ pub(super) fn routes() -> Api {
                 .with_body::<UploadBody>()
                 .with_media::<FileUploadBody>("multipart/form-data")
                 .with_example(json!({ "title": "Leave", "text": "31 days" })),
+        )
+        .patch(
+            "/v1/documents/{id}",
+            update_document,
+            Doc::new::<DocumentView>(TAG, "Change title, tags or metadata")
+                .with_body::<DocumentChangeBody>()
+                .with_example(json!({ "tags": ["hr"], "metadata": { "year": 2026 } })),
+        )
+        .get(
+            "/v1/documents/{id}/original",
+            originals::download,
+            Doc::media(TAG, "Download the file it was made from", "application/octet-stream"),
+        )
+        .get(
+            "/v1/documents/{id}/versions",
+            versions,
+            Doc::page::<VersionView>(TAG, "What changed from content to content", "versions"),
         )
         .delete(
             "/v1/documents/{id}",
@@ -276,12 +293,13 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
                 version: version.version,
                 generated_at: iso(version.generated_at),
                 engine: version.engine.clone(),
+                made_from: json!(version.made_from),
                 text: version.text.clone(),
             });
             (newest_first(version.generated_at, &version.version.to_string()), value)
         });
         let reply = page.reply("versions", versions.collect());
-        Ok(reply.with_source_text(&["/versions/*/text"]))
+        Ok(reply.with_source_text(&["/versions/*/text", "/versions/*/made_from/titles/*"]))
     })
     .await
 }
@@ -329,6 +347,46 @@ async fn replace_document(rest: Rest, Path(id): Path<String>, request: Request) 
     };
     with(rest, "PUT /v1/documents/{id}", move |service, caller, _| {
         Ok(accepted(&service.replace_document(caller, &id, new)?))
+    })
+    .await
+}
+
+async fn update_document(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+    let DocumentChangeBody(change) = match json_body(&rest, request).await {
+        Ok(change) => change,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "PATCH /v1/documents/{id}", move |service, caller, _| {
+        Ok(Reply::ok(DocumentView::of(&service.update_document(caller, &id, &change)?)))
+    })
+    .await
+}
+
+async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+    let page = match Page::read(page, rest.app.caps()) {
+        Ok(page) => page,
+        Err(refused) => return coded(&refused),
+    };
+    with(rest, "GET /v1/documents/{id}/versions", move |service, caller, _| {
+        let versions = service.document_versions(caller, &id)?;
+        let versions = versions.iter().map(|one| {
+            let value = json!(VersionView {
+                version: one.version,
+                indexed_at: iso(one.indexed_at),
+                file_name: one.file_name.clone(),
+                bytes: one.n_bytes,
+                sha256: one.sha256.clone(),
+                chunk_count: one.n_chunks,
+                lines_added: one.n_lines_added,
+                lines_removed: one.n_lines_removed,
+                difference: one.difference.clone(),
+                truncated: one.is_cut,
+            });
+            let order = format!("{:020}", u64::MAX - one.version);
+            (newest_first(one.indexed_at, &order), value)
+        });
+        let reply = page.reply("versions", versions.collect());
+        Ok(reply.with_source_text(&["/versions/*/difference"]))
     })
     .await
 }
@@ -392,12 +450,27 @@ async fn json_body<T: serde::de::DeserializeOwned + Send + 'static>(
 fn accepted(accepted: &Accepted) -> Reply {
     let job = json!(JobView::of(&accepted.job));
     let documents: Vec<Value> = accepted.documents.iter().map(DocumentView::of).collect();
-    let value = match accepted.documents.as_slice() {
+    let mut value = match accepted.documents.as_slice() {
         [document] => json!({ "id": document.id, "job": job, "document": documents.first() }),
         many => {
             let ids: Vec<&str> = many.iter().map(|document| document.id.as_str()).collect();
             json!({ "ids": ids, "job": job, "documents": documents })
         }
     };
+    if !accepted.duplicates.is_empty() {
+        let duplicates = accepted.duplicates.iter().map(|duplicate| {
+            json!({
+                "id": duplicate.document,
+                "of": {
+                    "id": duplicate.of.id,
+                    "title": duplicate.of.title,
+                    "collection_id": duplicate.of.collection_id,
+                },
+            })
+        });
+        value["duplicates"] = duplicates.collect();
+        let sentence = "the same content is in another document already: see `duplicates`";
+        value["warnings"] = json!([sentence]);
+    }
     Reply::accepted(value)
 }

@@ -5,6 +5,7 @@ pub(crate) mod body;
 mod operation;
 mod paging;
 mod rest;
+mod roots;
 mod views;
 mod wire;
 
@@ -17,6 +18,7 @@ mod contexts_upload;
 mod exports;
 mod jobs;
 mod knowledge;
+mod originals;
 mod staging;
 mod upload;
 mod upload_json;
@@ -42,6 +44,7 @@ pub(crate) fn routes() -> Router<HttpState> {
 fn all() -> Api {
     Api::default()
         .merge(knowledge::routes())
+        .merge(roots::routes())
         .merge(contexts::routes())
         .merge(jobs::routes())
         .merge(call::routes())

@@ -78,11 +78,12 @@ fn openapi(listed: &[Listed]) -> Value {
 /// The route of every tool; the document lists the tools one by one.
 pub(super) const TOOL_CALL: &str = "/v1/call/{tool}";
 
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("tools", "Any tool, with the same arguments and answers as over MCP"),
     ("knowledge", "Knowledge bases, collections, documents and chunks"),
     ("contexts", "Projects, JSON documents, search tools over them, and endpoints"),
     ("charts", "Charts that were made, and files of whole results"),
+    ("files", "Folders, and what became of their files"),
     ("jobs", "Long work"),
     ("server", "The audit and this document"),
 ];

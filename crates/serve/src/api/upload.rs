@@ -70,6 +70,7 @@ async fn form(
         .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
     let (mut contents, mut title, mut metadata, mut repair) =
         (vec![], String::new(), Value::Null, OcrRepair::Off);
+    let mut tags: Vec<String> = vec![];
     let mut left = limit.n_bytes;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         let name = part.name().unwrap_or_default().to_owned();
@@ -92,11 +93,13 @@ async fn form(
             match name.as_str() {
                 "title" => title = text,
                 "metadata" => metadata = body::parse(text.as_bytes())?,
+                // Once with commas, or once for each.
+                "tags" => tags.extend(text.split(',').map(|tag| tag.trim().to_owned())),
                 "normalize_ocr" => repair = ocr(matches!(text.trim(), "true" | "1" | "on" | "yes")),
                 other => {
                     let message = format!("unknown part `{other}`");
                     return Err(ToolError::bad_request(message).with_hint(
-                        "send `file`, and `title`, `metadata` or `normalize_ocr` where needed",
+                        "send `file`, and `title`, `metadata`, `tags` or `normalize_ocr` where needed",
                     ));
                 }
             }
@@ -117,7 +120,9 @@ async fn form(
             title: title.clone(),
             content,
             metadata: metadata.clone(),
+            tags: tags.clone(),
             ocr: repair,
+            source: None,
         })
         .collect())
 }

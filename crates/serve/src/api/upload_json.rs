@@ -1,7 +1,7 @@
 //! Texts in JSON, read from a file without ever holding more than one of them: each `text` goes
 //! to a file of its own as it is met.
 //!
-//! `{title, text, metadata, normalize_ocr}` is one document, `{documents: [...]}` are many.
+//! `{title, text, metadata, tags, normalize_ocr}` is one document, `{documents: [...]}` are many.
 
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::upload::{ocr, too_many_documents};
 use crate::http::body::MAX_JSON_VALUES;
 
 /// Members of one document.
-const MEMBERS: &[&str] = &["title", "text", "metadata", "normalize_ocr"];
+const MEMBERS: &[&str] = &["title", "text", "metadata", "tags", "normalize_ocr"];
 
 /// Reads the documents of a file.
 pub(super) fn read(file: &Path, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
@@ -150,7 +150,7 @@ fn document<'de, A: MapAccess<'de>>(
     first: Option<String>,
     mut members: A,
 ) -> Result<NewDocument, A::Error> {
-    let (mut title, mut file, mut metadata, mut repair) = (None, None, None, None);
+    let (mut title, mut file, mut metadata, mut tags, mut repair) = (None, None, None, None, None);
     let mut next = match first {
         Some(first) => Some(first),
         None => members.next_key::<String>()?,
@@ -162,10 +162,16 @@ fn document<'de, A: MapAccess<'de>>(
             "metadata" if metadata.is_none() => {
                 metadata = Some(members.next_value_seed(Small(&mut 0))?);
             }
+            "tags" if tags.is_none() => {
+                let given = members.next_value_seed(Small(&mut 0))?;
+                let given = serde_json::from_value::<Vec<String>>(given);
+                tags = Some(given.map_err(|_| A::Error::custom("`tags` must be a list of words"))?);
+            }
             "normalize_ocr" if repair.is_none() => repair = Some(members.next_value::<bool>()?),
             "title" => return Err(A::Error::duplicate_field("title")),
             "text" => return Err(A::Error::duplicate_field("text")),
             "metadata" => return Err(A::Error::duplicate_field("metadata")),
+            "tags" => return Err(A::Error::duplicate_field("tags")),
             "normalize_ocr" => return Err(A::Error::duplicate_field("normalize_ocr")),
             other => return Err(A::Error::unknown_field(other, MEMBERS)),
         }
@@ -176,7 +182,9 @@ fn document<'de, A: MapAccess<'de>>(
         title: title.unwrap_or_default(),
         content: Content::Received { file, name: None },
         metadata: metadata.unwrap_or(Value::Null),
+        tags: tags.unwrap_or_default(),
         ocr: ocr(repair.unwrap_or(false)),
+        source: None,
     })
 }
 

@@ -121,6 +121,8 @@ pub(super) struct BaseView {
     description: String,
     /// `private` or `public`
     visibility: Value,
+    /// Users and groups that it is shared with by name.
+    shared_with: Value,
     owner: String,
     tenant_id: String,
     created_at: String,
@@ -134,6 +136,7 @@ impl BaseView {
             name: base.name.clone(),
             description: base.description.clone(),
             visibility: json!(base.visibility),
+            shared_with: json!(base.shared_with),
             owner: base.owner.clone(),
             tenant_id: base.tenant.to_string(),
             created_at: iso(base.created_at),
@@ -152,6 +155,8 @@ pub(super) struct CollectionView {
     department: Option<String>,
     /// `public`, `internal`, `confidential`, `secret` or `top_secret`
     clearance: Value,
+    /// Users and groups that see it from other departments.
+    shared_with: Value,
     total_documents: u64,
     total_chunks: u64,
     created_at: String,
@@ -170,6 +175,7 @@ impl CollectionView {
             description: collection.description.clone(),
             department: collection.department.clone(),
             clearance: json!(collection.clearance),
+            shared_with: json!(collection.shared_with),
             total_documents: collection.n_documents as u64,
             total_chunks: collection.n_chunks as u64,
             created_at: iso(collection.created_at),
@@ -189,6 +195,10 @@ pub(super) struct DocumentView {
     file_name: String,
     /// Whatever its owner gave; `search_documents` filters by it.
     metadata: Value,
+    /// The tags in its metadata.
+    tags: Vec<String>,
+    /// The size of the file it was made from, where that is kept.
+    original_bytes: Option<u64>,
     /// `pending`, `ready`, `replacing` or `failed`
     status: Value,
     chunk_count: usize,
@@ -207,6 +217,8 @@ impl DocumentView {
             title: document.title.clone(),
             file_name: document.file_name.clone(),
             metadata: document.metadata.clone(),
+            tags: document.tags().into_iter().map(str::to_owned).collect(),
+            original_bytes: document.original.as_ref().map(|original| original.n_bytes),
             status: json!(document.state),
             chunk_count: document.n_chunks,
             version: document.version,
@@ -230,6 +242,46 @@ pub(super) struct AcceptedView {
     ids: Vec<String>,
     #[serde(default)]
     documents: Vec<DocumentView>,
+    /// Documents that hold the same content as another: `{id, of: {id, title, collection_id}}`.
+    #[serde(default)]
+    duplicates: Vec<Value>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+/// One content of a document, and what it changed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DocumentVersion")]
+pub(super) struct VersionView {
+    pub(super) version: u64,
+    pub(super) indexed_at: String,
+    pub(super) file_name: String,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+    pub(super) chunk_count: usize,
+    pub(super) lines_added: usize,
+    pub(super) lines_removed: usize,
+    /// A unified difference of the texts.
+    pub(super) difference: String,
+    pub(super) truncated: bool,
+}
+
+/// A folder that can be searched, with its files by what became of them.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Root")]
+pub(super) struct RootView {
+    pub(super) root: String,
+    pub(super) files: usize,
+    pub(super) outcomes: Value,
+}
+
+/// A file with what became of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FileOutcome")]
+pub(super) struct FileOutcomeView {
+    pub(super) path: String,
+    pub(super) outcome: Value,
+    pub(super) reason: Option<String>,
 }
 
 /// A version of a collection's summary.
@@ -239,6 +291,8 @@ pub(super) struct SummaryView {
     pub(super) version: u64,
     pub(super) generated_at: String,
     pub(super) engine: String,
+    /// The documents that it was made from.
+    pub(super) made_from: Value,
     pub(super) text: String,
 }
 
@@ -348,6 +402,10 @@ pub(super) struct ToolView {
     name: String,
     description: String,
     json_path: String,
+    /// Its own threshold for long strings, where it has one.
+    chunk_threshold_chars: Option<usize>,
+    /// `auto`, `together` or `ignore`
+    short_strings: Value,
     metadata: ToolMetadata,
     created_at: String,
     updated_at: String,
@@ -371,6 +429,8 @@ struct SearchIndexView {
     nodes_count: u64,
     chunks_count: u64,
     indexed_chunks_count: u64,
+    /// Whether short strings are indexed together.
+    short_strings: bool,
     last_error: Option<String>,
 }
 
@@ -383,6 +443,7 @@ impl ToolView {
             nodes_count: index.nodes_count,
             chunks_count: index.chunks_count,
             indexed_chunks_count: index.indexed_chunks_count,
+            short_strings: index.short_strings,
             last_error: index.last_error.clone(),
         });
         json!(ToolView {
@@ -393,6 +454,8 @@ impl ToolView {
             name: tool.name.clone(),
             description: tool.description.clone(),
             json_path: tool.json_path.clone(),
+            chunk_threshold_chars: tool.chunk_threshold_chars,
+            short_strings: json!(tool.short_strings),
             metadata: ToolMetadata { search_index },
             created_at: iso(tool.created_at),
             updated_at: iso(tool.updated_at),

@@ -2,7 +2,7 @@
 //! them. Values are checked by the families.
 
 use contexts::{EndpointChange, NewEndpoint, NewProject, NewTool, ProjectChange, ToolChange};
-use knowledge::{BaseChange, CollectionChange, NewBase, NewCollection};
+use knowledge::{BaseChange, CollectionChange, DocumentChange, NewBase, NewCollection};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -63,6 +63,23 @@ enum ToolKindName {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case")]
 #[expect(dead_code, reason = "names values of the family's type")]
+enum ShortStringsName {
+    Auto,
+    Together,
+    Ignore,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Sharing", deny_unknown_fields)]
+#[expect(dead_code, reason = "names the fields of the family's type")]
+struct SharingFields {
+    users: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names values of the family's type")]
 enum RoleName {
     Reader,
     Editor,
@@ -92,6 +109,7 @@ bodies! {
         #[serde(default = "private")]
         #[schemars(with = "VisibilityName")]
         visibility: &'static str,
+        shared_with: Option<SharingFields>,
     }
     /// What changes about a knowledge base.
     BaseChangeBody as "KnowledgeBaseChange" = BaseChange {
@@ -99,6 +117,13 @@ bodies! {
         name: Option<String>,
         description: Option<String>,
         visibility: Option<VisibilityName>,
+        shared_with: Option<SharingFields>,
+    }
+    /// What changes about a document.
+    DocumentChangeBody as "DocumentChange" = DocumentChange {
+        title: Option<String>,
+        metadata: Option<Map<String, Value>>,
+        tags: Option<Vec<String>>,
     }
     /// A collection that is asked for.
     NewCollectionBody as "NewCollection" = NewCollection {
@@ -110,6 +135,7 @@ bodies! {
         #[serde(default = "internal")]
         #[schemars(with = "ClearanceName")]
         clearance: &'static str,
+        shared_with: Option<SharingFields>,
     }
     /// What changes about a collection.
     CollectionChangeBody as "CollectionChange" = CollectionChange {
@@ -118,6 +144,7 @@ bodies! {
         description: Option<String>,
         department: Option<String>,
         clearance: Option<ClearanceName>,
+        shared_with: Option<SharingFields>,
     }
     /// A project that is asked for.
     NewProjectBody as "NewProject" = NewProject {
@@ -146,6 +173,9 @@ bodies! {
         name: String,
         #[serde(default)]
         description: String,
+        #[schemars(range(min = 1))]
+        chunk_threshold_chars: Option<usize>,
+        short_strings: Option<ShortStringsName>,
     }
     /// What changes about a tool.
     ToolChangeBody as "ToolChange" = ToolChange {
@@ -153,6 +183,9 @@ bodies! {
         name: Option<String>,
         description: Option<String>,
         json_path: Option<String>,
+        #[schemars(range(min = 1))]
+        chunk_threshold_chars: Option<usize>,
+        short_strings: Option<ShortStringsName>,
     }
     /// An endpoint that is asked for.
     NewEndpointBody as "NewEndpoint" = NewEndpoint {
@@ -190,6 +223,7 @@ pub(super) struct UploadBody {
     title: Option<String>,
     text: Option<String>,
     metadata: Option<Map<String, Value>>,
+    tags: Option<Vec<String>>,
     normalize_ocr: Option<bool>,
     #[schemars(length(max = 1000))]
     documents: Option<Vec<UploadedText>>,
@@ -202,6 +236,7 @@ struct UploadedText {
     title: Option<String>,
     text: String,
     metadata: Option<Map<String, Value>>,
+    tags: Option<Vec<String>>,
     normalize_ocr: Option<bool>,
 }
 
@@ -215,6 +250,8 @@ pub(super) struct FileUploadBody {
     title: Option<String>,
     /// JSON
     metadata: Option<String>,
+    /// separated by commas
+    tags: Option<String>,
     normalize_ocr: Option<String>,
 }
 
@@ -303,7 +340,9 @@ pub(super) struct PointParameters {
 pub(in crate::api) struct ChatBody {
     #[schemars(length(min = 1, max = 2000))]
     pub(in crate::api) query: String,
-    pub(in crate::api) knowledge_base_id: String,
+    /// one base; all that you may read when absent
+    #[serde(default)]
+    pub(in crate::api) knowledge_base_id: Option<String>,
     /// `search_documents`, `get_knowledge_base_summary` or `normalize_ocr_text`
     #[serde(default)]
     pub(in crate::api) force_tool: Option<String>,

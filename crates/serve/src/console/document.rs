@@ -69,13 +69,51 @@ pub(super) async fn of_knowledge(
     let title = record["title"].as_str().unwrap_or("Document").to_owned();
     let facts = json!({
         "file": record["file_name"], "state": record["status"], "version": record["version"],
-        "changed": record["updated_at"], "problem": record["error"],
+        "tags": record["tags"], "changed": record["updated_at"], "problem": record["error"],
     });
+    let may_download = viewer.app.knowledge.as_ref().is_some_and(|service| {
+        record["original_bytes"].is_u64() && service.may_download(&viewer.caller)
+    });
+    let versions = viewer.get(&format!("/v1/documents/{}/versions", encoded(&id))).await;
     let body = html! {
         (heading(&viewer, &title, &facts, &params))
+        @if may_download {
+            p { a .button href=(viewer.href(&format!("/knowledge/documents/{}/original", encoded(&id)))) download {
+                "Download the original (" (thousands(record["original_bytes"].as_u64().unwrap_or_default() as usize)) " bytes)" }
+                span .note { " Private things in it are not redacted." } }
+        }
+        @if let Ok(versions) = &versions { (versions_of(versions)) }
         (chunks_body(&viewer, &id, "", &params).await)
     };
     page(&viewer, Section::Knowledge, &title, &body)
+}
+
+/// Sends the file that a document was made from.
+pub(super) async fn original(viewer: Viewer, Path(id): Path<String>) -> Response {
+    let path = format!("/v1/documents/{}/original", encoded(&id));
+    match axum::extract::Request::get(&path).body(axum::body::Body::empty()) {
+        Ok(request) => viewer.forward(request).await,
+        Err(_) => error_page(&viewer, &ToolError::bad_request("this is no document")),
+    }
+}
+
+/// What changed from content to content, where there was more than one.
+fn versions_of(answer: &Value) -> Markup {
+    let versions = answer["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    html! {
+        @if versions.len() > 1 {
+            details {
+                summary { (versions.len()) " versions" }
+                @for version in versions {
+                    h3 { "Version " (shown(&version["version"])) }
+                    p .note { (shown(&version["indexed_at"])) ": " (shown(&version["lines_added"])) " lines added, "
+                        (shown(&version["lines_removed"])) " removed"
+                        @if version["truncated"] == true { "; only the beginning is shown" } }
+                    pre { (version["difference"].as_str().unwrap_or_default()) }
+                }
+            }
+        }
+    }
 }
 
 fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> Markup {

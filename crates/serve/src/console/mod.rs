@@ -70,6 +70,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/knowledge/{id}", get(knowledge::base))
         .route("/knowledge/collections/{id}", get(knowledge::collection))
         .route("/knowledge/documents/{id}", get(document::of_knowledge))
+        .route("/knowledge/documents/{id}/original", get(document::original))
         .route("/contexts", get(contexts::list))
         .route("/contexts/{id}", get(contexts::project))
         .route("/contexts/documents/{id}", get(contexts::document))

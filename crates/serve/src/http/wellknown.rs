@@ -71,6 +71,17 @@ pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: Header
         app.metrics.set_jobs("waiting", n_waiting);
         app.metrics.set_jobs("running", n_running);
     }
+    if let Some(files) = app.files.clone() {
+        // All roots, whoever may use them: only outcomes are named.
+        let counted =
+            tokio::task::spawn_blocking(move || files.outcomes(&model::Caller::local_admin()));
+        if let Ok(Ok(roots)) = counted.await {
+            for outcome in model::ReadOutcome::ALL {
+                let counts = roots.iter().filter_map(|root| root.counts.get(&outcome));
+                app.metrics.set_files(outcome.code(), counts.sum());
+            }
+        }
+    }
     let text = app.metrics.render();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text).into_response()

@@ -71,6 +71,7 @@ fn service(folder: &Folder) -> (Service, Arc<JobQueue>) {
         pool: None,
         llm: None,
         uploads: folder.path().join("uploads"),
+        settings: knowledge::KnowledgeConfig::default(),
         clock,
     });
     (service, queue)

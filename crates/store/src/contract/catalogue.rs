@@ -1,16 +1,19 @@
 //! The contract of a catalogue: everything that was acknowledged, and the log that engines follow.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp};
+use model::{
+    AttributeValue, Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp,
+};
 use text::{Language, LanguageSet};
 
 use crate::{
-    Counts, Document, DocumentInfo, DocumentPage, Fingerprint, Manifest, NamespaceInfo, Objects,
-    Result, StoredPassage, Upserted, VectorSpace,
+    Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Manifest,
+    NamespaceInfo, Objects, Result, StoredPassage, Upserted, VectorSpace, limits,
 };
 
 /// The truth: namespaces, documents, passages, vectors, blobs, objects, leases, files in pieces,
@@ -117,6 +120,38 @@ pub trait Catalogue: Objects {
     /// Gives the fingerprints of all documents whose ids start with `prefix`, in the order of the
     /// ids, by one query.
     fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>>;
+
+    /// Counts documents by the values of some attributes and by whether they have passages. A value
+    /// that is missing, or is no word, is none.
+    ///
+    /// A catalogue that can group does so by one query; the others look at every document.
+    fn count_documents(
+        &self,
+        namespace: &NamespaceId,
+        attributes: &[&str],
+    ) -> Result<Vec<DocumentCount>> {
+        let mut counted: BTreeMap<(Vec<Option<String>>, bool), usize> = BTreeMap::new();
+        let mut page = DocumentPage { prefix: String::new(), after: None, limit: limits::MAX_PAGE };
+        loop {
+            let documents = self.documents(namespace, &page)?;
+            let Some(last) = documents.last() else { break };
+            page.after = Some(last.id.clone());
+            for document in documents {
+                let value = |name: &&str| match document.attributes.get(*name) {
+                    Some(AttributeValue::Keyword(word)) => Some(word.clone()),
+                    _ => None,
+                };
+                let values = attributes.iter().map(value).collect();
+                *counted.entry((values, document.n_passages > 0)).or_default() += 1;
+            }
+        }
+        let count = |((values, has_passages), n_documents)| DocumentCount {
+            values,
+            has_passages,
+            n_documents,
+        };
+        Ok(counted.into_iter().map(count).collect())
+    }
 
     /// Gives the passages of a document in order; none when there is no such document.
     fn passages_of(&self, namespace: &NamespaceId, document: &DocumentId) -> Result<Vec<Passage>>;

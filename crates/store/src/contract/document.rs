@@ -51,6 +51,17 @@ pub struct Fingerprint {
     pub n_passages: usize,
 }
 
+/// How many documents have the same values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentCount {
+    /// The values of the attributes that were asked for, in that order.
+    pub values: Vec<Option<String>>,
+    /// Whether these documents have passages.
+    pub has_passages: bool,
+    /// How many there are.
+    pub n_documents: usize,
+}
+
 /// Which part of a listing is asked for. Documents are listed in the order of their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentPage {

@@ -15,7 +15,9 @@ pub use catalogue::{
     Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceHead,
     NamespaceState, PassageSource, SourceParts, VectorDebt, VersionChange, Written,
 };
-pub use document::{Document, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage};
+pub use document::{
+    Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,
+};
 pub use engine::{Both, Engine, Fresh};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;

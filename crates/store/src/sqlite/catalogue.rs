@@ -11,9 +11,9 @@ use super::commit::{Released, check_documents};
 use super::database::Database;
 use super::rows;
 use crate::{
-    Catalogue, Config, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease,
-    LogPage, Manifest, NamespaceHead, NamespaceState, PassageSource, Result, SourceParts,
-    StoredPassage, VectorDebt, VectorSpace, Written,
+    Catalogue, Config, Document, DocumentCount, DocumentInfo, DocumentPage, DroppedNamespace,
+    Fingerprint, Lease, LogPage, Manifest, NamespaceHead, NamespaceState, PassageSource, Result,
+    SourceParts, StoredPassage, VectorDebt, VectorSpace, Written,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.
@@ -127,6 +127,14 @@ impl Catalogue for SqliteCatalogue {
 
     fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
         self.database.fingerprints(namespace, prefix)
+    }
+
+    fn count_documents(
+        &self,
+        namespace: &NamespaceId,
+        attributes: &[&str],
+    ) -> Result<Vec<DocumentCount>> {
+        self.database.count_documents(namespace, attributes)
     }
 
     fn passages_of(&self, namespace: &NamespaceId, document: &DocumentId) -> Result<Vec<Passage>> {

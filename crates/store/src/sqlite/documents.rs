@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::database::Database;
 use super::rows;
 use super::texts::Reader;
-use crate::{DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits};
+use crate::{
+    DocumentCount, DocumentInfo, DocumentPage, Error, Fingerprint, Result, StoredPassage, limits,
+};
 
 impl Database {
     /// Reads inside one namespace.
@@ -49,6 +51,47 @@ impl Database {
                 documents.push(document);
             }
             Ok(documents)
+        })
+    }
+
+    /// Counts documents by the values of some attributes, by one query.
+    pub(crate) fn count_documents(
+        &self,
+        namespace: &NamespaceId,
+        attributes: &[&str],
+    ) -> Result<Vec<DocumentCount>> {
+        // The names are bound, not written: they may hold anything.
+        let columns: String = (0..attributes.len())
+            .map(|idx| {
+                format!(
+                    "CASE json_type(attributes, ?{0}) WHEN 'text' THEN json_extract(attributes, ?{0}) END, ",
+                    idx + 2
+                )
+            })
+            .collect();
+        let groups: String = (0..=attributes.len()).map(|idx| format!("{}, ", idx + 1)).collect();
+        let groups = groups.trim_end_matches(", ");
+        let sql = format!(
+            "SELECT {columns}n_passages > 0, COUNT(*) FROM documents WHERE namespace = ?1
+             GROUP BY {groups} ORDER BY {groups}"
+        );
+        self.read_in(namespace, |connection, number| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let paths = attributes.iter().map(|name| format!("$.\"{}\"", name.replace('"', "")));
+            let bound: Vec<rusqlite::types::Value> = std::iter::once(i64::from(number).into())
+                .chain(paths.map(rusqlite::types::Value::from))
+                .collect();
+            let counts = statement.query_map(rusqlite::params_from_iter(bound), |row| {
+                let values = (0..attributes.len())
+                    .map(|idx| row.get::<_, Option<String>>(idx))
+                    .collect::<rusqlite::Result<_>>()?;
+                Ok(DocumentCount {
+                    values,
+                    has_passages: row.get(attributes.len())?,
+                    n_documents: row.get::<_, i64>(attributes.len() + 1)?.unsigned_abs() as usize,
+                })
+            })?;
+            Ok(counts.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -17,9 +17,10 @@ use text::LanguageSet;
 
 use crate::sqlite::FolderLock;
 use crate::{
-    Both, Candidates, Catalogue, Counts, Document, DocumentInfo, DocumentPage, Engine, Error,
-    Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects, Place,
-    Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace, WordsQuery,
+    Both, Candidates, Catalogue, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
+    Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
+    Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
+    WordsQuery,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -222,6 +223,16 @@ impl Store {
     /// ids, by one query.
     pub fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
         self.catalogue.fingerprints(namespace, prefix)
+    }
+
+    /// Counts documents by the values of some attributes and by whether they have passages; see
+    /// [`Catalogue::count_documents`].
+    pub fn count_documents(
+        &self,
+        namespace: &NamespaceId,
+        attributes: &[&str],
+    ) -> Result<Vec<DocumentCount>> {
+        self.catalogue.count_documents(namespace, attributes)
     }
 
     /// Gives the passages of a document in order; none when there is no such document.

@@ -27,6 +27,7 @@ fn made(fixture: &Fixture, kind: ToolKind, name: &str, description: &str) -> con
         json_path: "/manual".to_owned(),
         name: name.to_owned(),
         description: description.to_owned(),
+        ..NewTool::default()
     };
     fixture.contexts.create_tool(&owner, &new).unwrap().0
 }

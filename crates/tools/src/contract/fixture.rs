@@ -92,6 +92,7 @@ impl Fixture {
             pool: None,
             llm,
             uploads: folder.join("uploads"),
+            settings: knowledge::KnowledgeConfig::default(),
             clock: clock.clone(),
         });
         of_knowledge.set(knowledge.clone());

@@ -10,7 +10,7 @@ use crate::{Answer, Code, Spec, ToolError};
 
 /// Writes errors of the family with the common codes, for the argument that named the
 /// file or folder.
-pub(super) fn error_of(argument: &'static str) -> impl Fn(Error) -> ToolError {
+pub fn error_of(argument: &'static str) -> impl Fn(Error) -> ToolError {
     move |error| coded(error, argument)
 }
 

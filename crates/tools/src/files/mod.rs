@@ -11,6 +11,7 @@ mod rewrite_query;
 mod search_files;
 mod summarize_results;
 
+pub use answer::error_of;
 pub use index_folder::IndexFolder;
 pub use list_files::ListFiles;
 pub use list_roots::ListRoots;

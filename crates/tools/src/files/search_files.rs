@@ -117,6 +117,7 @@ fn spec() -> Spec {
                         "score": { "type": "number" },
                         "ext": { "type": "string" },
                         "modified": { "type": "string" },
+                        "duplicates": { "type": "array", "items": { "type": "string" } },
                     },
                     "required": ["path", "pointer", "snippet", "score", "ext", "modified"],
                 },
@@ -172,7 +173,9 @@ impl Tool for SearchFiles {
         let n_items = items.len();
         let answer = versioned(value).with_warnings(&found.warnings);
         // The cursor names every file that was given: it takes room beside the items.
-        let all = found.items.iter().map(|item| item.path.as_str());
+        let all = found.items.iter().flat_map(|item| {
+            std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+        });
         let longest = match &given {
             Some(given) => given.clone().with(all).encode(),
             None => Cursor::default().with(all).encode(),
@@ -192,11 +195,15 @@ impl Tool for SearchFiles {
             );
             ended.push(Warning::new("walk_too_long", message));
         } else if has_more {
-            let shown = found.items.iter().take(n_kept).map(|item| item.path.as_str());
+            let shown = found.items.iter().take(n_kept).flat_map(|item| {
+                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+            });
+            // What follows a page that was cut begins with its first file that is not shown.
+            let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
             value["pagination"]["next"] = match (given, offset) {
                 (Some(given), _) => json!(given.with(shown).encode()),
                 (None, 0) => json!(Cursor::default().with(shown).encode()),
-                (None, offset) => json!((offset + n_kept).to_string()),
+                (None, offset) => json!((offset + n_taken).to_string()),
             };
         }
         let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);

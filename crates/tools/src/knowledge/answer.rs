@@ -30,6 +30,11 @@ pub fn error(error: Error) -> ToolError {
         }
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
+        Error::OriginalDenied { roles } => {
+            ToolError::new(Code::Forbidden, message).with_detail("roles", roles).with_hint(
+                "its text can be read with `fetch`; `[knowledge] originals` names the roles",
+            )
+        }
         Error::BadRequest { .. } => ToolError::bad_request(message),
         Error::TooLarge { what, received, allowed } => ToolError::new(Code::TooLarge, message)
             .with_detail("what", what)

@@ -60,6 +60,7 @@ fn spec() -> Spec {
             "generated_at": { "type": "string" },
             "version": { "type": "integer" },
             "engine": { "type": "string" },
+            "made_from": { "type": "array", "items": { "type": "object" } },
             "metadata_fields": {
                 "type": "object",
                 "description": "what search_documents can filter by",
@@ -68,7 +69,7 @@ fn spec() -> Spec {
         },
         "required": ["knowledge_base_id", "summary", "statistics", "generated_at"],
     }))
-    .with_source_text(&["/summary", "/metadata_fields/*/values/*"])
+    .with_source_text(&["/summary", "/made_from/*/titles/*", "/metadata_fields/*/values/*"])
 }
 
 impl Tool for GetKnowledgeBaseSummary {
@@ -87,6 +88,19 @@ impl Tool for GetKnowledgeBaseSummary {
             .service
             .summary(call.caller, &knowledge_base_id)
             .map_err(|error| error_of(error, &self.service, call.caller, &knowledge_base_id))?;
+        let made_from: Vec<serde_json::Value> = found
+            .parts
+            .iter()
+            .map(|part| {
+                json!({
+                    "collection_id": part.collection_id,
+                    "collection": part.collection,
+                    "documents": part.made_from.documents,
+                    "of": part.made_from.of,
+                    "titles": part.made_from.titles,
+                })
+            })
+            .collect();
         let refused = |error| error_of(error, &self.service, call.caller, &knowledge_base_id);
         let fields =
             self.service.matching(call.caller, &knowledge_base_id, &[]).map_err(refused)?.fields;
@@ -97,6 +111,7 @@ impl Tool for GetKnowledgeBaseSummary {
             "generated_at": iso(found.generated_at),
             "version": found.version,
             "engine": found.engine,
+            "made_from": made_from,
         });
         let mut notes = Vec::new();
         if !fields.is_empty() {

@@ -20,6 +20,7 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                 json_path: path.clone(),
                 name: name.clone(),
                 description: description.clone(),
+                ..NewTool::default()
             };
             let (tool, job) = service.create_tool(caller, &new)?;
             if let Some(job) = job {

@@ -33,6 +33,7 @@ pub(super) fn knowledge(
         name: BASE.to_owned(),
         description: "Calibration and everyday rules of the plants.".to_owned(),
         visibility: Visibility::Public,
+        ..NewBase::default()
     };
     let base = known.map_or_else(|| service.create_base(&caller, &new), Ok)?;
     if is_new {
@@ -84,6 +85,7 @@ pub(super) fn contexts(
                 json_path: String::new(),
                 name: name.to_owned(),
                 description: description.to_owned(),
+                ..NewTool::default()
             };
             let (_, job) = service.create_tool(&caller, &new)?;
             job.map_or(Ok(()), |job| wait(queue, &job))?;

@@ -18,6 +18,7 @@ impl Session {
                     description: description.clone(),
                     department: department.clone(),
                     clearance: *clearance,
+                    ..NewCollection::default()
                 };
                 let base = self.base(kb)?;
                 let made = self.service.create_collection(&self.caller, &base.id, &new)?;
@@ -32,6 +33,7 @@ impl Session {
                         .clone()
                         .map(|department| Some(department).filter(|name| !name.is_empty())),
                     clearance: *clearance,
+                    ..CollectionChange::default()
                 };
                 let (_, job) = self
                     .service

@@ -21,6 +21,7 @@ impl Session {
             description: String::new(),
             department: args.department.clone(),
             clearance: args.clearance,
+            ..NewCollection::default()
         };
         let collection = self.collection_named(&base, &new)?;
         let ocr = repair(args.normalize_ocr);
@@ -153,7 +154,7 @@ fn document_of(file: &Path, ocr: OcrRepair) -> anyhow::Result<NewDocument> {
     let bytes = fs_err::read(file)?;
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file").to_owned();
     let content = Content::File { bytes, name };
-    Ok(NewDocument { title: String::new(), content, metadata: Value::Null, ocr })
+    Ok(NewDocument { content, ocr, ..NewDocument::text("", "") })
 }
 
 fn repair(is_asked: bool) -> OcrRepair {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use knowledge::{BaseChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
+use knowledge::{BaseChange, DocumentChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
 use model::{Caller, Deadline, TenantId, iso};
 use serde_json::{Value, json};
 
@@ -80,8 +80,12 @@ impl Session {
         match command {
             KbCommand::Create { name, description, public } => {
                 let visibility = if *public { Visibility::Public } else { Visibility::Private };
-                let new =
-                    NewBase { name: name.clone(), description: description.clone(), visibility };
+                let new = NewBase {
+                    name: name.clone(),
+                    description: description.clone(),
+                    visibility,
+                    ..NewBase::default()
+                };
                 self.made(&self.service.create_base(&self.caller, &new)?.id)?;
             }
             KbCommand::List => self.list()?,
@@ -91,8 +95,12 @@ impl Session {
                     (false, true) => Some(Visibility::Private),
                     (false, false) => None,
                 };
-                let change =
-                    BaseChange { name: name.clone(), description: description.clone(), visibility };
+                let change = BaseChange {
+                    name: name.clone(),
+                    description: description.clone(),
+                    visibility,
+                    ..BaseChange::default()
+                };
                 self.service.update_base(&self.caller, &self.base(kb)?.id, &change)?;
             }
             KbCommand::Delete { kb } => {
@@ -105,6 +113,14 @@ impl Session {
             KbCommand::Documents { collection } => self.list_documents(collection)?,
             KbCommand::Replace { document, file, normalize_ocr } => {
                 return self.replace(document, file, *normalize_ocr);
+            }
+            KbCommand::Set { document, title, tags, metadata } => {
+                let metadata = metadata.as_deref().map(serde_json::from_str).transpose();
+                let metadata = metadata.context("`--metadata` is no JSON object")?;
+                let tags = (!tags.is_empty()).then(|| tags.clone());
+                let change = DocumentChange { title: title.clone(), metadata, tags };
+                let changed = self.service.update_document(&self.caller, document, &change);
+                changed.with_context(|| no_document(document))?;
             }
             KbCommand::Remove { document } => {
                 let job = self.service.delete_document(&self.caller, document);

@@ -1,8 +1,70 @@
 //! What an answer is made of: the passages of a search, those that are cited, and a tool's answer
 //! as plain text.
 
+use knowledge::KnowledgeBase;
 use knowledge::chat::ToolName;
 use serde_json::{Value, json};
+
+/// Puts the answers of several knowledge bases together: results by their score, which means the
+/// same in all of them, summaries one after another. Each result says which base it is from.
+pub(super) fn together(
+    tool: ToolName,
+    mut answers: Vec<(&KnowledgeBase, Value)>,
+    max_results: u64,
+) -> Value {
+    if answers.len() == 1
+        && let Some((base, mut answer)) = answers.pop()
+    {
+        name_base(&mut answer, base);
+        return answer;
+    }
+    if tool == ToolName::GetKnowledgeBaseSummary {
+        let text = |answer: &Value| answer["summary"].as_str().unwrap_or_default().to_owned();
+        let summary: Vec<String> = answers.iter().map(|(_, answer)| text(answer)).collect();
+        let total = |name: &str| -> u64 {
+            answers.iter().filter_map(|(_, answer)| answer["statistics"][name].as_u64()).sum()
+        };
+        let statistics = json!({
+            "total_documents": total("total_documents"),
+            "total_collections": total("total_collections"),
+            "total_chunks": total("total_chunks"),
+        });
+        let answers: Vec<Value> = answers.into_iter().map(|(_, answer)| answer).collect();
+        return json!({
+            "summary": summary.join("\n\n"), "statistics": statistics, "summaries": answers,
+        });
+    }
+    let mut warnings: Vec<Value> = vec![];
+    let mut found: Vec<Value> = vec![];
+    let mut query = Value::Null;
+    for (base, mut answer) in answers {
+        name_base(&mut answer, base);
+        query = answer["query"].take();
+        if let Value::Array(results) = answer["results"].take() {
+            found.extend(results);
+        }
+        if let Value::Array(of_base) = answer["warnings"].take() {
+            // That one base has nothing means nothing while another has something.
+            let is_new = |warning: &Value| !warnings.contains(warning);
+            let new: Vec<Value> = of_base.into_iter().filter(is_new).collect();
+            warnings.extend(new);
+        }
+    }
+    let score = |result: &Value| result["score"].as_f64().unwrap_or_default();
+    found.sort_by(|one, other| score(other).total_cmp(&score(one)));
+    found.truncate(usize::try_from(max_results).unwrap_or(usize::MAX));
+    if !found.is_empty() {
+        warnings.retain(|warning| warning != "No results found");
+    }
+    json!({ "query": query, "count": found.len(), "results": found, "warnings": warnings })
+}
+
+fn name_base(answer: &mut Value, base: &KnowledgeBase) {
+    for result in answer["results"].as_array_mut().into_iter().flatten() {
+        result["metadata"]["knowledge_base_id"] = json!(base.id);
+        result["metadata"]["knowledge_base"] = json!(base.name);
+    }
+}
 
 /// The texts of the results.
 pub(super) fn passages(result: &Value) -> Vec<String> {
@@ -21,6 +83,7 @@ pub(super) fn citations(result: &Value, said: Option<&str>) -> Vec<Value> {
                 "chunk_id": found["metadata"]["chunk_id"],
                 "document_id": found["metadata"]["document_id"],
                 "title": found["metadata"]["title"],
+                "knowledge_base_id": found["metadata"]["knowledge_base_id"],
             })
         })
         .collect()

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use axum::extract::Request;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use infer::Continue;
+use infer::{Continue, TokensUsed};
 use knowledge::chat::{Choice, ToolName, ocr_payload};
-use knowledge::{Service, limits};
+use knowledge::{KnowledgeBase, Service, limits};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tools::{Code, ErrorShape, ToolError};
 
-use super::said::{citations, passages, plain};
+use super::said::{citations, passages, plain, together};
 use crate::api::body;
 use crate::api::operation::{Api, Doc};
 use crate::api::rest::Rest;
@@ -27,6 +27,12 @@ use crate::http::coded;
 
 /// The name under which chats are limited, counted and audited.
 const NAME: &str = "chat";
+
+/// Knowledge bases that one question is put to.
+const MAX_ASKED_BASES: usize = 16;
+
+/// Results of a search that says nothing about their number.
+const USUAL_RESULTS: u64 = 10;
 
 /// Events that wait for a slow reader.
 const MAX_WAITING_EVENTS: usize = 64;
@@ -58,12 +64,20 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
     // Whoever may not read the knowledge base learns it from the status, before any event.
     let (base, caller) = (question.knowledge_base_id.clone(), Arc::clone(&rest.caller));
     let reader = service.clone();
-    guarded::run(&rest.app, &call_context, move |_| {
-        reader.get_base(&caller, &base).map_err(tools::knowledge::error)
+    let bases = guarded::run(&rest.app, &call_context, move |_| {
+        let bases = match &base {
+            Some(base) => reader.get_base(&caller, base).map(|base| vec![base]),
+            None => reader.list_bases(&caller),
+        };
+        bases.map_err(tools::knowledge::error)
     })
     .await?;
+    if bases.is_empty() {
+        return Err(ToolError::new(Code::NotFound, "Knowledge base not found")
+            .with_hint("there is no knowledge base that you may read"));
+    }
     let (events, waiting) = channel(MAX_WAITING_EVENTS);
-    let chat = Chat { rest, service, question, forced, events };
+    let chat = Chat { rest, service, question, bases, forced, events };
     tokio::spawn(chat.run(call_context));
     Ok(Sse::new(stream(waiting, gone)).keep_alive(KeepAlive::default()).into_response())
 }
@@ -104,6 +118,8 @@ struct Chat {
     rest: Rest,
     service: Service,
     question: Question,
+    /// The bases that are asked.
+    bases: Vec<KnowledgeBase>,
     forced: Option<ToolName>,
     events: Sender<Event>,
 }
@@ -123,28 +139,48 @@ impl Chat {
 
     async fn answer(&self, call_context: &CallContext) -> Result<Counts, ToolError> {
         let choice = self.choose(call_context).await?;
-        let arguments = self.arguments(choice.tool);
-        let warnings: Vec<&str> =
-            choice.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let arguments = self.arguments(&choice);
+        let mut warnings: Vec<String> =
+            choice.warnings.iter().map(|warning| warning.message.clone()).collect();
+        let (asked, n_left) = match choice.tool {
+            ToolName::NormalizeOcrText => (&[][..], 0),
+            ToolName::SearchDocuments | ToolName::GetKnowledgeBaseSummary => {
+                let (asked, left) = self.bases.split_at(self.bases.len().min(MAX_ASKED_BASES));
+                (asked, left.len())
+            }
+        };
+        if n_left > 0 {
+            warnings.push(format!(
+                "{n_left} knowledge bases were not asked: name one with `knowledge_base_id`"
+            ));
+        }
+        let bases: Vec<Value> =
+            asked.iter().map(|base| json!({ "id": base.id, "name": base.name })).collect();
         let selection = json!({
             "tool_name": choice.tool.as_str(),
             "arguments": arguments,
+            "knowledge_bases": bases,
             "selected_by": choice.by,
             "warnings": warnings,
         });
         self.send("tool_selection", &selection).await;
         let start = json!({ "tool_name": choice.tool.as_str(), "query": self.question.query });
         self.send("search_start", &start).await;
-        let result = self.call(choice.tool, arguments, &call_context.cancelled).await?;
+        let result = self.ask(choice.tool, &arguments, asked, &call_context.cancelled).await?;
         self.send("search_result", &result).await;
         let n_results = result["count"].as_u64().unwrap_or(1);
         let said = self.say(call_context, choice.tool, &result).await?;
+        let chosen = choice.tokens_used;
         let done = json!({
             "status": "success",
             "tool_name": choice.tool.as_str(),
+            "knowledge_bases": bases,
             "engine": said.engine,
             "count": n_results,
-            "tokens_used": said.tokens,
+            "tokens_used": {
+                "prompt": said.tokens.prompt + chosen.prompt,
+                "completion": said.tokens.completion + chosen.completion,
+            },
             "citations": citations(&result, said.text.as_deref()),
             "warnings": said.warnings,
         });
@@ -161,21 +197,18 @@ impl Chat {
         .await
     }
 
-    fn arguments(&self, tool: ToolName) -> Map<String, Value> {
+    /// The model's own arguments, where it gave some; what the caller said comes before them.
+    fn arguments(&self, choice: &Choice) -> Map<String, Value> {
         let question = &self.question;
-        let mut arguments = Map::new();
-        match tool {
+        let mut arguments = choice.arguments.clone();
+        match choice.tool {
             ToolName::NormalizeOcrText => {
-                arguments.insert("text".to_owned(), json!(ocr_payload(&question.query)));
+                let text = arguments.entry("text");
+                text.or_insert_with(|| json!(ocr_payload(&question.query)));
             }
-            ToolName::GetKnowledgeBaseSummary => {
-                let id = json!(question.knowledge_base_id);
-                arguments.insert("knowledge_base_id".to_owned(), id);
-            }
+            ToolName::GetKnowledgeBaseSummary => {}
             ToolName::SearchDocuments => {
-                arguments.insert("query".to_owned(), json!(question.query));
-                let id = json!(question.knowledge_base_id);
-                arguments.insert("knowledge_base_id".to_owned(), id);
+                arguments.entry("query").or_insert_with(|| json!(question.query));
                 if let Some(threshold) = question.threshold {
                     arguments.insert("threshold".to_owned(), json!(threshold));
                 }
@@ -185,6 +218,27 @@ impl Chat {
             }
         }
         arguments
+    }
+
+    /// Calls the tool for each base, and puts the answers together.
+    async fn ask(
+        &self,
+        tool: ToolName,
+        arguments: &Map<String, Value>,
+        bases: &[KnowledgeBase],
+        cancelled: &CancellationToken,
+    ) -> Result<Value, ToolError> {
+        if bases.is_empty() {
+            return self.call(tool, arguments.clone(), cancelled).await;
+        }
+        let mut answers = Vec::new();
+        for base in bases {
+            let mut arguments = arguments.clone();
+            arguments.insert("knowledge_base_id".to_owned(), json!(base.id));
+            answers.push((base, self.call(tool, arguments, cancelled).await?));
+        }
+        let max_results = arguments.get("max_results").and_then(Value::as_u64);
+        Ok(together(tool, answers, max_results.unwrap_or(USUAL_RESULTS)))
     }
 
     async fn call(
@@ -234,7 +288,7 @@ impl Chat {
         for piece in plain(tool, result) {
             self.send("token", &json!({ "text": piece })).await;
         }
-        let tokens = json!({ "prompt": 0, "completion": 0 });
+        let tokens = TokensUsed::default();
         Ok(Transcript { engine: "none".to_owned(), tokens, text: None, warnings })
     }
 
@@ -262,7 +316,7 @@ impl Chat {
                 Ok(None) => Ok(Spoken::NoModel),
                 Ok(Some(used)) if !text.trim().is_empty() => Ok(Spoken::Whole(Transcript {
                     engine: service.llm_name().unwrap_or_default().to_owned(),
-                    tokens: json!({ "prompt": used.prompt, "completion": used.completion }),
+                    tokens: used,
                     text: Some(text),
                     warnings: Vec::new(),
                 })),
@@ -286,7 +340,7 @@ impl Chat {
 /// An answer that was said.
 struct Transcript {
     engine: String,
-    tokens: Value,
+    tokens: TokensUsed,
     /// The words of the language model.
     text: Option<String>,
     warnings: Vec<String>,

@@ -1,0 +1,211 @@
+//! Documents of knowledge bases as people keep them: originals and who may have them, versions,
+//! duplicates, tags, sharing by name, folders that feed a collection, and folders that say what
+//! became of their files.
+
+use serde_json::{Value, json};
+use testkit::{Folder, Request};
+
+use crate::library::{Library, events_of, id_of, token};
+use crate::test_server::TestServer;
+
+fn titles(library: &Library, token: Option<&str>, collection: &str) -> Vec<String> {
+    let path = format!("/v1/collections/{collection}/documents");
+    let listed = library.get(token, &path).json();
+    let documents = listed["documents"].as_array().cloned().unwrap_or_default();
+    let mut titles: Vec<String> = documents
+        .iter()
+        .filter(|document| document["status"] == "ready")
+        .map(|document| document["title"].as_str().unwrap().to_owned())
+        .collect();
+    titles.sort();
+    titles
+}
+
+/// Sends a file as a form, and waits until it was read.
+fn upload(
+    library: &Library,
+    token: Option<&str>,
+    collection: &str,
+    name: &str,
+    text: &str,
+) -> Value {
+    let body = format!(
+        "--b\r\nContent-Disposition: form-data; name=\"tags\"\r\n\r\nrules, hr\r\n--b\r\n\
+         Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n--b--\r\n"
+    );
+    let request = Request::new("POST", &format!("/v1/collections/{collection}/documents"))
+        .header("Content-Type", "multipart/form-data; boundary=b")
+        .body(body);
+    let added = library.send(token, request);
+    assert_eq!(added.status, 202, "{}", added.text());
+    let added = added.json();
+    library.wait(token, added["job"]["id"].as_str().unwrap());
+    added
+}
+
+#[test]
+fn an_original_is_downloaded_with_a_role_and_erased_with_its_document() {
+    let library = Library::with_tokens();
+    let boss = token("boss", "acme", &json!({ "roles": ["admin"] }));
+    let ann = token("ann", "acme", &json!({}));
+    let (_, collection) =
+        library.base(Some(&ann), &json!({ "name": "Rules", "visibility": "public" }));
+    let text = "# Rules\n\nWrite to qzxuvorak@example.org.\n";
+    let added = upload(&library, Some(&ann), &collection, "rules \u{2713}.md", text);
+    let id = id_of(&added);
+    let path = format!("/v1/documents/{id}/original");
+    let original = library.get(Some(&boss), &path);
+    assert_eq!((original.status, original.text().as_str()), (200, text));
+    assert_eq!(original.header("content-type"), Some("application/octet-stream"));
+    assert_eq!(original.header("x-content-type-options"), Some("nosniff"));
+    let disposition = original.header("content-disposition").unwrap();
+    assert!(disposition.starts_with("attachment; filename=\"rules _.md\""), "{disposition}");
+    // Whoever may read the document and has no role gets its text alone, redacted.
+    let denied = library.get(Some(&ann), &path);
+    assert_eq!(denied.status, 403, "{}", denied.text());
+    assert!(denied.text().contains("one of the roles `admin`"), "{}", denied.text());
+    let stranger = token("eve", "other", &json!({ "roles": ["admin"] }));
+    assert_eq!(library.get(Some(&stranger), &path).status, 404);
+    let chunk = library.get(Some(&boss), &format!("/v1/chunks/{id}:0")).json();
+    assert!(!chunk["content"].as_str().unwrap().contains("qzxuvorak"), "{chunk}");
+    let deleted = library.send(Some(&ann), Request::new("DELETE", &format!("/v1/documents/{id}")));
+    library.wait(Some(&ann), deleted.json()["job"]["id"].as_str().unwrap());
+    assert_eq!(library.get(Some(&boss), &path).status, 404);
+    let uploads = library.0.folder.join("data/uploads").join(&collection);
+    assert_eq!(fs_err::read_dir(uploads).map_or(0, Iterator::count), 0);
+}
+
+#[test]
+fn versions_duplicates_and_tags_are_told() {
+    let library = Library::open();
+    let (_, collection) = library.base(None, &json!({ "name": "Rules" }));
+    let first = upload(&library, None, &collection, "a.txt", "One rule.\n\nAnother rule.\n");
+    assert!(first.get("duplicates").is_none(), "{first}");
+    let id = id_of(&first);
+    let twice = upload(&library, None, &collection, "b.txt", "One rule.\n\nAnother rule.\n");
+    assert_eq!(twice["duplicates"][0]["of"]["id"], id.as_str(), "{twice}");
+    assert!(twice["warnings"][0].as_str().unwrap().contains("duplicates"), "{twice}");
+    let path = format!("/v1/documents/{id}");
+    let body = json!({ "title": "A", "text": "One rule.\n\nA rule of ann@example.org.\n" });
+    let replaced = library.send(None, Request::new("PUT", &path).json(&body)).json();
+    library.wait(None, replaced["job"]["id"].as_str().unwrap());
+    let versions = library.get(None, &format!("{path}/versions")).json();
+    let newest = &versions["versions"][0];
+    assert_eq!((&newest["version"], &newest["lines_added"]), (&json!(2), &json!(1)), "{versions}");
+    let difference = newest["difference"].as_str().unwrap();
+    assert!(difference.contains("-Another rule."), "{difference}");
+    assert!(difference.contains("+A rule of [email]"), "{difference}");
+    let document = library.get(None, &path).json();
+    assert_eq!(document["tags"], json!(["rules", "hr"]), "{document}");
+    let change = json!({ "tags": ["it"], "metadata": { "year": 2024 } });
+    let changed = library.send(None, Request::new("PATCH", &path).json(&change));
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    assert_eq!(changed.json()["metadata"], json!({ "year": 2024, "tags": ["it"] }));
+    let wrong = library.send(None, Request::new("PATCH", &path).json(&json!({ "text": "x" })));
+    assert_eq!(wrong.status, 400, "{}", wrong.text());
+}
+
+#[test]
+fn a_private_base_is_shared_with_users_and_groups_by_name() {
+    let library = Library::with_tokens();
+    let ann = token("ann", "acme", &json!({}));
+    let bob = token("bob", "acme", &json!({}));
+    let board = token("carol", "acme", &json!({ "groups": ["board"] }));
+    let eve = token("eve", "acme", &json!({ "groups": ["other"], "roles": ["board"] }));
+    let new = json!({
+        "name": "Plans", "shared_with": { "users": ["bob"], "groups": ["board"] },
+    });
+    let (base, collection) = library.base(Some(&ann), &new);
+    library.add(Some(&ann), &collection, &json!({ "title": "Plan", "text": "The tram expands." }));
+    let n_bases = |token: &str| {
+        let listed = library.get(Some(token), "/v1/knowledge-bases").json();
+        listed["knowledge_bases"].as_array().unwrap().len()
+    };
+    assert_eq!([&ann, &bob, &board, &eve].map(|token| n_bases(token)), [1, 1, 1, 0]);
+    assert_eq!(library.get(Some(&eve), &format!("/v1/knowledge-bases/{base}")).status, 403);
+    let arguments = json!({ "knowledge_base_id": base, "query": "tram", "threshold": 0.0 });
+    let found = library.mcp(Some(&bob)).call("search_documents", &arguments).success();
+    assert_eq!(found["count"], 1, "{found}");
+    // Readers do not change what is shared with them.
+    let body = json!({ "title": "x", "text": "y" });
+    let path = format!("/v1/collections/{collection}/documents");
+    assert_eq!(library.post(Some(&bob), &path, &body).status, 403);
+    let change = json!({ "shared_with": { "users": [], "groups": ["board"] } });
+    let path = format!("/v1/knowledge-bases/{base}");
+    let changed = library.send(Some(&ann), Request::new("PATCH", &path).json(&change));
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    assert_eq!([&bob, &board].map(|token| n_bases(token)), [0, 1]);
+}
+
+#[test]
+fn a_folder_feeds_a_collection() {
+    let library = Library::open();
+    let (base, collection) = library.base(None, &json!({ "name": "Handbook" }));
+    library.0.folder.write("handbook/a.md", "# Tram\n\nIt climbs.");
+    library.0.folder.write("handbook/sub/b.txt", "The ferry crosses.");
+    library.0.folder.write("handbook/.hidden.txt", "Nobody looks.");
+    library.0.rewrite(&format!(
+        "[embedder]\nprovider = \"none\"\n[[knowledge.folders]]\npath = \"handbook\"\n\
+         collection = \"{collection}\"\n"
+    ));
+    library.0.wait_until(|| titles(&library, None, &collection) == ["a.md", "b.txt"]);
+    library.0.folder.write("handbook/c.txt", "A funicular.");
+    library.0.wait_until(|| titles(&library, None, &collection) == ["a.md", "b.txt", "c.txt"]);
+    fs_err::remove_file(library.0.folder.join("handbook/sub/b.txt")).unwrap();
+    library.0.folder.write("handbook/a.md", "# Tram\n\nIt descends now.");
+    let arguments = json!({ "knowledge_base_id": base, "query": "descends", "threshold": 0.0 });
+    library.0.wait_until(|| {
+        let found = library.mcp(None).call("search_documents", &arguments).success();
+        found["count"] == 1 && titles(&library, None, &collection) == ["a.md", "c.txt"]
+    });
+}
+
+#[test]
+fn a_question_goes_to_every_base_that_the_caller_sees() {
+    let library = Library::open();
+    for (name, text) in [("Work", "Remote work is allowed."), ("Trams", "The tram climbs.")] {
+        let (_, collection) = library.base(None, &json!({ "name": name }));
+        library.add(None, &collection, &json!({ "title": name, "text": text }));
+    }
+    let body =
+        json!({ "query": "remote work", "threshold": 0.0, "force_tool": "search_documents" });
+    let events = events_of(&library.post(None, "/v1/chat", &body));
+    let (_, done) = events.last().unwrap();
+    assert_eq!(done["status"], "success", "{events:?}");
+    assert_eq!(done["knowledge_bases"].as_array().unwrap().len(), 2, "{done}");
+    let (_, found) = events.iter().find(|(name, _)| name == "search_result").unwrap();
+    assert_eq!(found["results"][0]["metadata"]["knowledge_base"], "Work", "{found}");
+    let body = json!({ "query": "x", "force_tool": "get_knowledge_base_summary" });
+    let events = events_of(&library.post(None, "/v1/chat", &body));
+    let (_, found) = events.iter().find(|(name, _)| name == "search_result").unwrap();
+    assert_eq!(found["statistics"]["total_documents"], 2, "{found}");
+    assert_eq!(found["summaries"].as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
+fn states_of_files_are_the_same_in_rest_and_metrics() {
+    let folder = Folder::new();
+    folder.write("documents/a.txt", "The tram climbs.");
+    folder.write("documents/b.txt", "");
+    folder.write("documents/c.txt", "The ferry crosses.");
+    folder.write(
+        "dowse.toml",
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n",
+    );
+    let server =
+        testkit::Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &folder.join("dowse.toml"));
+    let test_server = TestServer { server, folder };
+    let roots = || test_server.http().get("/v1/roots").json();
+    test_server.wait_until(|| roots()["roots"][0]["files"] == 3);
+    let counts = roots()["roots"][0]["outcomes"].clone();
+    assert_eq!(counts, json!({ "indexed": 2, "empty": 1 }));
+    let metrics = test_server.http().get("/metrics").text();
+    assert!(metrics.contains("dowse_files{outcome=\"indexed\"} 2"), "{metrics}");
+    assert!(metrics.contains("dowse_files{outcome=\"empty\"} 1"), "{metrics}");
+    let listed = test_server.http().get("/v1/roots/files/empty").json();
+    let files = listed["files"].as_array().unwrap();
+    assert_eq!(files.len(), 1, "{listed}");
+    assert!(files[0]["path"].as_str().unwrap().ends_with("b.txt"), "{listed}");
+    assert!(files[0]["reason"].is_string(), "{listed}");
+    assert_eq!(test_server.http().get("/v1/roots/files/lost").status, 400);
+}

@@ -1,0 +1,119 @@
+//! `GET /v1/documents/{id}/original`: the file that a document was made from, for those who may
+//! see the document and hold one of the roles of `[knowledge] originals`.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use http::HeaderValue;
+use http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use tokio::sync::mpsc;
+use tools::{Code, ToolError};
+
+use super::rest::{REST_RATE, Rest};
+use crate::guarded::{self, Counts, RunningCall};
+use crate::http::coded;
+
+/// Pieces of a file between the disk and a slow client.
+const PIECES_WAITING: usize = 8;
+/// The size of a piece, in bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+
+const NAME: &str = "GET /v1/documents/{id}/original";
+
+/// Sends the file as a download: nothing in it is ever shown as a page of this server.
+pub(super) async fn download(rest: Rest, Path(id): Path<String>) -> Response {
+    let running = RunningCall::enter(&rest.app);
+    let (mut call_context, _gone) = rest.call_context(REST_RATE);
+    let opened = match guarded::admit(&rest.app, &call_context) {
+        Err(refused) => Err(refused),
+        Ok(()) => {
+            let (service, caller) = (rest.app.knowledge.clone(), Arc::clone(&rest.caller));
+            guarded::run(&rest.app, &call_context, move |_| {
+                let service = service.ok_or_else(|| {
+                    ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+                })?;
+                service.original(&caller, &id).map_err(tools::knowledge::error)
+            })
+            .await
+        }
+    };
+    NAME.clone_into(&mut call_context.name);
+    let counts = Counts { n_results: 1, n_redacted: 0 };
+    let ended = opened.as_ref().map(|_| counts);
+    running.leave(&rest.app, call_context, None, ended);
+    let original = match opened {
+        Ok(original) => original,
+        Err(error) => return coded(&guarded::hide_internals(error, NAME, &rest.id)),
+    };
+    let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
+    let file = original.file;
+    tokio::task::spawn_blocking(move || send(file, &sender));
+    let body =
+        Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    headers.insert(CONTENT_LENGTH, original.n_bytes.into());
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONTENT_DISPOSITION, disposition(&original.name));
+    response
+}
+
+/// Names the download: in plain letters, and in its own for whoever understands RFC 6266.
+fn disposition(name: &str) -> HeaderValue {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || " ._-()".contains(*c);
+    let plain: String = name.chars().map(|c| if is_plain(&c) { c } else { '_' }).collect();
+    let encoded = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    let value = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
+    HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static("attachment"))
+}
+
+/// Sends a file in pieces; waits for a client that reads slowly, and ends when it is gone.
+fn send(mut file: std::fs::File, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
+    loop {
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        let read = file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece);
+        let sent = match read {
+            Ok(0) => return,
+            Ok(_) => sender.blocking_send(Ok(Bytes::from(piece))),
+            Err(error) => {
+                let _ = sender.blocking_send(Err(error));
+                return;
+            }
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_leave_its_header() {
+        let check = |name: &str, expected: &str| {
+            assert_eq!(disposition(name).to_str().unwrap(), expected);
+        };
+        check("a b.pdf", "attachment; filename=\"a b.pdf\"; filename*=UTF-8''a%20b%2Epdf");
+        check(
+            "x\"; filename=\"y\r\nSet-Cookie: z",
+            "attachment; filename=\"x__ filename__y__Set-Cookie_ z\"; \
+             filename*=UTF-8''x%22%3B%20filename%3D%22y%0D%0ASet%2DCookie%3A%20z",
+        );
+        check(
+            "規則.txt",
+            "attachment; filename=\"__.txt\"; filename*=UTF-8''%E8%A6%8F%E5%89%87%2Etxt",
+        );
+    }
+}
