@@ -49,6 +49,7 @@ pub(crate) fn of_every_tool(mcp: &mut Mcp, world: &Path) -> anyhow::Result<Vec<T
         ("rewriteQuery", json!({ "query": "what is the remote work allowance in pdf or docx?" })),
         ("query_table", json!({ "filters": { "level": ["error"] }, "pageSize": 10 })),
         ("aggregate_table", json!({ "group_by": ["level"], "measures": ["count"] })),
+        ("chart_table", json!({ "title": "Requests", "group_by": ["level"] })),
         ("describe_schema", json!({})),
         ("search_filters", json!({ "category": "uat", "query": "Cluj", "limit": 5 })),
         (
