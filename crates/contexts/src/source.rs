@@ -100,7 +100,9 @@ impl StringSource {
                     self.coverage.passes(pointer);
                     let tools = match kind {
                         Kind::String => self.coverage.scopes.covering(pointer),
-                        _ => vec![],
+                        Kind::Object | Kind::Array | Kind::Number | Kind::Boolean | Kind::Null => {
+                            vec![]
+                        }
                     };
                     if self.coverage.is_long(&tools, subtree.walk.n_chars()) {
                         let (pointer, text) = (pointer.to_owned(), subtree.walk.text().to_owned());

@@ -19,7 +19,7 @@ pub(crate) fn close_stores() {
     let open = std::mem::take(&mut *OPEN.lock().unwrap_or_else(PoisonError::into_inner));
     for store in open {
         let Some(store) = store.upgrade() else { continue };
-        if let Err(error) = store.close() {
+        if let Err(error) = store.stop() {
             tracing::warn!(error = &error as &dyn std::error::Error, "store could not be closed");
         }
     }

@@ -155,7 +155,7 @@ fn every_family_is_played() {
     let path = url.strip_prefix(&demo.server.url("")).unwrap();
     let agent =
         Mcp::new(demo.server.http(), path).header("Authorization", &format!("Bearer {key}"));
-    let question = json!({ "query": "two sensors with the same node number", "top_k": 1 });
+    let question = json!({ "query": "another node on the bus has the same number", "top_k": 1 });
     let found = agent.call("search_manual", &question).success();
     assert_eq!(found["results"][0]["json_path"], "/errors/E204/text", "{found}");
     let node = agent.call("read_manual", &json!({ "json_path": "/errors/E204/short" })).success();

@@ -71,7 +71,7 @@ impl Fixture {
         let mut numbers = Numbers(7);
         let texts: Vec<String> = (0..12).map(|n| numbers.words(6 + n)).collect();
         for (n, text) in texts.iter().enumerate() {
-            folder.write(&format!("notes/{n}.txt"), text);
+            folder.write(format!("notes/{n}.txt"), text);
         }
         let library = Library(TestServer::start(&format!(
             "[limits]\nrate_per_minute = {{ default = 100000 }}\n[embedder]\nprovider = \"http\"\n\
@@ -88,8 +88,8 @@ impl Fixture {
             fixture.call("searchFiles", &json!({ "query": "river", "k": 50 }))["items"]
                 .as_array()
                 .is_some_and(|items| !items.is_empty())
-                && fixture.is_embedded("searchFiles", json!({ "query": "river" }))
-                && fixture.is_embedded("search_documents", fixture.documents("river", 50, 0.0))
+                && fixture.is_embedded("searchFiles", &json!({ "query": "river" }))
+                && fixture.is_embedded("search_documents", &fixture.documents("river", 50, 0.0))
         });
         fixture
     }
@@ -98,8 +98,8 @@ impl Fixture {
         self.library.mcp(None).call(tool, arguments).success()
     }
 
-    fn is_embedded(&self, tool: &str, arguments: Value) -> bool {
-        !self.call(tool, &arguments)["warnings"].to_string().contains("passages can be found")
+    fn is_embedded(&self, tool: &str, arguments: &Value) -> bool {
+        !self.call(tool, arguments)["warnings"].to_string().contains("passages can be found")
     }
 
     fn documents(&self, query: &str, limit: usize, threshold: f64) -> Value {

@@ -13,10 +13,11 @@ const DRAWING: &str = r#"(() => {
     const visible = drawings.filter(svg => getComputedStyle(svg).display !== 'none');
     const svg = visible[0];
     const box = svg.getBoundingClientRect();
-    const marks = [...svg.querySelectorAll('path, rect, circle')]
+    const marks = [...svg.querySelectorAll('path, rect, circle:not(.hit)')]
         .map(mark => mark.getBoundingClientRect())
         .filter(mark => mark.width > 0 || mark.height > 0);
-    const texts = [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect());
+    const texts = [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect())
+        .filter(text => text.width > 0);
     const inside = part => part.left >= box.left - 1 && part.right <= box.right + 1
         && part.top >= box.top - 1 && part.bottom <= box.bottom + 1;
     return {

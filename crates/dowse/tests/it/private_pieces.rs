@@ -94,7 +94,7 @@ fn chunks_and_their_search_show_nothing_that_the_whole_does_not() {
     for offset in (0..400).step_by(7) {
         let arguments = json!({ "id": hit["id"], "offset": offset.to_string() });
         let part = test_server.mcp().call("fetch", &arguments).success();
-        assert_no_address(&part["text"].as_str().unwrap()[..]);
+        assert_no_address(part["text"].as_str().unwrap());
     }
 }
 

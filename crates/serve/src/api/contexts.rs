@@ -11,14 +11,12 @@ use tools::contexts::{error, read_node};
 use tools::{Code, Filled, ToolError, fill};
 
 use super::body;
+use super::context_views::{EndpointView, KeyView, NodeView, ProjectView, TableView, ToolView};
 use super::contexts_upload;
 use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
-use super::views::{
-    DeletedView, EndpointView, GoneView, KeyView, NodeView, ProjectView, TableView, ToolAnswer,
-    ToolView,
-};
+use super::views::{DeletedView, GoneView, ToolAnswer};
 use super::wire::{
     EndpointChangeBody, FileUploadBody, NameParameter, NewEndpointBody, NewProjectBody,
     NewTableBody, NewToolBody, NodeParameters, ProjectChangeBody, RenameBody, ToolChangeBody,

@@ -16,10 +16,10 @@ use serde::Deserialize;
 use tools::ToolError;
 use tools::contexts::error;
 
+use super::context_views::TableView;
 use super::contexts::{not_served, with};
 use super::rest::{REST_RATE, Reply, Rest};
 use super::staging::{self, SizeLimit};
-use super::views::TableView;
 use crate::guarded;
 use crate::http::coded;
 

@@ -13,6 +13,7 @@ mod audit;
 mod call;
 mod charts;
 mod chat;
+mod context_views;
 mod contexts;
 mod contexts_upload;
 mod exports;

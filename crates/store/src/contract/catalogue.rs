@@ -297,6 +297,10 @@ pub trait Catalogue: Objects {
     /// file of that name.
     fn backup(&self, file: &Path) -> Result<()>;
 
+    /// Refuses writes from now on, since the process ends: a worker that is still busy would leave
+    /// something unfinished behind. A catalogue elsewhere has nothing to leave.
+    fn stop_writes(&self) {}
+
     /// Leaves everything in a state that can be copied as it is; called before a clean stop.
     fn close(&self) -> Result<()>;
 }

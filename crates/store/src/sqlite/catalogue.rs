@@ -277,6 +277,10 @@ impl Catalogue for SqliteCatalogue {
         backup::backup(&self.database, file)
     }
 
+    fn stop_writes(&self) {
+        self.database.stop_writes();
+    }
+
     fn close(&self) -> Result<()> {
         self.database.close()
     }

@@ -211,12 +211,16 @@ impl Database {
         Ok(())
     }
 
+    /// Refuses every write that has not begun.
+    pub(crate) fn stop_writes(&self) {
+        let _writer = self.writer.lock();
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
-    /// be copied as it is. Nothing is written from then on: a worker that is still busy when the
-    /// process ends would leave a log behind.
+    /// be copied as it is. The connections stay usable.
     pub(crate) fn close(&self) -> Result<()> {
         let connection = self.writer.lock();
-        self.is_closed.store(true, Ordering::Relaxed);
         let begun = Instant::now();
         loop {
             // A pooled reader holds no snapshot, but would keep the log's index file open.

@@ -146,7 +146,14 @@ impl Store {
         self.catalogue.backup(file)
     }
 
-    /// Leaves everything in a state that can be copied as it is; called before a clean stop.
+    /// Ends all writing and leaves everything in a state that can be copied as it is: the last call
+    /// before the process ends.
+    pub fn stop(&self) -> Result<()> {
+        self.catalogue.stop_writes();
+        self.close()
+    }
+
+    /// Leaves everything in a state that can be copied as it is.
     pub fn close(&self) -> Result<()> {
         self.engine.close()?;
         self.catalogue.close()

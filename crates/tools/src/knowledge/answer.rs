@@ -8,7 +8,6 @@ use crate::{Code, ToolError};
 
 /// Writes an error of the family with the codes of the house. Where the contract gives a
 /// sentence, it is the message, word for word.
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub fn error(error: Error) -> ToolError {
     if let Some(full) = crate::disk_full(&error) {
         return full;

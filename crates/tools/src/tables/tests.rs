@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tables::demo;
 use testkit::Folder;
 
-use super::{AggregateTable, DescribeSchema, QueryTable};
+use super::{AggregateTable, ChartTable, DescribeSchema, QueryTable};
 use crate::contract::{assert_holds_none_of, page};
 
 /// What is in the source and nowhere else.
@@ -111,6 +111,28 @@ fn aggregate_table_schema_and_errors() {
         json!({ "measures": count, "limit": 501 }),
     ];
     insta::assert_snapshot!(page(&AggregateTable::new(service), &Caller::local_admin(), &wrong));
+}
+
+#[test]
+fn chart_table_schema_and_errors() {
+    let (service, folder) = one_table();
+    let charts = filters::charts::Charts::open(filters::charts::ChartSettings {
+        config: None,
+        folder: folder.path().to_owned(),
+        data_folder: folder.join("charts"),
+        base_url: "http://127.0.0.1:7700".to_owned(),
+        clock: testkit::fixed_clock(),
+        dimensions: None,
+    });
+    let tool = ChartTable::new(service, std::sync::Arc::new(charts.unwrap()));
+    let count = json!([{ "op": "count" }]);
+    let wrong = [
+        json!({}),
+        json!({ "title": "People", "group_by": ["tema"], "measures": count }),
+        json!({ "title": "People", "chart_type": "cake", "group_by": ["team"], "measures": count }),
+        json!({ "title": "People", "measures": count }),
+    ];
+    insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }
 
 #[test]

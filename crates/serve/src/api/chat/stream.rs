@@ -92,6 +92,15 @@ fn check(question: &Question) -> Result<Option<ToolName>, ToolError> {
         );
         return Err(ToolError::bad_request(message).with_detail("argument", "query"));
     }
+    if let Some(threshold) = question.threshold.filter(|given| !(0.0..=1.0).contains(given)) {
+        let message = format!("`threshold` must be from 0 to 1, received {threshold}");
+        return Err(ToolError::bad_request(message).with_detail("argument", "threshold"));
+    }
+    let most = limits::MAX_RESULTS;
+    if let Some(n_results) = question.max_results.filter(|given| !(1..=most).contains(given)) {
+        let message = format!("`max_results` must be from 1 to {most}, received {n_results}");
+        return Err(ToolError::bad_request(message).with_detail("argument", "max_results"));
+    }
     let Some(name) = &question.force_tool else { return Ok(None) };
     let tool = ToolName::of(name).ok_or_else(|| {
         let allowed = ToolName::ALL.map(ToolName::as_str);
