@@ -17,8 +17,24 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// The name of the catalogue in the archive.
 pub(crate) const CATALOGUE: &str = "catalogue";
 
-/// Folders of the data folder that are in a backup, beside the catalogue.
-pub(crate) const FOLDERS: [&str; 2] = ["uploads", "charts"];
+/// Folders that are in a backup beside the catalogue.
+const UPLOADS: &str = "uploads";
+const CHARTS: &str = "charts";
+
+/// Where the folders of a backup are: uploads may be in a folder that several servers share.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// The data folder.
+    pub(crate) data_dir: PathBuf,
+    /// Uploads and originals.
+    pub(crate) uploads: PathBuf,
+}
+
+impl Places {
+    fn folders(&self) -> [(&'static str, PathBuf); 2] {
+        [(UPLOADS, self.uploads.clone()), (CHARTS, self.data_dir.join(CHARTS))]
+    }
+}
 
 const MANIFEST: &str = "manifest.json";
 
@@ -69,12 +85,12 @@ pub(crate) fn kind_of(file: &Path) -> anyhow::Result<BackupKind> {
 }
 
 /// Writes an archive from a copy of the catalogue and the folders of a data folder.
-pub(crate) fn write(archive: &Path, catalogue: &Path, data_dir: &Path) -> anyhow::Result<()> {
+pub(crate) fn write(archive: &Path, catalogue: &Path, places: &Places) -> anyhow::Result<()> {
     let mut writer = ZipWriter::new(File::create(archive)?);
     let mut files = vec![add(&mut writer, CATALOGUE, catalogue)?];
-    for folder in FOLDERS {
-        for file in files_below(&data_dir.join(folder))? {
-            let name = archive_name(data_dir, &file)?;
+    for (name, folder) in places.folders() {
+        for file in files_below(&folder)? {
+            let name = format!("{name}/{}", archive_name(&folder, &file)?);
             files.push(add(&mut writer, &name, &file)?);
         }
     }
@@ -112,16 +128,21 @@ pub(crate) fn extract_catalogue(archive: &Path, to: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Writes the folders of an archive below a data folder.
-pub(crate) fn extract_folders(archive: &Path, data_dir: &Path) -> anyhow::Result<()> {
+/// Writes the folders of an archive to their places.
+pub(crate) fn extract_folders(archive: &Path, places: &Places) -> anyhow::Result<()> {
     let mut zip = open(archive)?;
     let manifest = manifest(&mut zip, archive)?;
     for entry in manifest.files.iter().filter(|entry| entry.path != CATALOGUE) {
         let relative = Path::new(&entry.path);
-        let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)))
-            && FOLDERS.iter().any(|folder| relative.starts_with(folder));
-        ensure!(is_inside, "`{}` names the file `{}`", archive.display(), entry.path);
-        let place = data_dir.join(relative);
+        let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
+        let place = places.folders().into_iter().filter(|_| is_plain).find_map(|(name, folder)| {
+            Some(
+                folder
+                    .join(relative.strip_prefix(name).ok().filter(|rest| rest.iter().count() > 0)?),
+            )
+        });
+        let place = place
+            .with_context(|| format!("`{}` names the file `{}`", archive.display(), entry.path))?;
         if let Some(parent) = place.parent() {
             guard::private::create_folder(parent)?;
         }
@@ -191,8 +212,8 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> std::io::Result<(u64, Stri
     Ok((n_bytes, sha256))
 }
 
-fn archive_name(data_dir: &Path, file: &Path) -> anyhow::Result<String> {
-    let relative = file.strip_prefix(data_dir)?;
+fn archive_name(folder: &Path, file: &Path) -> anyhow::Result<String> {
+    let relative = file.strip_prefix(folder)?;
     let parts: Option<Vec<&str>> = relative.iter().map(|part| part.to_str()).collect();
     let parts = parts.with_context(|| format!("`{}` has an unreadable name", file.display()))?;
     Ok(parts.join("/"))
@@ -236,6 +257,10 @@ mod tests {
 
     use super::*;
 
+    fn places(folder: &Folder, data_dir: &str, uploads: &str) -> Places {
+        Places { data_dir: folder.join(data_dir), uploads: folder.join(uploads) }
+    }
+
     fn archive(folder: &Folder) -> PathBuf {
         let catalogue = folder.write("copy", "what the catalogue holds");
         folder.write("data/uploads/a.1", "an upload");
@@ -243,7 +268,7 @@ mod tests {
         folder.write("data/charts/x/y.json", "{}");
         folder.write("data/tables/cache", "made again");
         let archive = folder.join("backup.zip");
-        write(&archive, &catalogue, &folder.join("data")).unwrap();
+        write(&archive, &catalogue, &places(folder, "data", "data/uploads")).unwrap();
         archive
     }
 
@@ -254,16 +279,14 @@ mod tests {
         assert_eq!(kind_of(&archive).unwrap(), BackupKind::Archive);
         verify(&archive).unwrap();
         extract_catalogue(&archive, &folder.join("restored")).unwrap();
-        extract_folders(&archive, &folder.join("again")).unwrap();
+        extract_folders(&archive, &places(&folder, "again", "shared")).unwrap();
         let read = |path: &str| fs_err::read_to_string(folder.join(path)).unwrap();
         assert_eq!(read("restored"), "what the catalogue holds");
         assert_eq!(
-            (read("again/uploads/a.1").as_str(), read("again/charts/x/y.json").as_str()),
+            (read("shared/a.1").as_str(), read("again/charts/x/y.json").as_str()),
             ("an upload", "{}")
         );
-        assert!(
-            !folder.join("again/tables").exists() && !folder.join("again/uploads/.hold").exists()
-        );
+        assert!(!folder.join("again/tables").exists() && !folder.join("shared/.hold").exists());
     }
 
     #[test]

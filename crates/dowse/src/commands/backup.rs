@@ -10,11 +10,12 @@ use anyhow::{Context, ensure};
 use serde_json::json;
 use store::Store;
 
+use crate::archive::Places;
 use crate::cli::BackupArgs;
 use crate::commands::reach::{Reach, reach};
 use crate::commands::variable;
 use crate::config::load;
-use crate::wiring::store_folder;
+use crate::wiring::{places_of, store_folder};
 use crate::{archive, print};
 
 /// Copies everything that is kept.
@@ -35,7 +36,7 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
             "the running server"
         }
         Reach::Here(shared_state) => {
-            make(&shared_state.kept()?.store, &config.data_dir, &unfinished.0)?;
+            make(&shared_state.kept()?.store, &shared_state.places(), &unfinished.0)?;
             "this command"
         }
     };
@@ -68,7 +69,7 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
             let catalogue = Unfinished(folder.join("catalogue.restoring"));
             archive::extract_catalogue(&args.file, &catalogue.0)?;
             restore_catalogue(&catalogue.0, &folder)?;
-            archive::extract_folders(&args.file, &config.data_dir)?;
+            archive::extract_folders(&args.file, &places_of(&config))?;
         }
     }
     if args.json {
@@ -79,13 +80,13 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
 }
 
 /// Writes an archive of a data folder whose store is open here.
-pub(crate) fn make(store: &Store, data_dir: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn make(store: &Store, places: &Places, to: &Path) -> anyhow::Result<()> {
     let catalogue = Unfinished(with_ending(to, ".catalogue"));
     let _ = fs_err::remove_file(&catalogue.0);
     // An upload that a job of the copy waits for must not go before it is copied as well.
-    let _hold = knowledge::UploadsHold::take(&data_dir.join("uploads"))?;
+    let _hold = knowledge::UploadsHold::take(&places.uploads)?;
     store.backup(&catalogue.0)?;
-    archive::write(to, &catalogue.0, data_dir)
+    archive::write(to, &catalogue.0, places)
         .context("hint: is there space for a copy of everything?")
 }
 

@@ -54,7 +54,8 @@ impl control::Host for Host {
         let data_dir = self.shared_state.data_dir();
         let archive = unfinished_archive(data_dir);
         let _ = fs_err::remove_file(&archive);
-        let made = backup::make(&self.shared_state.kept()?.store, data_dir, &archive);
+        let made =
+            backup::make(&self.shared_state.kept()?.store, &self.shared_state.places(), &archive);
         let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
         let _ = fs_err::remove_file(&archive);
         sent

@@ -2,6 +2,7 @@
 //! job queue and the models.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use store::Store;
 use super::away::Away;
 use super::feeds::Feeds;
 use super::{close, followers, models, open_store};
+use crate::archive::Places;
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
@@ -43,6 +45,19 @@ fn keep_private(config: &Config) -> std::io::Result<()> {
         .map(|folder| config.data_dir.join(folder))
         .filter(|path| path.is_dir())
         .try_for_each(|folder| guard::private::create_folder(&folder))
+}
+
+/// Gives where the folders of a backup of this configuration are.
+pub(crate) fn places_of(config: &Config) -> Places {
+    let uploads = uploads_of(&config.store, &config.base, &config.data_dir);
+    Places { data_dir: config.data_dir.clone(), uploads }
+}
+
+fn uploads_of(store: &StoreConfig, base: &Path, data_dir: &Path) -> PathBuf {
+    match &store.uploads {
+        Some(folder) => base.join(folder),
+        None => data_dir.join("uploads"),
+    }
 }
 
 /// Gives the folder of the store inside the data folder.
@@ -140,10 +155,12 @@ impl SharedState {
 
     /// Gives the folder of uploads that wait to be read.
     pub(crate) fn uploads(&self) -> std::path::PathBuf {
-        match &self.store.uploads {
-            Some(folder) => self.base.join(folder),
-            None => self.data_dir.join("uploads"),
-        }
+        uploads_of(&self.store, &self.base, &self.data_dir)
+    }
+
+    /// Gives where the folders of a backup are.
+    pub(crate) fn places(&self) -> Places {
+        Places { data_dir: self.data_dir.clone(), uploads: self.uploads() }
     }
 
     /// Gives the rates of a configuration, counted on from the one before.

@@ -338,7 +338,8 @@ pub(super) struct PointParameters {
 #[schemars(rename = "Chat")]
 #[serde(deny_unknown_fields)]
 pub(in crate::api) struct ChatBody {
-    #[schemars(length(min = 1, max = 2000))]
+    /// a question, or a text to repair
+    #[schemars(length(min = 1, max = 10000))]
     pub(in crate::api) query: String,
     /// one base; all that you may read when absent
     #[serde(default)]
