@@ -227,6 +227,11 @@ impl Service {
         let indexer = self.indexer();
         Ok(indexer.config().store.counts(indexer.namespace())?)
     }
+
+    /// Tells whether passages wait for vectors at all: without a model none is made.
+    pub fn makes_vectors(&self) -> bool {
+        !self.indexer().config().vectors.are_off()
+    }
 }
 
 /// Gives an id behind an entry of a folder and everything in it. Nothing in a folder comes after

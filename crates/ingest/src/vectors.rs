@@ -141,10 +141,15 @@ impl Vectors {
         Ok(debt)
     }
 
+    /// Tells whether the configuration asks for no vectors, so that none is owed.
+    pub fn are_off(&self) -> bool {
+        self.embedder.state() == ModelState::Off
+    }
+
     /// Says what an answer over so many passages has to say about vectors; nothing where the
     /// configuration asks for none.
     pub fn warning(&self, n_passages: usize, n_vectors: usize) -> Option<Warning> {
-        if self.embedder.state() == ModelState::Off {
+        if self.are_off() {
             return None;
         }
         VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()

@@ -62,16 +62,20 @@ fn names(list: &Value) -> Vec<String> {
 
 /// What is in the index, and what still waits for its vector.
 fn counts(viewer: &Viewer) -> Markup {
-    let Some(Ok(counts)) = viewer.app.files.as_ref().map(files::Service::counts) else {
-        return html! {};
-    };
+    let Some(files) = &viewer.app.files else { return html! {} };
+    let Ok(counts) = files.counts() else { return html! {} };
     let debt = counts.n_passages.saturating_sub(counts.n_vectors);
     html! {
         p { strong { (thousands(counts.n_documents)) } " files with "
-            strong { (thousands(counts.n_passages)) } " passages are searchable by words; "
-            strong { (thousands(counts.n_vectors)) } " of them by vector too"
-            @if debt > 0 { ", " (thousands(debt)) " wait for theirs" }
-            ". " progress max="1" value=(counts.vector_coverage()) aria-label="Passages with vectors" {} }
+            strong { (thousands(counts.n_passages)) } " passages are searchable by words"
+            @if files.makes_vectors() {
+                "; " strong { (thousands(counts.n_vectors)) } " of them by vector too"
+                @if debt > 0 { ", " (thousands(debt)) " wait for theirs" }
+                ". " progress max="1" value=(counts.vector_coverage()) aria-label="Passages with vectors" {}
+            } @else {
+                ". No model is configured, so that none is searched by vector."
+            }
+        }
     }
 }
 

@@ -78,8 +78,11 @@ impl Tool for ChartTable {
             .collect();
         let drawing: Drawing = serde_json::from_value(Value::Object(drawing))
             .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))?;
-        let request = AggregateRequest::from_json(&Value::Object(arguments))
+        let mut request = AggregateRequest::from_json(&Value::Object(arguments))
             .map_err(|cause| error(&cause))?;
+        // A page of groups is short for reading; a picture wants all that may be had.
+        request.limit = request.limit.or(Some(tables::MAX_GROUPS));
+        let request = request;
         let table = request.table.as_deref();
         let mut response = self
             .service
@@ -164,6 +167,8 @@ fn series(
         );
         return Err(ToolError::bad_request(message));
     }
+    // A group that `having` or the limit left out is not a group of nothing.
+    let is_whole = request.having.is_empty() && response.total_groups == response.rows.len() as u64;
     let measures = &response.columns[n_groups..];
     let mut all: Vec<Measured> = Vec::new();
     for row in &response.rows {
@@ -177,7 +182,8 @@ fn series(
             };
             let op = request.measures.get(at);
             let unit = unit(schema, op.map(|op| (op.op, op.field.as_deref())));
-            let is_count = op.is_none_or(|op| matches!(op.op, Op::Count | Op::CountDistinct));
+            let is_count =
+                is_whole && op.is_none_or(|op| matches!(op.op, Op::Count | Op::CountDistinct));
             match all.iter_mut().find(|known| known.label == label) {
                 Some(known) => known.points.push((place.clone(), value)),
                 None => {

@@ -204,6 +204,12 @@ fn any_aggregate_becomes_a_chart() {
     let amounts: Vec<f64> =
         chart.unwrap().series[0].data_points.iter().map(|point| point.y).collect();
     assert_eq!(amounts, [1.0, 0.0, 1.0], "no rows are counted as none");
+    let cut = json!({ "title": "Rows", "limit": 1,
+        "group_by": [{ "field": "at", "bucket": "month" }, "note"] });
+    let answer = try_ask(&tool, cut).unwrap();
+    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    let points = chart.unwrap().series.into_iter().flat_map(|series| series.data_points);
+    assert!(points.into_iter().all(|point| point.y > 0.0), "what was cut off is no zero");
     let units = json!({ "title": "Two units", "group_by": ["note"], "measures": [
         { "op": "sum", "field": "size" }, { "op": "count" } ] });
     let refused = try_ask(&tool, units).unwrap_err();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{INDEX_WAIT, world};
 
 /// The name of the knowledge base.
-const BASE: &str = "Meridian service session";
+const BASE: &str = "Meridian service desk";
 
 /// The name of the project, and of the endpoint in it.
 const PROJECT: &str = "Meridian manuals";
