@@ -76,7 +76,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             listener,
             shared,
             shutdown,
-            Arc::new(conformance::Session::default()),
+            std::sync::Arc::new(conformance::Session::default()),
         )
         .await?;
         #[cfg(not(feature = "conformance"))]
