@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use rustix::process::Signal;
 
 use super::Random;
@@ -197,10 +197,11 @@ fn damage(
 fn backup(site: &mut Site, ledger: &mut Ledger, random: &mut Random) -> anyhow::Result<()> {
     changes(site, ledger, random)?;
     let http = site.http()?;
-    let file = site.disk().join(format!("backup-{}", random.next()));
-    let inside = file.file_name().map(Path::new).context("the backup has a name")?;
+    let name = format!("backup-{}", random.next());
+    let file = site.disk().join(&name);
+    // A whole path: a command that enters the disk's namespace starts at its root.
     let mut command = site.command("backup");
-    command.arg(inside).current_dir(site.disk());
+    command.arg(site.disk_inside().join(&name));
     thread::scope(|scope| {
         let changing = scope.spawn(|| (0..MAX_CHANGES).for_each(|_| ledger.change(&http, random)));
         let made = process::read(command, COMMAND)?;

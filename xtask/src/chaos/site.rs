@@ -39,9 +39,14 @@ impl Site {
         self.disk.is_some()
     }
 
+    /// Gives the folder of the disk, as the server and its commands see it.
+    pub(crate) fn disk_inside(&self) -> PathBuf {
+        self.folder.join("disk")
+    }
+
     /// Gives the folder of the disk, as this process sees it.
     pub(crate) fn disk(&self) -> PathBuf {
-        let inside = self.folder.join("disk");
+        let inside = self.disk_inside();
         match &self.disk {
             Some(keeper) => {
                 let root = PathBuf::from(format!("/proc/{}/root", keeper.id()));
