@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use model::{DocumentId, NamespaceId, PassageId, Timestamp};
+use store::limits::within;
 use store::{
-    Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, limits, normalised,
+    Agreement, Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, limits,
+    normalised,
 };
 
 use crate::batch::Batch;
@@ -30,7 +32,7 @@ impl Database {
         if let Some(space) = &manifest.vectors {
             within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
         }
-        let json = json_of(id, manifest)?;
+        let json = manifest.to_json(id)?;
         let found =
             self.read(async |connection| rows::find_namespace(connection, id, Lock::No).await)?;
         if found.is_none() {
@@ -48,19 +50,10 @@ impl Database {
         let found =
             self.read(async |connection| rows::namespace(connection, id, Lock::No).await)?;
         let kept = found.state.info.manifest;
-        let is_same_otherwise = Manifest { vectors: None, ..kept.clone() }
-            == Manifest { vectors: None, ..manifest.clone() };
-        if is_same_otherwise && kept.vectors.is_none() && manifest.vectors.is_some() {
-            return self.change_space(id, manifest.vectors.as_ref()).map(|_| ());
+        match kept.agree(id, manifest)? {
+            Agreement::Same => Ok(()),
+            Agreement::TakesSpace => self.change_space(id, manifest.vectors.as_ref()).map(|_| ()),
         }
-        if kept == *manifest || (manifest.vectors.is_none() && is_same_otherwise) {
-            return Ok(());
-        }
-        Err(Error::ManifestMismatch {
-            namespace: id.clone(),
-            kept: Box::new(kept),
-            wanted: Box::new(manifest.clone()),
-        })
     }
 
     /// Changes the vector space and erases the vectors of another one; tells whether it changed.
@@ -96,7 +89,7 @@ impl Database {
             connection
                 .execute(
                     "UPDATE namespaces SET manifest = $2, n_vectors = 0 WHERE number = $1",
-                    &[&number, &json_of(id, &manifest)?],
+                    &[&number, &manifest.to_json(id)?],
                 )
                 .await?;
             Ok(true)
@@ -111,7 +104,7 @@ impl Database {
             connection
                 .execute(
                     "UPDATE namespaces SET manifest = $2 WHERE number = $1",
-                    &[&row.number(), &json_of(id, &manifest)?],
+                    &[&row.number(), &manifest.to_json(id)?],
                 )
                 .await?;
             Ok(())
@@ -324,19 +317,4 @@ async fn living_numbers(
         .iter()
         .filter_map(|row| Some((row.get::<_, i64>(1), by_key.remove(row.get::<_, &[u8]>(0))?)));
     Ok(pairs.unzip())
-}
-
-fn json_of(id: &NamespaceId, manifest: &Manifest) -> Result<String> {
-    serde_json::to_string(manifest).map_err(|source| Error::BadObject {
-        kind: "namespace".to_owned(),
-        id: id.to_string(),
-        source,
-    })
-}
-
-fn within(what: &'static str, received: usize, allowed: usize) -> Result<()> {
-    if received > allowed {
-        return Err(Error::TooLarge { what, received, allowed });
-    }
-    Ok(())
 }

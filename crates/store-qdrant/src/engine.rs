@@ -7,9 +7,9 @@ use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
 use store::rescoring::Field;
 use store::{
-    Both, Candidates, Catalogue, DroppedNamespace, Engine, Error, Filter, Form, Fresh,
-    NamespaceHead, NamespaceState, ObjectPage, Result, TermCount, TermStatistics, TypedObject,
-    WordsQuery,
+    Both, ByVector, ByWords, Candidates, Catalogue, DroppedNamespace, Engine, Error, Filter, Form,
+    Fresh, NamespaceHead, NamespaceState, ObjectPage, Result, TermCount, TermStatistics,
+    TypedObject, WordsQuery,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -20,7 +20,6 @@ use crate::following::{Follower, state_of};
 use crate::ledger::{self, Entry};
 use crate::namespace::Turns;
 use crate::point::DENSE;
-use crate::search::{ByVector, ByWords};
 use crate::terms::Term;
 use crate::{ENGINE, QdrantConfig};
 

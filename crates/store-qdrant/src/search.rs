@@ -10,8 +10,8 @@ use qdrant_client::qdrant::{
 };
 use store::rescoring::{Counted, Statistics, Words, boost_of, fields_of, score};
 use store::{
-    Candidate, Candidates, Clause, Error, Filter, Result, VectorSpace, WordsQuery, limits,
-    normalised,
+    ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, WordsQuery,
+    check_search, question_of,
 };
 
 use crate::condition::{self, Bound, bound_of};
@@ -35,18 +35,6 @@ const SMALLEST_WEIGHT: f64 = 1e-6;
 /// Up to this many vectors the server compares all of them.
 const MAX_EXACT_VECTORS: usize = 20_000;
 
-/// A search by words.
-pub(crate) struct ByWords<'a> {
-    pub(crate) query: &'a WordsQuery,
-    pub(crate) limit: usize,
-}
-
-/// A search by vector.
-pub(crate) struct ByVector<'a> {
-    pub(crate) vector: &'a [f32],
-    pub(crate) limit: usize,
-}
-
 /// A point that came back, with the score that decides.
 struct Scored {
     number: i64,
@@ -63,14 +51,7 @@ impl QdrantEngine {
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
-        filter.check()?;
-        let limits_asked = [by_words.map(|words| words.limit), by_vector.map(|near| near.limit)];
-        for received in limits_asked.into_iter().flatten() {
-            check_limit(received)?;
-        }
-        if let Some(words) = by_words {
-            words.query.check()?;
-        }
+        check_search(by_words, by_vector, filter)?;
         let state = state_of(&*self.catalogue, id)?;
         let space = state.info.manifest.vectors.as_ref();
         let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;
@@ -181,29 +162,6 @@ impl QdrantEngine {
 
 fn asks_for_something(query: &WordsQuery) -> bool {
     query.must.iter().chain(&query.should).any(|clause| !terms::is_empty(clause))
-}
-
-fn check_limit(received: usize) -> Result<()> {
-    if received > limits::MAX_CANDIDATES {
-        return Err(Error::TooLarge {
-            what: "the number of candidates",
-            received,
-            allowed: limits::MAX_CANDIDATES,
-        });
-    }
-    Ok(())
-}
-
-fn question_of(id: &NamespaceId, vector: &[f32], space: Option<&VectorSpace>) -> Result<Vec<f32>> {
-    let space = space.ok_or_else(|| Error::NoVectorSpace { namespace: id.clone() })?;
-    if vector.len() != space.dimensions {
-        return Err(Error::WrongDimensions {
-            namespace: id.clone(),
-            received: vector.len(),
-            expected: space.dimensions,
-        });
-    }
-    normalised(vector).ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })
 }
 
 fn rows_for(limit: usize) -> usize {

@@ -85,11 +85,12 @@ mod failpoint;
 pub use analysis::language_of;
 pub use config::Config;
 pub use contract::{
-    AnalyserName, Bm25, Both, Candidate, Candidates, Catalogue, Clause, Counts, Document,
-    DocumentCount, DocumentInfo, DocumentPage, DocumentSource, DroppedNamespace, Engine, Filter,
-    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceHead,
-    NamespaceInfo, NamespaceState, PassageSource, Place, SourceParts, StoredPassage, TermCount,
-    TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
+    Agreement, AnalyserName, Bm25, Both, ByVector, ByWords, Candidate, Candidates, Catalogue,
+    Clause, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, DocumentSource,
+    DroppedNamespace, Engine, Filter, Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage,
+    Manifest, NamespaceHead, NamespaceInfo, NamespaceState, PassageSource, Place, SourceParts,
+    StoredPassage, TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange,
+    WordsQuery, Written, check_search, question_of,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

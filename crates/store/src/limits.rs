@@ -32,3 +32,15 @@ pub const MAX_FILTER_VALUES: usize = 100_000;
 pub const MAX_FILTER_DEPTH: usize = 32;
 /// Rows of one page of a listing.
 pub const MAX_PAGE: usize = 10_000;
+
+/// Refuses what is over a limit.
+///
+/// # Errors
+///
+/// [`crate::Error::TooLarge`] with what was received and what is allowed.
+pub fn within(what: &'static str, received: usize, allowed: usize) -> crate::Result<()> {
+    if received > allowed {
+        return Err(crate::Error::TooLarge { what, received, allowed });
+    }
+    Ok(())
+}

@@ -5,7 +5,8 @@ use std::ops::{Bound, RangeInclusive};
 use model::DocumentId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, limits};
+use crate::Result;
+use crate::limits::{self, within};
 
 /// A condition on a passage and the document it belongs to.
 ///
@@ -176,16 +177,10 @@ pub(crate) fn prefix_range(prefix: &[u8]) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     (Bound::Included(prefix.to_vec()), Bound::Unbounded)
 }
 
-fn within(what: &'static str, received: usize, allowed: usize) -> Result<()> {
-    if received > allowed {
-        return Err(Error::TooLarge { what, received, allowed });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn filters_have_limits() {

@@ -5,6 +5,8 @@ use std::fmt;
 use model::{NamespaceId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::{Error, Result};
+
 /// The analyser that made the words of a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnalyserName {
@@ -39,6 +41,50 @@ impl Manifest {
     pub fn current(vectors: Option<VectorSpace>) -> Self {
         Manifest { format: crate::INDEX_FORMAT, analyser: crate::analysis::name(), vectors }
     }
+
+    /// Compares what a namespace was made with (`self`) with what is wanted of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ManifestMismatch`] when both cannot be had.
+    pub fn agree(&self, namespace: &NamespaceId, wanted: &Manifest) -> Result<Agreement> {
+        let without = |manifest: &Manifest| Manifest { vectors: None, ..manifest.clone() };
+        if without(self) == without(wanted) {
+            match (&self.vectors, &wanted.vectors) {
+                (None, Some(_)) => return Ok(Agreement::TakesSpace),
+                (_, None) => return Ok(Agreement::Same),
+                (kept, space) if kept == space => return Ok(Agreement::Same),
+                _ => {}
+            }
+        }
+        Err(Error::ManifestMismatch {
+            namespace: namespace.clone(),
+            kept: Box::new(self.clone()),
+            wanted: Box::new(wanted.clone()),
+        })
+    }
+
+    /// Writes the manifest as a catalogue keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadObject`] when it cannot be written.
+    pub fn to_json(&self, namespace: &NamespaceId) -> Result<String> {
+        serde_json::to_string(self).map_err(|source| Error::BadObject {
+            kind: "namespace".to_owned(),
+            id: namespace.to_string(),
+            source,
+        })
+    }
+}
+
+/// How a namespace meets what is wanted of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// As it is.
+    Same,
+    /// Once it takes on the vector space that is wanted.
+    TakesSpace,
 }
 
 impl fmt::Display for Manifest {

@@ -3,6 +3,7 @@
 mod document;
 mod filter;
 mod manifest;
+mod question;
 mod words;
 
 mod answer;
@@ -21,5 +22,7 @@ pub use document::{
 pub use engine::{Both, Engine, Fresh};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
-pub use manifest::{AnalyserName, Manifest, NamespaceInfo, VectorSpace};
+pub use manifest::{Agreement, AnalyserName, Manifest, NamespaceInfo, VectorSpace};
+pub(crate) use question::check_limit;
+pub use question::{ByVector, ByWords, check_search, question_of};
 pub use words::{Bm25, Clause, Form, WordsQuery};

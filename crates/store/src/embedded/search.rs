@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use model::{Deadline, NamespaceId, PassageId};
+use model::{Deadline, NamespaceId};
 
 use super::engine::EmbeddedEngine;
 use super::snapshot::Snapshot;
-use crate::vectors::normalised;
-use crate::{Candidate, Candidates, Error, Filter, Result, WordsQuery, limits};
+use crate::contract::check_limit;
+use crate::{Candidate, Candidates, Error, Filter, Result, WordsQuery, question_of};
 
 /// A search whose passages were erased under it looks again this often.
 const MAX_LOOKS: usize = 3;
@@ -46,18 +46,10 @@ impl EmbeddedEngine {
         deadline: &Deadline,
     ) -> Result<Candidates> {
         self.search(namespace, filter, limit, |snapshot| {
-            let (Some(space), Some(vectors)) = (&snapshot.space, &snapshot.vectors) else {
+            let question = question_of(namespace, vector, snapshot.space.as_ref())?;
+            let Some(vectors) = &snapshot.vectors else {
                 return Err(Error::NoVectorSpace { namespace: namespace.clone() });
             };
-            if vector.len() != space.dimensions {
-                return Err(Error::WrongDimensions {
-                    namespace: namespace.clone(),
-                    received: vector.len(),
-                    expected: space.dimensions,
-                });
-            }
-            let question = normalised(vector)
-                .ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })?;
             let near = if filter.is_all() {
                 vectors.nearest(&question, None, limit, deadline)
             } else {
@@ -83,13 +75,7 @@ impl EmbeddedEngine {
         search: impl Fn(&Snapshot) -> Result<(Vec<(u32, f32)>, Candidates)>,
     ) -> Result<Candidates> {
         filter.check()?;
-        if limit > limits::MAX_CANDIDATES {
-            return Err(Error::TooLarge {
-                what: "the number of candidates",
-                received: limit,
-                allowed: limits::MAX_CANDIDATES,
-            });
-        }
+        check_limit(limit)?;
         let namespace = self.namespace_of(id)?;
         let mut n_looks = 0;
         loop {

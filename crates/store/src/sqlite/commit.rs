@@ -11,9 +11,11 @@ use super::batch::{Batch, log_runs};
 use super::database::Database;
 use super::log::{erase_passages, truncate_log};
 use super::rows::{self, NamespaceRow};
+use crate::limits::within;
 use crate::vectors::normalised;
 use crate::{
-    Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, failpoint, limits,
+    Agreement, Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written,
+    failpoint, limits,
 };
 
 /// Rows erased in one transaction when a namespace goes.
@@ -31,7 +33,7 @@ impl Database {
         if let Some(space) = &manifest.vectors {
             within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
         }
-        let json = json_of(id, manifest)?;
+        let json = manifest.to_json(id)?;
         let kept = self.read(|connection| rows::namespace(connection, id))?;
         let Some(kept) = kept else {
             return self.write(|transaction| {
@@ -44,20 +46,10 @@ impl Database {
             });
         };
         let kept = kept.info.manifest;
-        let is_same_otherwise = Manifest { vectors: None, ..kept.clone() }
-            == Manifest { vectors: None, ..manifest.clone() };
-        if is_same_otherwise && kept.vectors.is_none() && manifest.vectors.is_some() {
-            return self.change_space(id, manifest.vectors.as_ref()).map(|_| ());
+        match kept.agree(id, manifest)? {
+            Agreement::Same => Ok(()),
+            Agreement::TakesSpace => self.change_space(id, manifest.vectors.as_ref()).map(|_| ()),
         }
-        let is_without_wish = manifest.vectors.is_none();
-        if kept == *manifest || (is_without_wish && is_same_otherwise) {
-            return Ok(());
-        }
-        Err(Error::ManifestMismatch {
-            namespace: id.clone(),
-            kept: Box::new(kept),
-            wanted: Box::new(manifest.clone()),
-        })
     }
 
     /// Changes the vector space and erases the vectors of another one; tells whether it changed.
@@ -96,7 +88,7 @@ impl Database {
             }
             transaction.execute(
                 "UPDATE namespaces SET manifest = ?, n_vectors = 0 WHERE number = ?",
-                params![json_of(id, &manifest)?, number],
+                params![manifest.to_json(id)?, number],
             )?;
             Ok(true)
         })
@@ -110,7 +102,7 @@ impl Database {
             let manifest = Manifest::current(row.info.manifest.vectors);
             transaction.execute(
                 "UPDATE namespaces SET manifest = ? WHERE number = ?",
-                params![json_of(id, &manifest)?, row.number],
+                params![manifest.to_json(id)?, row.number],
             )?;
             Ok(())
         })
@@ -355,19 +347,4 @@ pub fn check_documents(documents: &[Document]) -> Result<()> {
 fn living(transaction: &Transaction<'_>, id: &NamespaceId) -> Result<NamespaceRow> {
     rows::namespace(transaction, id)?
         .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })
-}
-
-fn json_of(id: &NamespaceId, manifest: &Manifest) -> Result<String> {
-    serde_json::to_string(manifest).map_err(|source| Error::BadObject {
-        kind: "namespace".to_owned(),
-        id: id.to_string(),
-        source,
-    })
-}
-
-fn within(what: &'static str, received: usize, allowed: usize) -> Result<()> {
-    if received > allowed {
-        return Err(Error::TooLarge { what, received, allowed });
-    }
-    Ok(())
 }

@@ -9,12 +9,11 @@ use parking_lot::Mutex;
 use super::client::{Client, ENGINE};
 use super::following::Follower;
 use super::namespace::Namespace;
-use super::search::{ByVector, ByWords};
 use super::{TurbopufferConfig, ledger, naming, row};
 use crate::{
-    Both, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, Error, Filter, Form,
-    Fresh, NamespaceHead, NamespaceState, Place, Result, StoredPassage, TermStatistics,
-    VectorSpace, WordsQuery, limits,
+    Both, ByVector, ByWords, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine,
+    Error, Filter, Form, Fresh, NamespaceHead, NamespaceState, Place, Result, StoredPassage,
+    TermStatistics, VectorSpace, WordsQuery, limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share

@@ -12,26 +12,16 @@ use super::row::{DOCUMENT, HAS_VECTOR, HEADINGS, LANGUAGE, NUMBER, PASSAGE, TEXT
 use super::scoring::{self, Words};
 use super::words::{self, Counted};
 use crate::store::state_of;
-use crate::vectors::normalised;
-use crate::{Candidate, Candidates, Error, Filter, Result, VectorSpace, WordsQuery, limits};
+use crate::{
+    ByVector, ByWords, Candidate, Candidates, Error, Filter, Result, WordsQuery, check_search,
+    question_of,
+};
 
 /// Rows asked for beyond what is wanted: the engine ranks by its own numbers, and its order among
 /// equal scores is not ours.
 const MORE_ROWS: usize = 64;
 /// How many times more rows are asked for when too few of them fit.
 const ROWS_GROWTH: usize = 4;
-
-/// What one search by words is about.
-pub(super) struct ByWords<'a> {
-    pub(super) query: &'a WordsQuery,
-    pub(super) limit: usize,
-}
-
-/// What one search by vector is about.
-pub(super) struct ByVector<'a> {
-    pub(super) vector: &'a [f32],
-    pub(super) limit: usize,
-}
 
 /// A row that came back, with the score that decides.
 struct Scored {
@@ -67,14 +57,7 @@ impl TurbopufferEngine {
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
-        filter.check()?;
-        let limits_asked = [by_words.map(|words| words.limit), by_vector.map(|near| near.limit)];
-        for received in limits_asked.into_iter().flatten() {
-            check_limit(received)?;
-        }
-        if let Some(words) = by_words {
-            words.query.check()?;
-        }
+        check_search(by_words, by_vector, filter)?;
         let namespace = self.namespace_of(id)?;
         let state = state_of(&*self.catalogue, id)?;
         let question = match by_vector {
@@ -136,29 +119,6 @@ impl TurbopufferEngine {
             n_rows = (n_rows * ROWS_GROWTH).min(MAX_ROWS);
         }
     }
-}
-
-fn check_limit(received: usize) -> Result<()> {
-    if received > limits::MAX_CANDIDATES {
-        return Err(Error::TooLarge {
-            what: "the number of candidates",
-            received,
-            allowed: limits::MAX_CANDIDATES,
-        });
-    }
-    Ok(())
-}
-
-fn question_of(id: &NamespaceId, vector: &[f32], space: Option<&VectorSpace>) -> Result<Vec<f32>> {
-    let space = space.ok_or_else(|| Error::NoVectorSpace { namespace: id.clone() })?;
-    if vector.len() != space.dimensions {
-        return Err(Error::WrongDimensions {
-            namespace: id.clone(),
-            received: vector.len(),
-            expected: space.dimensions,
-        });
-    }
-    normalised(vector).ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })
 }
 
 fn rows_for(limit: usize) -> usize {

@@ -1,0 +1,70 @@
+//! What an engine is asked, checked the same way by all of them before anything is searched.
+
+use model::{NamespaceId, PassageId};
+
+use super::filter::Filter;
+use super::manifest::VectorSpace;
+use super::words::WordsQuery;
+use crate::limits::{self, within};
+use crate::vectors::normalised;
+use crate::{Error, Result};
+
+/// A search by words.
+#[derive(Debug, Clone, Copy)]
+pub struct ByWords<'a> {
+    /// The words.
+    pub query: &'a WordsQuery,
+    /// The most candidates.
+    pub limit: usize,
+}
+
+/// A search by vector.
+#[derive(Debug, Clone, Copy)]
+pub struct ByVector<'a> {
+    /// The query's vector, of any length but zero.
+    pub vector: &'a [f32],
+    /// The most candidates.
+    pub limit: usize,
+}
+
+/// Checks the bounds of a search by words, by vector or by both.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`] names what is over its limit.
+pub fn check_search(
+    by_words: Option<&ByWords<'_>>,
+    by_vector: Option<&ByVector<'_>>,
+    filter: &Filter,
+) -> Result<()> {
+    filter.check()?;
+    check_limit(by_words.map_or(0, |words| words.limit))?;
+    check_limit(by_vector.map_or(0, |near| near.limit))?;
+    by_words.map_or(Ok(()), |words| words.query.check())
+}
+
+/// Checks the number of candidates that are asked for.
+pub(crate) fn check_limit(received: usize) -> Result<()> {
+    within("the number of candidates", received, limits::MAX_CANDIDATES)
+}
+
+/// Gives the query's vector with length 1.
+///
+/// # Errors
+///
+/// When the namespace has no vectors or others than these, or the vector has no direction.
+pub fn question_of(
+    namespace: &NamespaceId,
+    vector: &[f32],
+    space: Option<&VectorSpace>,
+) -> Result<Vec<f32>> {
+    let space = space.ok_or_else(|| Error::NoVectorSpace { namespace: namespace.clone() })?;
+    if vector.len() != space.dimensions {
+        return Err(Error::WrongDimensions {
+            namespace: namespace.clone(),
+            received: vector.len(),
+            expected: space.dimensions,
+        });
+    }
+    normalised(vector).ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })
+}
