@@ -6,6 +6,7 @@
 
 mod process;
 mod project;
+mod usage;
 
 mod ci;
 
@@ -24,6 +25,7 @@ mod first_answer;
 mod fit;
 mod folders;
 mod fuzz;
+mod hostile;
 mod package;
 mod soak;
 
@@ -50,8 +52,12 @@ usage: cargo xtask CHORE
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
-  chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
-  soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  chaos [ROUNDS [SEED]] [--binary FILE]
+                        faults in random order against a model of what was acknowledged
+  soak [SECONDS] [--binary FILE] [--folder FOLDER]
+                        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  hostile [CONNECTIONS] [--binary FILE]
+                        how soon `/healthz` answers beside unfinished requests of strangers
   deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
@@ -77,6 +83,7 @@ fn main() -> anyhow::Result<()> {
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),
+        ["hostile", arguments @ ..] => hostile::run(arguments),
         ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

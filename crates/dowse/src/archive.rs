@@ -87,11 +87,17 @@ pub(crate) fn kind_of(file: &Path) -> anyhow::Result<BackupKind> {
 /// Writes an archive from a copy of the catalogue and the folders of a data folder.
 pub(crate) fn write(archive: &Path, catalogue: &Path, places: &Places) -> anyhow::Result<()> {
     let mut writer = ZipWriter::new(File::create(archive)?);
-    let mut files = vec![add(&mut writer, CATALOGUE, catalogue)?];
+    let mut files = vec![add(&mut writer, CATALOGUE, &mut File::open(catalogue)?)?];
     for (name, folder) in places.folders() {
         for file in files_below(&folder)? {
             let name = format!("{name}/{}", archive_name(&folder, &file)?);
-            files.push(add(&mut writer, &name, &file)?);
+            // What the copy of the catalogue knows is held; what goes meanwhile belongs to an
+            // upload that nobody was told of.
+            match File::open(&file) {
+                Ok(mut file) => files.push(add(&mut writer, &name, &mut file)?),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let made_by = format!("dowse {}", env!("CARGO_PKG_VERSION"));
@@ -190,9 +196,9 @@ fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
 }
 
-fn add(writer: &mut ZipWriter<File>, name: &str, file: &Path) -> anyhow::Result<Entry> {
+fn add(writer: &mut ZipWriter<File>, name: &str, file: &mut File) -> anyhow::Result<Entry> {
     writer.start_file(name, options())?;
-    let (bytes, sha256) = copy(&mut File::open(file)?, writer)?;
+    let (bytes, sha256) = copy(file, writer)?;
     Ok(Entry { path: name.to_owned(), bytes, sha256 })
 }
 

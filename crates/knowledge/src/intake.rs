@@ -57,9 +57,10 @@ impl Intake {
     }
 
     /// Gives a place for one file, which does not exist yet. It has no job: what a dead process
-    /// leaves there is swept at the next start.
+    /// leaves there is swept at the next start. It is hidden, so that no backup takes a file along
+    /// that is still arriving.
     pub fn file(&self) -> ReceivedFile {
-        let path = self.folder.join(format!("incoming-{}", new_id()));
+        let path = self.folder.join(format!(".incoming-{}", new_id()));
         ReceivedFile(Arc::new(OnDisk { path }))
     }
 }

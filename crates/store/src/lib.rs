@@ -105,6 +105,6 @@ pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 pub use vectors::normalised;
 
 /// The format of the SQLite catalogue that this program writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// The format of the indexes that engines derive, as manifests name it.
 pub const INDEX_FORMAT: u32 = 1;

@@ -229,10 +229,13 @@ struct FolderRunner {
 
 impl Runner for FolderRunner {
     fn run(&self, job: &Job, context: &JobContext) -> Result<serde_json::Value, JobFailure> {
-        match self.indexer.load_full() {
-            Some(indexer) => (self.choose)(&indexer).run(job, context),
-            None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
-        }
+        let indexer = match context.wait_for(|| self.indexer.load_full()) {
+            Err(JobFailure::Passing(_)) => {
+                return Err(JobFailure::Final("no folders are configured any more".to_owned()));
+            }
+            waited => waited?,
+        };
+        (self.choose)(&indexer).run(job, context)
     }
 
     fn can_run(&self, job: &Job) -> bool {

@@ -253,6 +253,10 @@ impl JobQueue {
     ) {
         loop {
             let Err(error) = self.end(job.clone(), outcome.clone()) else { return };
+            if matches!(&error, Error::Store(store::Error::Closed)) {
+                // The process ends; the next one takes the job up again.
+                return;
+            }
             tracing::error!(
                 job = %job.id,
                 error = &error as &dyn std::error::Error,

@@ -68,6 +68,23 @@ fn jobs_run_by_priority_and_give_their_result() {
 }
 
 #[test]
+fn a_job_without_its_service_holds_up_no_end_and_loses_no_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |_: &Job, context: &JobContext| {
+        sender.send(()).unwrap();
+        context.wait_for(|| None::<()>)?;
+        Ok(json!(null))
+    });
+    let job = queue.submit(new("waits", Priority::Normal)).unwrap();
+    let workers = Workers::start(&queue).unwrap();
+    receiver.recv().unwrap();
+    drop(workers);
+    let job = queue.get(&job.id).unwrap();
+    assert_eq!((job.state, job.n_attempts), (JobState::Queued, 0));
+}
+
+#[test]
 fn waiting_and_running_jobs_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let (sender, receiver) = channel();

@@ -9,6 +9,7 @@ mod mark;
 mod schema;
 
 mod batch;
+mod checksums;
 mod log;
 mod rows;
 mod texts;
