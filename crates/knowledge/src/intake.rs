@@ -7,7 +7,10 @@ use ingest::new_id;
 use model::Caller;
 
 use crate::access::Right;
-use crate::{Error, Result, Service};
+use crate::{Result, Service};
+
+/// What the name of a file begins with that is arriving.
+pub(crate) const ARRIVING: &str = "incoming-";
 
 /// What an upload is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +48,7 @@ impl Service {
                 self.document_of(caller, document, Right::Change).map(|_| ())?;
             }
         }
-        fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
-        Ok(Intake::into_folder(self.0.uploads.clone()))
+        Ok(Intake::into_folder(self.0.uploads.arrivals()?))
     }
 }
 
@@ -59,7 +61,7 @@ impl Intake {
     /// Gives a place for one file, which does not exist yet. It has no job: what a dead process
     /// leaves there is swept at the next start.
     pub fn file(&self) -> ReceivedFile {
-        let path = self.folder.join(format!("incoming-{}", new_id()));
+        let path = self.folder.join(format!("{ARRIVING}{}", new_id()));
         ReceivedFile(Arc::new(OnDisk { path }))
     }
 }

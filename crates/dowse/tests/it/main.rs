@@ -40,4 +40,5 @@ mod private_pieces;
 mod reconcile;
 mod records;
 mod reload;
+mod servers;
 mod upgrade;

@@ -53,13 +53,9 @@ impl<S: JobService> ServiceSlot<S> {
     }
 
     /// Gives the runner of the family's jobs. A job that was taken up from an earlier process
-    /// waits until there is a service.
+    /// waits until there is a service; one of a shared catalogue is left to servers that have one.
     pub fn runner(&self) -> Arc<dyn Runner> {
-        let slot = self.clone();
-        Arc::new(move |job: &Job, context: &JobContext| match slot.wait() {
-            Some(service) => service.run_job(job, context),
-            None => Err(JobFailure::Passing("the service has not started yet".to_owned())),
-        })
+        Arc::new(SlotRunner(self.clone()))
     }
 
     fn wait(&self) -> Option<S> {
@@ -68,5 +64,20 @@ impl<S: JobService> ServiceSlot<S> {
             self.0.1.wait_for(&mut place, SERVICE_WAIT);
         }
         place.clone()
+    }
+}
+
+struct SlotRunner<S>(ServiceSlot<S>);
+
+impl<S: JobService> Runner for SlotRunner<S> {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
+        match self.0.wait() {
+            Some(service) => service.run_job(job, context),
+            None => Err(JobFailure::Passing("the service has not started yet".to_owned())),
+        }
+    }
+
+    fn can_run(&self, _: &Job) -> bool {
+        self.0.is_set()
     }
 }
