@@ -19,7 +19,9 @@ mod agent_tasks;
 mod bench;
 mod chaos;
 mod clients;
+mod cluster;
 mod conformance;
+mod faults;
 mod first_answer;
 mod fit;
 mod folders;
@@ -52,6 +54,9 @@ usage: cargo xtask CHORE
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
   chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
   soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  faults                several servers, PostgreSQL and Qdrant under faults that last longer than in CI
+  cluster [--check]     a PostgreSQL and three peers of Qdrant, with a dowse.toml for them; with
+                        --check two servers use it and all ends
   deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
@@ -77,6 +82,8 @@ fn main() -> anyhow::Result<()> {
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),
+        ["faults"] => faults::run(),
+        ["cluster", arguments @ ..] => cluster::run(arguments),
         ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

@@ -41,11 +41,10 @@ pub(super) fn run(args: &MoveArgs) -> anyhow::Result<()> {
     );
     let copied =
         store::move_into(&*source, &*target, &|what| print::note(what)).map_err(|error| {
-            let hint = match &error {
-                store::Error::AlreadyThere { .. } => {
-                    "hint: a move goes into an empty catalogue, or goes on where it was interrupted"
-                }
-                _ => "hint: run it again: what arrived is not copied again",
+            let hint = if matches!(error, store::Error::AlreadyThere { .. }) {
+                "hint: a move goes into an empty catalogue, or goes on where it was interrupted"
+            } else {
+                "hint: run it again: what arrived is not copied again"
             };
             anyhow::Error::from(error).context(format!("it was not moved\n{hint}"))
         })?;

@@ -59,7 +59,7 @@ fn another_server_finishes_what_a_killed_one_took_with_uploads_in_a_shared_folde
     bed.more = format!("uploads = {:?}\n", shared.path());
     a_killed_server_is_finished_by_another(&bed);
     assert_eq!(bed.postgres.run("SELECT count(*) FROM dowse.pieces").trim(), "0");
-    let n_folders = std::fs::read_dir(shared.path()).unwrap().count();
+    let n_folders = fs_err::read_dir(shared.path()).unwrap().count();
     assert!(n_folders > 0, "originals are in the shared folder");
 }
 

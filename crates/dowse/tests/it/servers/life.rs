@@ -90,7 +90,7 @@ fn a_folder_that_two_servers_see_feeds_its_collection_once() {
     let collection = members[0].collection();
     let shared = testkit::Folder::new();
     for n in 0..12 {
-        shared.write(&format!("note{n}.txt"), format!("Note number{n} about the harbour."));
+        shared.write(format!("note{n}.txt"), format!("Note number{n} about the harbour."));
     }
     for member in &members {
         let feed = format!(

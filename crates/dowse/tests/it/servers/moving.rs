@@ -193,7 +193,7 @@ fn a_backup_of_shared_servers_is_restored_into_either_kind() {
     other.write("dowse.toml", config);
     let waiting = Member { server: start_in(&other), folder: other };
     let beside = Folder::new();
-    beside.write("dowse.toml", std::fs::read(waiting.folder.join("dowse.toml")).unwrap());
+    beside.write("dowse.toml", fs_err::read(waiting.folder.join("dowse.toml")).unwrap());
     succeeds(&run(&["restore", "--config", &config_of(&beside), alone]));
     waiting.wait_until("answers differ", || seen(&waiting, &collection, &ids) == before);
     fails(&run(&["restore", "--config", &config_of(&beside), alone]), "could not be restored");
