@@ -74,6 +74,26 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Gives the lines that make clients use a server that runs at `base`, for a person to paste.
+pub(super) fn lines_for_clients(base: &str, needs_key: bool) -> String {
+    let (header, note) = if needs_key {
+        (
+            " --header \"Authorization: Bearer KEY\"",
+            "\n  every client sends a key or token of yours",
+        )
+    } else {
+        ("", "")
+    };
+    format!(
+        r#"Connect an agent{note}
+  Claude Code     claude mcp add --transport http dowse {base}/mcp{header}
+  Claude Desktop  {{ "mcpServers": {{ "dowse": {{ "command": "npx", "args": ["mcp-remote", "{base}/mcp"] }} }} }}
+  Cursor          {{ "mcpServers": {{ "dowse": {{ "url": "{base}/mcp" }} }} }}
+  ChatGPT         Settings, Connectors, Create: {base}/mcp (needs an address that ChatGPT can reach)
+  others          dowse connect vscode|codex|gemini --url {base}/mcp"#
+    )
+}
+
 fn client_name(client: ClientName) -> Option<String> {
     client.to_possible_value().map(|value| value.get_name().to_owned())
 }
