@@ -20,7 +20,9 @@ mod agent_tasks;
 mod bench;
 mod chaos;
 mod clients;
+mod cluster;
 mod conformance;
+mod faults;
 mod first_answer;
 mod fit;
 mod folders;
@@ -58,6 +60,9 @@ usage: cargo xtask CHORE
                         sixteen clients with mixed calls and reloads, an hour unless said otherwise
   hostile [CONNECTIONS] [--binary FILE]
                         how soon `/healthz` answers beside unfinished requests of strangers
+  faults                several servers, PostgreSQL and Qdrant under faults that last longer than in CI
+  cluster [--check]     a PostgreSQL and three peers of Qdrant, with a dowse.toml for them; with
+                        --check two servers use it and all ends
   deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
@@ -84,6 +89,8 @@ fn main() -> anyhow::Result<()> {
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),
         ["hostile", arguments @ ..] => hostile::run(arguments),
+        ["faults"] => faults::run(),
+        ["cluster", arguments @ ..] => cluster::run(arguments),
         ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

@@ -26,13 +26,14 @@ const CHARTS: &str = "charts";
 pub(crate) struct Places {
     /// The data folder.
     pub(crate) data_dir: PathBuf,
-    /// Uploads and originals.
-    pub(crate) uploads: PathBuf,
+    /// Uploads and originals; nothing where the catalogue has them.
+    pub(crate) uploads: Option<PathBuf>,
 }
 
 impl Places {
-    fn folders(&self) -> [(&'static str, PathBuf); 2] {
-        [(UPLOADS, self.uploads.clone()), (CHARTS, self.data_dir.join(CHARTS))]
+    fn folders(&self) -> Vec<(&'static str, PathBuf)> {
+        let uploads = self.uploads.iter().map(|folder| (UPLOADS, folder.clone()));
+        uploads.chain([(CHARTS, self.data_dir.join(CHARTS))]).collect()
     }
 }
 
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
 
     fn places(folder: &Folder, data_dir: &str, uploads: &str) -> Places {
-        Places { data_dir: folder.join(data_dir), uploads: folder.join(uploads) }
+        Places { data_dir: folder.join(data_dir), uploads: Some(folder.join(uploads)) }
     }
 
     fn archive(folder: &Folder) -> PathBuf {

@@ -48,11 +48,20 @@ impl<S: JobService> ServiceSlot<S> {
     }
 
     /// Gives the runner of the family's jobs. A job that was taken up from an earlier process
-    /// waits until there is a service.
+    /// waits until there is a service; one of a shared catalogue is left to servers that have one.
     pub fn runner(&self) -> Arc<dyn Runner> {
-        let slot = self.clone();
-        Arc::new(move |job: &Job, context: &JobContext| {
-            context.wait_for(|| slot.get())?.run_job(job, context)
-        })
+        Arc::new(SlotRunner(self.clone()))
+    }
+}
+
+struct SlotRunner<S>(ServiceSlot<S>);
+
+impl<S: JobService> Runner for SlotRunner<S> {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
+        context.wait_for(|| self.0.get())?.run_job(job, context)
+    }
+
+    fn can_run(&self, _: &Job) -> bool {
+        self.0.is_set()
     }
 }
