@@ -24,6 +24,8 @@ pub struct ReopeningTable {
     base_folder: PathBuf,
     cache_folder: PathBuf,
     state: Mutex<State>,
+    /// Why it is away, for those who ask while somebody tries to open it and holds the state.
+    reason: Mutex<Option<String>>,
 }
 
 enum State {
@@ -52,12 +54,17 @@ impl ReopeningTable {
             }
             Err(error) => return Err(error),
         };
+        let reason = match &state {
+            State::Open(_) => None,
+            State::Away { reason, .. } => Some(reason.clone()),
+        };
         Ok(ReopeningTable {
             source: source.to_owned(),
             spec,
             base_folder: base_folder.to_owned(),
             cache_folder: cache_folder.to_owned(),
             state: Mutex::new(state),
+            reason: Mutex::new(reason),
         })
     }
 
@@ -84,9 +91,11 @@ impl ReopeningTable {
                         "a table's source is back"
                     );
                     *state = State::Open(table);
+                    *self.reason.lock() = None;
                 }
                 Err(error) => {
                     let reason = said(&error);
+                    *self.reason.lock() = Some(reason.clone());
                     *state = State::Away { since: Instant::now(), reason: reason.clone() };
                     return Err(away(reason));
                 }
@@ -115,10 +124,11 @@ fn said(error: &Error) -> String {
 
 impl Table for ReopeningTable {
     fn away(&self) -> Option<String> {
-        // Whoever opens the source holds the state: it is not known to be away then.
-        match &*self.state.try_lock()? {
-            State::Open(table) => table.away(),
-            State::Away { reason, .. } => Some(reason.clone()),
+        match self.state.try_lock().as_deref() {
+            Some(State::Open(table)) => table.away(),
+            Some(State::Away { reason, .. }) => Some(reason.clone()),
+            // Somebody opens it: what was last known of it is what is said.
+            None => self.reason.lock().clone(),
         }
     }
 
@@ -181,6 +191,10 @@ mod tests {
         let outcome = table.query(&query, &deadline());
         assert!(matches!(outcome, Err(Error::Unavailable { .. })), "{outcome:?}");
         assert_eq!(table.columns()[0].name, "name");
+        assert!(table.away().is_some());
+        let opening = table.state.lock();
+        assert!(table.away().is_some(), "also while somebody tries to open it");
+        drop(opening);
 
         fs_err::write(folder.path().join("late.csv"), "name\nAda\n").unwrap();
         // The wait between two attempts is over.
@@ -188,6 +202,9 @@ mod tests {
             *since = Instant::now().checked_sub(RETRY_AFTER).unwrap();
         }
         assert_eq!(table.query(&query, &deadline()).unwrap().total, 1);
+        let looking = table.state.lock();
+        assert_eq!(table.away(), None);
+        drop(looking);
 
         let outcome = ReopeningTable::open("late.docx", spec, folder.path(), &cache);
         assert!(matches!(outcome.err(), Some(Error::UnknownFormat { .. })));

@@ -16,6 +16,7 @@ mod licences;
 mod architecture;
 mod json_values;
 mod links;
+mod named_tests;
 mod sources;
 
 use std::fmt;
@@ -71,6 +72,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
         architecture::check(workspace),
         json_values::check(workspace),
         links::check(workspace),
+        named_tests::check(workspace),
         sources::check(workspace),
     ]
     .concat();
