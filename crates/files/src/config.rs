@@ -1,9 +1,12 @@
 //! The `[files]` section of the configuration.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use model::Access;
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// Folders that may be searched. None configured: nothing is allowed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -51,8 +54,7 @@ impl Default for FilesConfig {
 }
 
 /// A folder, and who may use it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RootConfig {
     /// For everyone who is authenticated.
     Path(PathBuf),
@@ -61,9 +63,42 @@ pub enum RootConfig {
         /// The folder.
         path: PathBuf,
         /// Who may use it.
-        #[serde(default)]
         allow: Access,
     },
+}
+
+/// A folder with who may use it, as it is written. A misspelt key is an error: it would leave a
+/// folder open that somebody meant to close.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Restricted {
+    path: PathBuf,
+    #[serde(default)]
+    allow: Access,
+}
+
+impl<'de> Deserialize<'de> for RootConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Root;
+        impl<'de> Visitor<'de> for Root {
+            type Value = RootConfig;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a folder, or `{ path, allow }`")
+            }
+
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<RootConfig, E> {
+                Ok(RootConfig::Path(PathBuf::from(path)))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<RootConfig, M::Error> {
+                let Restricted { path, allow } =
+                    Restricted::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(RootConfig::Restricted { path, allow })
+            }
+        }
+        deserializer.deserialize_any(Root)
+    }
 }
 
 impl RootConfig {
@@ -80,5 +115,32 @@ impl RootConfig {
             RootConfig::Path(_) => Access::everyone(),
             RootConfig::Restricted { allow, .. } => allow.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_misspelt_restriction_is_an_error_and_no_open_folder() {
+        let read = |root| serde_json::from_value::<RootConfig>(root);
+        assert_eq!(read(json!("docs")).unwrap(), RootConfig::Path("docs".into()));
+        let allow = Access { roles: vec!["legal".to_owned()], ..Access::everyone() };
+        let restricted = RootConfig::Restricted { path: "docs".into(), allow };
+        let written = json!({ "path": "docs", "allow": { "roles": ["legal"] } });
+        assert_eq!(read(written).unwrap(), restricted);
+        for wrong in [
+            json!({ "path": "docs", "roles": ["legal"] }),
+            json!({ "path": "docs", "alow": { "roles": ["legal"] } }),
+            json!({ "path": "docs", "allow": { "role": ["legal"] } }),
+        ] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.contains("unknown field"), "{error}");
+        }
+        let error = read(json!(7)).unwrap_err().to_string();
+        assert!(error.contains("a folder, or `{ path, allow }`"), "{error}");
     }
 }

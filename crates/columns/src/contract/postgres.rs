@@ -82,6 +82,25 @@ fn postgres_answers_like_a_plain_scan_and_keeps_its_limits() {
 }
 
 #[test]
+fn a_database_that_goes_is_away_until_it_is_back() {
+    let Some(mut server) = Postgres::start() else { return };
+    server.run("CREATE TABLE places (name text); INSERT INTO places VALUES ('Cluj')");
+    let spec = TableSpec::of(vec![ColumnSpec::new("name", Kind::Text)]);
+    let table = PostgresTable::open(&server.url(), "places", &spec).unwrap();
+    let query = Query::first(5, vec!["name".to_owned()]);
+    assert_eq!(table.query(&query, &deadline()).unwrap().total, 1);
+    assert_eq!(table.away(), None);
+    server.stop();
+    // A connection that was left open may be found closed by this call.
+    assert!(table.query(&query, &deadline()).is_err());
+    assert!(table.query(&query, &deadline()).is_err());
+    assert!(table.away().is_some());
+    server.start_again();
+    assert_eq!(table.query(&query, &deadline()).unwrap().total, 1);
+    assert_eq!(table.away(), None);
+}
+
+#[test]
 fn cells_that_do_not_fit_are_counted_and_named() {
     let Some(server) = Postgres::start() else { return };
     server.run(

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-use model::Deadline;
+use model::{Deadline, with_causes};
 use net::PostgresAddress;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
@@ -29,6 +29,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long what did not fit is remembered: PostgreSQL does not say cheaply that rows changed.
 const REPORT_KEPT: Duration = Duration::from_secs(60);
 
+/// How often it is looked whether the database is there, while somebody asks.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
 /// The name of the table inside a statement. A key without it would be taken for the column of
 /// the result that has the same name and is text.
 const ALIAS: &str = "dowse_row";
@@ -48,6 +51,9 @@ struct Inner {
     specs: Vec<ColumnSpec>,
     target: OnceLock<Arc<Target>>,
     idle: Mutex<Vec<Client>>,
+    /// Why the database could not be reached the last time, if it could not.
+    away: Mutex<Option<String>>,
+    looked_at: Mutex<Option<Instant>>,
 }
 
 impl PostgresTable {
@@ -81,6 +87,8 @@ impl PostgresTable {
                 specs: spec.columns.clone(),
                 target: OnceLock::new(),
                 idle: Mutex::new(Vec::new()),
+                away: Mutex::new(None),
+                looked_at: Mutex::new(None),
             }),
         })
     }
@@ -104,6 +112,13 @@ impl PostgresTable {
 }
 
 impl Table for PostgresTable {
+    /// Gives what is known now, and looks again in the background: whoever asks is not held up by
+    /// a database that does not answer.
+    fn away(&self) -> Option<String> {
+        self.inner.look_again();
+        self.inner.away.lock().clone()
+    }
+
     fn columns(&self) -> Vec<ColumnInfo> {
         self.inner
             .specs
@@ -150,7 +165,54 @@ impl Table for PostgresTable {
 }
 
 impl Inner {
+    fn look_again(self: &Arc<Self>) {
+        let mut looked_at = self.looked_at.lock();
+        if looked_at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+            return;
+        }
+        *looked_at = Some(Instant::now());
+        let inner = self.clone();
+        let looking = std::thread::Builder::new().name("postgres-look".to_owned());
+        let looking = looking.spawn(move || {
+            let looked = inner.client(&Deadline::after(CONNECT_LIMIT)).and_then(|client| {
+                inner.batch(&client, "SELECT 1")?;
+                inner.put_back(client);
+                Ok(())
+            });
+            inner.note(&looked);
+        });
+        if let Err(error) = looking {
+            tracing::debug!(%error, "a database could not be looked for");
+        }
+    }
+
+    /// Remembers whether the database was there.
+    fn note<T>(&self, outcome: &Result<T>) {
+        match outcome {
+            Ok(_) => *self.away.lock() = None,
+            Err(error) if error.is_away() => *self.away.lock() = Some(with_causes(error)),
+            Err(_) => {}
+        }
+    }
+
+    fn put_back(&self, client: Client) {
+        let mut idle = self.idle.lock();
+        if idle.len() < MAX_IDLE {
+            idle.push(client);
+        }
+    }
+
     fn with<T>(
+        &self,
+        deadline: &Deadline,
+        work: impl FnOnce(&Target, &mut Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let outcome = self.try_with(deadline, work);
+        self.note(&outcome);
+        outcome
+    }
+
+    fn try_with<T>(
         &self,
         deadline: &Deadline,
         work: impl FnOnce(&Target, &mut Transaction<'_>) -> Result<T>,
@@ -172,9 +234,8 @@ impl Inner {
         )?;
         let outcome = work(&target, &mut Transaction { inner: self, client: &client });
         let is_closed = self.batch(&client, "ROLLBACK").is_ok();
-        let mut idle = self.idle.lock();
-        if is_closed && outcome.is_ok() && idle.len() < MAX_IDLE {
-            idle.push(client);
+        if is_closed && outcome.is_ok() {
+            self.put_back(client);
         }
         outcome
     }
