@@ -60,7 +60,7 @@ pub use language::{
     is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
-pub use markdown::escape_markdown;
+pub use markdown::{Defuser, defuse_markdown, escape_markdown};
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,

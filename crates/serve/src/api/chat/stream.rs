@@ -310,9 +310,11 @@ impl Chat {
         let query = self.question.query.clone();
         guarded::run(&self.rest.app, call_context, move |deadline| {
             let mut text = String::new();
+            let mut defuser = text::Defuser::default();
             let mut on_piece = |piece: &str| {
                 text.push_str(piece);
-                let event = event("token", &json!({ "text": piece }));
+                // What a passage talked the model into is text here: no link, no picture.
+                let event = event("token", &json!({ "text": defuser.push(piece) }));
                 match events.blocking_send(event) {
                     Ok(()) => Continue::Yes,
                     Err(_) => Continue::No,
