@@ -86,11 +86,15 @@ pub(super) fn joins(line: &Line, idx: usize) -> bool {
     if around.has_core() || around.is_long_stem() {
         return false;
     }
+    let before_kanji = next.is_some_and(is_kanji);
+    // One kana is no word, and none begins with these.
+    let begins_word = around.after.chars().count() > 1
+        && !around.after.starts_with(['ン', 'ッ', 'ァ', 'ィ', 'ゥ', 'ェ', 'ォ', 'ャ', 'ュ', 'ョ']);
     if is_listed(WHOLE, &around.before) {
-        let is_piece = around.after.chars().count() == 1 && !next.is_some_and(is_kanji);
-        return !is_piece;
+        return around.after.is_empty() || begins_word;
     }
-    around.ends_like_a_word() && around.before.chars().count() >= LEAST_CHARS
+    let is_word = around.ends_like_a_word() && around.before.chars().count() >= LEAST_CHARS;
+    is_word && (before_kanji || begins_word || next.is_some_and(char::is_whitespace))
 }
 
 /// Tells whether a hyphen is between the first and last kana of a row: `カ-コ`.
