@@ -25,6 +25,16 @@ pub enum Error {
         /// What is wrong with it, as the end of a sentence.
         problem: &'static str,
     },
+    /// An argument that cannot find anything.
+    #[error("`{argument}` {problem}, received `{received}`")]
+    BadArgument {
+        /// The argument.
+        argument: &'static str,
+        /// What was given, shortened.
+        received: String,
+        /// What is wrong with it, as the end of a sentence.
+        problem: String,
+    },
     /// A pointer that is none.
     #[error(transparent)]
     BadPointer(#[from] model::BadPointer),

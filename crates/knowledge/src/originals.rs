@@ -41,7 +41,7 @@ impl Service {
         if !self.may_download(caller) {
             return Err(Error::OriginalDenied { roles: self.0.settings.originals.roles.clone() });
         }
-        let missing = || Error::NotFound { what: "Original" };
+        let missing = || Error::missing("Original", &document.id);
         let original = document.original.clone().ok_or_else(missing)?;
         let opened = fs_err::File::open(self.0.uploads.join(&original.file));
         let file = match opened {

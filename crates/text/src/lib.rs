@@ -40,6 +40,7 @@ mod name;
 mod nearest;
 mod trigram;
 
+mod blank;
 mod budget;
 mod sentence;
 
@@ -53,6 +54,7 @@ pub mod bench;
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
 };
+pub use blank::is_blank;
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{

@@ -208,8 +208,8 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
         let summary = service.summary(caller, id);
         match refused {
             (true, _) => {
-                prop_assert!(matches!(search, Err(Error::BaseNotFound)));
-                prop_assert!(matches!(summary, Err(Error::BaseNotFound)));
+                prop_assert!(matches!(search, Err(Error::BaseNotFound { .. })));
+                prop_assert!(matches!(summary, Err(Error::BaseNotFound { .. })));
             }
             (false, true) => {
                 prop_assert!(matches!(search, Err(Error::Denied)));
