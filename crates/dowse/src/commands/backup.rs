@@ -13,6 +13,7 @@ use store::Store;
 use crate::archive::Places;
 use crate::cli::BackupArgs;
 use crate::commands::reach::{Reach, reach};
+use crate::commands::sets::load_placed;
 use crate::commands::variable;
 use crate::config::load;
 use crate::wiring::{places_of, store_folder};
@@ -20,7 +21,7 @@ use crate::{archive, print};
 
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     let file = &args.file;
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
     let unfinished = Unfinished(with_ending(file, ".unfinished"));

@@ -13,10 +13,11 @@ use serve::{App, Health};
 use store::Repair;
 
 use crate::cli::CheckArgs;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::{Config, load};
+use crate::commands::sets::load_placed;
+use crate::config::Config;
 use crate::print;
 use crate::wiring::{SharedState, app, describe_store};
 
@@ -52,7 +53,7 @@ pub(super) struct Problem {
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let loaded = load_placed(&args.config)?;
     let config = &loaded.config;
     config.check()?;
     let reading = reach_to_read(config)?;

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::load;
+use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::contexts_service;
@@ -29,7 +29,7 @@ use crate::wiring::contexts_service;
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     config.check()?;
     // Only what makes something makes a data folder for it.
     let reading = match &args.command {

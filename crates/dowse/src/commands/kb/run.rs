@@ -10,10 +10,10 @@ use model::{Caller, Deadline, TenantId, iso};
 use serde_json::{Value, json};
 
 use super::session::Session;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::load;
+use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
@@ -26,7 +26,7 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     // Only what makes something makes a data folder for it.
     let reading = match &args.command {
         KbCommand::Create { .. } => None,
