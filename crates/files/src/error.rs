@@ -26,7 +26,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// An argument that cannot find anything.
-    #[error("`{argument}` {problem}, received `{received}`")]
+    #[error("`{argument}` {problem}, received {}", quoted(.received))]
     BadArgument {
         /// The argument.
         argument: &'static str,
@@ -96,6 +96,14 @@ pub enum Error {
     /// The job queue failed.
     #[error("the job queue failed")]
     Ingest(#[from] ingest::Error),
+}
+
+/// Quotes what was received; what cannot be seen is named.
+fn quoted(received: &str) -> String {
+    match text::is_blank(received) {
+        true => "blank text".to_owned(),
+        false => format!("`{received}`"),
+    }
 }
 
 fn places(first: &str, last: &str) -> String {

@@ -54,7 +54,7 @@ impl SearchRequest {
             Err(Error::BadArgument { argument, received, problem })
         };
         if text::is_blank(&self.query) {
-            let problem = "is blank: give the words to look for".to_owned();
+            let problem = "must say what to look for".to_owned();
             return refuse("query", &self.query, problem);
         }
         for year in self.years.iter().flatten() {

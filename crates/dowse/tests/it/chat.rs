@@ -18,6 +18,8 @@ type Answers = fn(&Seen) -> Reply;
 struct Talk {
     library: Library,
     base: String,
+    /// Another base, which is empty.
+    other: String,
     _model: Loopback,
     n_asked: Arc<AtomicUsize>,
 }
@@ -47,10 +49,11 @@ impl Talk {
             model.url("")
         );
         let library = Library(TestServer::start_with(&config, &[("TEST_LLM_KEY", KEY)]));
+        let (other, _) = library.base(None, &json!({ "name": "Other" }));
         let (base, collection) = library.base(None, &json!({ "name": "Rules" }));
         let text = "Remote work is allowed on three days. Write to hr@example.org.";
         library.add(None, &collection, &json!({ "title": "Work", "text": text }));
-        Talk { library, base, _model: model, n_asked }
+        Talk { library, base, other, _model: model, n_asked }
     }
 
     fn ask(&self) -> Vec<(String, Value)> {
@@ -206,7 +209,7 @@ fn bases_are_taken_by_name_and_said() {
     let choice = r#"{"tool_name": "search_documents",
         "arguments": {"query": "remote days", "knowledge_base_id": "rules"}}"#;
     let talk = Talk::choosing(choice, |_| streams(&["Yes [1]."], "data: [DONE]\n\n"));
-    let (other, _) = talk.library.base(None, &json!({ "name": "Other" }));
+    let other = &talk.other;
     let ask = |base: Option<&str>| {
         let mut body = json!({ "query": "Is remote work allowed?", "threshold": 0.0 });
         if let Some(base) = base {

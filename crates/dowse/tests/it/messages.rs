@@ -103,15 +103,15 @@ fn what_can_find_nothing_is_refused() {
     says(&mut command(&folder, &["index"]), 0, &[]);
     says(&mut command(&folder, &["kb", "create", "Rules"]), 0, &[]);
     for blank in ["", "  ", "\u{3000}", "\u{200b}"] {
-        says(&mut command(&folder, &["search", blank]), 2, &["`query` is blank"]);
+        says(&mut command(&folder, &["search", blank]), 2, &["`query` must say", "blank"]);
         says(&mut command(&folder, &["kb", "search", "Rules", blank]), 2, &["`query` is blank"]);
         says(&mut command(&folder, &["kb", "add", "Rules", "--text", blank]), 2, &["blank"]);
     }
     for year in ["21", "0000", "3000", "next"] {
         says(&mut command(&folder, &["search", "crane", "--year", year]), 2, &["`years`", year]);
     }
-    for ext in ["  ", "nonsense!!"] {
-        says(&mut command(&folder, &["search", "crane", "--ext", ext]), 2, &["`exts`", ext]);
+    for (ext, said) in [("  ", "blank"), ("nonsense!!", "`nonsense!!`")] {
+        says(&mut command(&folder, &["search", "crane", "--ext", ext]), 2, &["`exts`", said]);
     }
     folder.write("empty.txt", "");
     says(&mut command(&folder, &["kb", "add", "Rules", "empty.txt"]), 2, &["`empty.txt` is empty"]);
