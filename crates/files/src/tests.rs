@@ -343,7 +343,7 @@ fn words_and_filters_are_told_apart() {
             roots: None,
         };
         let found = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
-        let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code).collect();
+        let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code.as_str()).collect();
         let first =
             found.items.first().map(|item| item.path.rsplit('/').next().unwrap().to_owned());
         (first, codes.join(" "), found.warnings)
