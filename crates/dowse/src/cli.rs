@@ -41,8 +41,10 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Copy everything that is kept into one file, while the server runs or not
     Backup(BackupArgs),
-    /// Make a data folder from a backup
+    /// Make a data folder, or the tables of a shared database, from a backup
     Restore(BackupArgs),
+    /// Copy everything that is kept to where another configuration keeps it, and compare
+    Move(MoveArgs),
     /// Draft the configuration of a table
     #[command(subcommand)]
     Tables(TablesCommand),
@@ -249,6 +251,19 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `dowse move`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MoveArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The configuration whose `[store]` and `data_dir` take everything
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) to: PathBuf,
+    /// Print JSON as well
     #[arg(long)]
     pub(crate) json: bool,
 }
