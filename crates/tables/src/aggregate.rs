@@ -103,7 +103,7 @@ pub(crate) fn aggregate(
         .engine
         .aggregate(&wanted, deadline)
         .map_err(|cause| Error::of_source(&table.schema.name, cause))?;
-    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    let mut warnings = load_warnings(table, deadline);
     if answer.total_groups > answer.rows.len() as u64 {
         let message = format!(
             "{} of {} groups are shown; raise `limit` (at most {MAX_GROUPS}), filter with \

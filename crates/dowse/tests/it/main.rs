@@ -34,6 +34,7 @@ mod lists;
 mod meaning;
 mod messages;
 mod openapi;
+mod own_dimensions;
 mod pictures;
 mod pipes;
 mod private_pieces;

@@ -13,7 +13,8 @@ pub use answer::error as table_error;
 pub use chart_table::ChartTable;
 pub use describe_schema::{DescribeSchema, describe_schema_spec};
 pub use query_table::{
-    QueryTable, fewer_rows, query_table_answer, query_table_spec, with_query_input,
+    QueryTable, fewer_rows, mounted_query_spec, query_table_answer, query_table_spec,
+    with_query_input,
 };
 pub use redaction::changed as redacted_cell;
 pub use saved_views::{SavedView, ViewAddresses};
