@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use testkit::{Folder, Http, Mcp, Server};
 
 use crate::process::{self, Limit};
-use crate::project;
+use crate::{project, usage};
 
 /// Files unless the caller says otherwise.
 const N_FILES: usize = 100_000;
@@ -183,7 +183,7 @@ fn measure(
     eprintln!("dowse: first answer after {:.2} s", begun.elapsed().as_secs_f64());
     until("the whole index", || n_indexed(&http) >= n_files && is_idle(&http))?;
     let took = begun.elapsed().as_secs_f64();
-    let peak = status_kib(server.id(), "VmHWM")? / 1_024;
+    let peak = usage::peak_kib(server.id())? / 1_024;
     eprintln!("dowse: everything after {took:.1} s, {:.0} files/s", n_files as f64 / took);
     eprintln!("dowse: {peak} MB at the peak");
     let n_found = expected.iter().filter(|one| finds(&http, one)).count();
@@ -200,10 +200,10 @@ fn measure(
         eprintln!("dowse: a deleted file is gone after {:.2} s", deleted.elapsed().as_secs_f64());
     }
     thread::sleep(SETTLE);
-    let (cpu, written) = (cpu_seconds(server.id())?, written_bytes(server.id())?);
+    let (cpu, written) = (usage::cpu_seconds(server.id())?, usage::written_bytes(server.id())?);
     thread::sleep(Duration::from_secs(options.idle_seconds));
-    let cpu = cpu_seconds(server.id())? - cpu;
-    let written = written_bytes(server.id())? - written;
+    let cpu = usage::cpu_seconds(server.id())? - cpu;
+    let written = usage::written_bytes(server.id())? - written;
     let share = 100.0 * cpu / options.idle_seconds.max(1) as f64;
     let seconds = options.idle_seconds;
     eprintln!("dowse: in {seconds} idle seconds {share:.3} % of a core, {written} bytes written");
@@ -228,7 +228,7 @@ fn recoll(work: &Folder, folder: &Path, expected: &[Expected]) -> anyhow::Result
         .spawn()?;
     let mut peak = 0;
     let ended = loop {
-        peak = peak.max(status_kib(indexing.id(), "VmHWM").unwrap_or(0));
+        peak = peak.max(usage::peak_kib(indexing.id()).unwrap_or(0));
         match indexing.try_wait()? {
             Some(status) => break status,
             None => thread::sleep(Duration::from_millis(50)),
@@ -285,31 +285,4 @@ fn is_idle(http: &Http) -> bool {
     let jobs: Value = serde_json::from_slice(&http.get("/v1/jobs").body).unwrap_or_default();
     let jobs = jobs["jobs"].as_array().cloned().unwrap_or_default();
     !jobs.iter().any(|job| matches!(job["status"].as_str(), Some("queued" | "running")))
-}
-
-/// Gives a figure of a process that the system counts in kibibytes.
-fn status_kib(process: u32, name: &str) -> anyhow::Result<u64> {
-    let status = fs_err::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find(|line| line.starts_with(name)).context("no such figure")?;
-    Ok(line.split_whitespace().nth(1).context("no number")?.parse()?)
-}
-
-fn cpu_seconds(process: u32) -> anyhow::Result<f64> {
-    let stat = fs_err::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name in parentheses may hold spaces; what follows it does not.
-    let (_, figures) = stat.rsplit_once(')').context("no name")?;
-    let figures: Vec<&str> = figures.split_whitespace().collect();
-    let ticks = |at: usize| figures.get(at).and_then(|ticks| ticks.parse::<f64>().ok());
-    let ticks = ticks(11).zip(ticks(12)).context("no times")?;
-    Ok((ticks.0 + ticks.1) / TICKS_PER_SECOND)
-}
-
-/// What Linux counts process times in.
-const TICKS_PER_SECOND: f64 = 100.0;
-
-fn written_bytes(process: u32) -> anyhow::Result<u64> {
-    let io = fs_err::read_to_string(format!("/proc/{process}/io"))?;
-    let line =
-        io.lines().find(|line| line.starts_with("write_bytes:")).context("no such figure")?;
-    Ok(line.split_whitespace().nth(1).context("no number")?.parse()?)
 }

@@ -6,6 +6,7 @@
 
 mod process;
 mod project;
+mod usage;
 
 mod ci;
 
@@ -19,11 +20,14 @@ mod agent_tasks;
 mod bench;
 mod chaos;
 mod clients;
+mod cluster;
 mod conformance;
+mod faults;
 mod first_answer;
 mod fit;
 mod folders;
 mod fuzz;
+mod hostile;
 mod package;
 mod soak;
 
@@ -50,8 +54,15 @@ usage: cargo xtask CHORE
   package [--binary FILE] [--out FOLDER]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
-  chaos [ROUNDS [SEED]] faults in random order against a model of what was acknowledged
-  soak [SECONDS]        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  chaos [ROUNDS [SEED]] [--binary FILE]
+                        faults in random order against a model of what was acknowledged
+  soak [SECONDS] [--binary FILE] [--folder FOLDER]
+                        sixteen clients with mixed calls and reloads, an hour unless said otherwise
+  hostile [CONNECTIONS] [--binary FILE]
+                        how soon `/healthz` answers beside unfinished requests of strangers
+  faults                several servers, PostgreSQL and Qdrant under faults that last longer than in CI
+  cluster [--check]     a PostgreSQL and three peers of Qdrant, with a dowse.toml for them; with
+                        --check two servers use it and all ends
   deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
@@ -77,6 +88,9 @@ fn main() -> anyhow::Result<()> {
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),
+        ["hostile", arguments @ ..] => hostile::run(arguments),
+        ["faults"] => faults::run(),
+        ["cluster", arguments @ ..] => cluster::run(arguments),
         ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

@@ -276,7 +276,7 @@ impl Fixture {
             vectors: Vectors::new(store, embedder),
             pool: None,
             llm: None,
-            uploads: folder.path().join("uploads"),
+            uploads: folder.path().join("uploads").into(),
             settings: knowledge::KnowledgeConfig::default(),
             clock,
         });

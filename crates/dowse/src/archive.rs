@@ -26,13 +26,14 @@ const CHARTS: &str = "charts";
 pub(crate) struct Places {
     /// The data folder.
     pub(crate) data_dir: PathBuf,
-    /// Uploads and originals.
-    pub(crate) uploads: PathBuf,
+    /// Uploads and originals; nothing where the catalogue has them.
+    pub(crate) uploads: Option<PathBuf>,
 }
 
 impl Places {
-    fn folders(&self) -> [(&'static str, PathBuf); 2] {
-        [(UPLOADS, self.uploads.clone()), (CHARTS, self.data_dir.join(CHARTS))]
+    fn folders(&self) -> Vec<(&'static str, PathBuf)> {
+        let uploads = self.uploads.iter().map(|folder| (UPLOADS, folder.clone()));
+        uploads.chain([(CHARTS, self.data_dir.join(CHARTS))]).collect()
     }
 }
 
@@ -87,11 +88,17 @@ pub(crate) fn kind_of(file: &Path) -> anyhow::Result<BackupKind> {
 /// Writes an archive from a copy of the catalogue and the folders of a data folder.
 pub(crate) fn write(archive: &Path, catalogue: &Path, places: &Places) -> anyhow::Result<()> {
     let mut writer = ZipWriter::new(File::create(archive)?);
-    let mut files = vec![add(&mut writer, CATALOGUE, catalogue)?];
+    let mut files = vec![add(&mut writer, CATALOGUE, &mut File::open(catalogue)?)?];
     for (name, folder) in places.folders() {
         for file in files_below(&folder)? {
             let name = format!("{name}/{}", archive_name(&folder, &file)?);
-            files.push(add(&mut writer, &name, &file)?);
+            // What the copy of the catalogue knows is held; what goes meanwhile belongs to an
+            // upload that nobody was told of.
+            match File::open(&file) {
+                Ok(mut file) => files.push(add(&mut writer, &name, &mut file)?),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let made_by = format!("dowse {}", env!("CARGO_PKG_VERSION"));
@@ -190,9 +197,9 @@ fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
 }
 
-fn add(writer: &mut ZipWriter<File>, name: &str, file: &Path) -> anyhow::Result<Entry> {
+fn add(writer: &mut ZipWriter<File>, name: &str, file: &mut File) -> anyhow::Result<Entry> {
     writer.start_file(name, options())?;
-    let (bytes, sha256) = copy(&mut File::open(file)?, writer)?;
+    let (bytes, sha256) = copy(file, writer)?;
     Ok(Entry { path: name.to_owned(), bytes, sha256 })
 }
 
@@ -258,7 +265,7 @@ mod tests {
     use super::*;
 
     fn places(folder: &Folder, data_dir: &str, uploads: &str) -> Places {
-        Places { data_dir: folder.join(data_dir), uploads: folder.join(uploads) }
+        Places { data_dir: folder.join(data_dir), uploads: Some(folder.join(uploads)) }
     }
 
     fn archive(folder: &Folder) -> PathBuf {

@@ -6,6 +6,16 @@ use clap::{Args, Subcommand};
 
 use crate::cli::ConfigArgs;
 
+/// Flags of `dowse bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {

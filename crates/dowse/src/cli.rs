@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::bench_cli::BenchCommand;
+use crate::bench_cli::BenchArgs;
 use crate::commands::ContextArgs;
 use crate::kb_cli::KbArgs;
 use crate::log_cli::LogArgs;
@@ -41,8 +41,10 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Copy everything that is kept into one file, while the server runs or not
     Backup(BackupArgs),
-    /// Make a data folder from a backup
+    /// Make a data folder, or the tables of a shared database, from a backup
     Restore(BackupArgs),
+    /// Copy everything that is kept to where another configuration keeps it, and compare
+    Move(MoveArgs),
     /// Draft the configuration of a table
     #[command(subcommand)]
     Tables(TablesCommand),
@@ -68,8 +70,7 @@ pub(crate) enum Command {
     /// Print the newest entries of the audit
     Audit(AuditArgs),
     /// Measure
-    #[command(subcommand)]
-    Bench(BenchCommand),
+    Bench(BenchArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write a page for every command
@@ -153,6 +154,9 @@ pub(crate) struct InitArgs {
     /// Print the draft instead of writing it
     #[arg(long)]
     pub(crate) print: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse connect`.
@@ -174,6 +178,9 @@ pub(crate) struct ConnectArgs {
     /// Write the client's file instead of printing what to put into it
     #[arg(long)]
     pub(crate) write: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A client that `dowse connect` knows.
@@ -248,6 +255,19 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 }
 
+/// Flags of `dowse move`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MoveArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The configuration whose `[store]` and `data_dir` take everything
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) to: PathBuf,
+    /// Print JSON as well
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Flags of `dowse backup` and `dowse restore`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BackupArgs {
@@ -267,6 +287,9 @@ pub(crate) enum TablesCommand {
     Infer {
         /// The file, or a folder of files
         file: PathBuf,
+        /// Print JSON instead of TOML
+        #[arg(long)]
+        json: bool,
     },
     /// Write all rows of a configured table, or those that pass filters, into a file
     Export(TableExportArgs),
@@ -288,6 +311,9 @@ pub(crate) struct TableExportArgs {
     pub(crate) columns: Vec<String>,
     /// The file to write: .csv, .jsonl or .parquet
     pub(crate) output: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse demo`.
@@ -481,4 +507,31 @@ pub(crate) struct AuditArgs {
     /// Print JSON lines instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Servers print what a person pastes; the rest of these print scripts and pages.
+    const WITHOUT_JSON: [&str; 6] = ["demo", "serve", "mcp", "completions", "man", "help"];
+
+    #[test]
+    fn every_command_that_answers_can_answer_in_json() {
+        fn walk(command: &clap::Command, name: &str, has_json: bool, missing: &mut Vec<String>) {
+            let has_json = has_json || command.get_arguments().any(|arg| arg.get_id() == "json");
+            let mut inner = command.get_subcommands().peekable();
+            if inner.peek().is_none() && !has_json {
+                missing.push(name.to_owned());
+            }
+            for one in inner.filter(|one| !WITHOUT_JSON.contains(&one.get_name())) {
+                walk(one, &format!("{name} {}", one.get_name()), has_json, missing);
+            }
+        }
+        let mut missing = Vec::new();
+        walk(&Cli::command(), "dowse", false, &mut missing);
+        assert!(missing.is_empty(), "without `--json`: {missing:?}");
+    }
 }

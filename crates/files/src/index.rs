@@ -195,6 +195,17 @@ impl Indexer {
         Ok(is_completed)
     }
 
+    /// Tells whether anything of a root is in the index.
+    pub(crate) fn has_documents(&self, root: &str) -> Result<bool> {
+        let prefix = format!("{}/", root.trim_end_matches('/'));
+        let wanted = DocumentPage { prefix, after: None, limit: 1 };
+        match self.config.store.documents(&self.namespace, &wanted) {
+            Ok(documents) => Ok(!documents.is_empty()),
+            Err(store::Error::UnknownNamespace { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Tells whether a path is this program's own data.
     pub(crate) fn is_own_data(&self, path: &Path) -> bool {
         self.config.data_dir.as_ref().is_some_and(|folder| path.starts_with(folder))

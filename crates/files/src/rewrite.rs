@@ -8,6 +8,7 @@ use model::{Clock, Deadline};
 use serde::Serialize;
 use text::query_filters;
 
+use crate::summary::shares_words;
 use crate::walk::normal_ext;
 use crate::{Error, Result};
 
@@ -83,22 +84,66 @@ pub(crate) fn rewrite(
     })
 }
 
-/// Joins the words that say what is wanted, as they were typed. Words are alternatives in a
+/// Joins the words that say what is wanted, as they were typed: phrases in quotes and `OR`
+/// between two terms stay, other operators and words that ask go. Words are alternatives in a
 /// search, so nothing is between them; text without spaces stays whole.
 fn fts(text: &str, years: &[String]) -> String {
-    let is_edge = |char: char| !char.is_alphanumeric() && char != '"' && char != '*';
-    let mut kept: Vec<&str> = Vec::new();
-    for typed in text.split_whitespace() {
-        let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
-        let is_small = text::is_small_word(&text::fold(word)) || is_question_word(word);
-        if !word.is_empty() && !is_small && !kept.contains(&word) {
-            kept.push(word);
+    let mut kept: Vec<String> = Vec::new();
+    let mut is_or = false;
+    for piece in pieces(text) {
+        let term = match piece {
+            Piece::Phrase(phrase) => format!("\"{phrase}\""),
+            Piece::Word("OR") => {
+                is_or = !kept.is_empty();
+                continue;
+            }
+            Piece::Word(typed) => match said(typed) {
+                Some(word) => word.to_owned(),
+                None => continue,
+            },
+        };
+        if !kept.contains(&term) {
+            kept.extend(is_or.then(|| "OR".to_owned()));
+            kept.push(term);
         }
-        if kept.len() == MAX_WORDS {
+        is_or = false;
+        if kept.len() >= MAX_WORDS {
             break;
         }
     }
     if kept.is_empty() { years.join(" OR ") } else { kept.join(" ") }
+}
+
+/// A phrase in quotes, or a word outside of them.
+enum Piece<'a> {
+    Phrase(&'a str),
+    Word(&'a str),
+}
+
+/// Cuts a text at spaces, but for what is in quotes; a quote that never closes is a space.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let parts: Vec<&str> = text.split('"').collect();
+    let n_parts = parts.len();
+    let mut pieces = Vec::new();
+    for (idx, part) in parts.into_iter().enumerate() {
+        let is_quoted = idx % 2 == 1 && idx + 1 < n_parts;
+        if is_quoted && part.chars().any(char::is_alphanumeric) {
+            pieces.push(Piece::Phrase(part.trim()));
+        } else {
+            pieces.extend(part.split_whitespace().map(Piece::Word));
+        }
+    }
+    pieces
+}
+
+/// Gives what a word says, when it says something: no operator of another syntax, no small word,
+/// nothing that asks.
+fn said(typed: &str) -> Option<&str> {
+    let is_edge = |char: char| !char.is_alphanumeric() && char != '*';
+    let is_operator = ["AND", "NOT", "NEAR"].contains(&typed) || typed.starts_with("NEAR/");
+    let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
+    let is_small = text::is_small_word(&text::fold(word)) || is_question_word(word);
+    (!is_operator && !is_small && !word.is_empty()).then_some(word)
 }
 
 /// Takes away what asks at the ends of text without spaces: `東京の図書館はどこですか` is about
@@ -208,14 +253,15 @@ fn checked(answer: &str, question: &str) -> Option<String> {
     let line =
         answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
     let line = line.trim_start_matches("Query:").trim_start_matches("query:").trim();
-    // `AND` and `NEAR` are words for a search, and brackets would be too.
-    let words = line.split_whitespace().filter(|word| !["AND", "NEAR", "NOT"].contains(word));
-    let line = words.collect::<Vec<_>>().join(" ").replace(['(', ')', '<', '>'], " ");
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.matches('"').count() % 2 == 1 {
+        return None;
+    }
+    let query = fts(&line.replace(['<', '>', '`'], " "), &[]);
     let most = question.chars().count() * 2 + MORE_CHARS;
-    let has_words = line.chars().any(char::is_alphanumeric);
-    let quotes_match = line.matches('"').count() % 2 == 0;
-    (has_words && quotes_match && line.chars().count() <= most).then_some(line)
+    let has_words = query.chars().any(char::is_alphanumeric);
+    // A query without a word of the question is about something else, such as an apology.
+    let is_about = shares_words(&query, question, 1);
+    (has_words && is_about && line.chars().count() <= most).then_some(query)
 }
 
 /// How much longer than the question a rewritten one may be, beside twice its length.
@@ -237,6 +283,11 @@ mod tests {
             ("ですか", "ですか"),
             ("Wie lange gilt der Vertrag?", "lange gilt Vertrag"),
             ("where is the", ""),
+            ("the \"state of the art\" in casting", "\"state of the art\" casting"),
+            ("an unclosed \"quote of mine", "unclosed quote mine"),
+            ("vendor NEAR/5 contract AND (2021)", "vendor contract 2021"),
+            ("roof OR tiles OR", "roof OR tiles"),
+            ("OR roof NOT tiles", "roof tiles"),
         ] {
             assert_eq!(fts(text, &[]), expected, "{text}");
         }
@@ -254,7 +305,13 @@ mod tests {
             check("```\n\"vendor x\" contract\n```").as_deref(),
             Some("\"vendor x\" contract")
         );
+        assert_eq!(check("what are the vendor contracts?").as_deref(), Some("vendor contracts"));
+        assert_eq!(check("vendor NEAR/3 contract").as_deref(), Some("vendor contract"));
+        let check_ja = checked("東京の図書館はどこですか", "東京の図書館");
+        assert_eq!(check_ja.as_deref(), Some("東京の図書館"));
+        assert_eq!(check("I am sorry, I cannot help with this"), None);
         assert_eq!(check(""), None);
+        assert_eq!(check("what is the"), None);
         assert_eq!(check("\"vendor"), None);
         assert_eq!(check(&"word ".repeat(100)), None);
     }

@@ -10,7 +10,7 @@ use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
-use crate::cursor::{Cursor, MAX_WALKED};
+use crate::cursor::Cursor;
 use crate::index::attribute;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
@@ -106,6 +106,8 @@ pub struct SearchResults {
     pub warnings: Vec<Warning>,
     /// What part can be found by meaning.
     pub coverage: Coverage,
+    /// The paths that were ranked, best first, from the request's offset on.
+    pub order: Vec<String>,
 }
 
 /// What a search works with.
@@ -169,9 +171,12 @@ pub(crate) fn search(
     let Coverage { n_passages, n_vectors } = response.coverage;
     let hits = response.hits.iter().map(|ranked| &ranked.hit);
     warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, hits));
+    let n_before = warnings.len();
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
     }
+    // What is not indexed yet cannot be counted.
+    let is_indexing = warnings.len() > n_before;
     for root in indexer.unreachable(&roots) {
         warnings.push(Warning::new(
             "root_unreachable",
@@ -183,14 +188,21 @@ pub(crate) fn search(
         let path = ranked.hit.document.to_string();
         request.after.as_ref().is_none_or(|given| !given.holds(&path))
     };
+    let order: Vec<String> =
+        response.hits.iter().map(|ranked| ranked.hit.document.to_string()).collect();
     let fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
     let n_fresh = fresh.len();
     let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
-    let has_more = n_fresh > n_taken && offset + request.k < MAX_WALKED;
-    if fresh.is_empty() && offset > 0 && offset < response.total.n {
+    let has_more = n_fresh > n_taken;
+    let is_cut =
+        offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
+    if is_cut {
         warnings.push(Warning::new(
             "offset_too_far",
-            format!("nothing is ranked beyond {offset} results; narrow the query or add filters"),
+            format!(
+                "nothing is ranked beyond the first results before {offset}: narrow the query, or \
+                 add `exts`, `years` or `roots`, to see the others"
+            ),
         ));
     }
     let mut items = Vec::new();
@@ -225,11 +237,12 @@ pub(crate) fn search(
         returned: items.len(),
         taken: n_taken,
         total_estimate: response.total.n,
-        total_is_exact: response.total.is_exact,
+        total_is_exact: response.total.is_exact && !is_indexing,
         has_more,
     };
     let Filters { exts, years } = filters;
-    Ok(SearchResults { items, pagination, exts, years, warnings, coverage: response.coverage })
+    let coverage = response.coverage;
+    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order })
 }
 
 /// The code of the warning that other words were searched for.
@@ -248,14 +261,21 @@ pub(crate) fn first_index(
     if indexer.is_completed(root)? {
         return Ok(None);
     }
-    let Some(job) = queue.active(INDEX_JOB, root)? else { return Ok(None) };
+    let Some(job) = queue.active(INDEX_JOB, root)? else {
+        // A folder that was indexed in parts, or by an older version, is not called empty.
+        let is_known = indexer.has_documents(root)?;
+        let message = format!("nothing of `{root}` is indexed yet: indexFolder begins it");
+        return Ok((!is_known).then(|| Warning::new("not_indexed", message)));
+    };
     let n_done = job.progress.n_done;
     let so_far = match (job.state, job.progress.n_total) {
         (JobState::Queued, _) => "it has not begun".to_owned(),
         (_, Some(n_total)) => format!("{n_done} of {} files so far", n_total.max(n_done)),
         (_, None) => format!("{n_done} files so far"),
     };
-    let message = format!("`{root}` is being indexed for the first time: {so_far}");
+    let message = format!(
+        "`{root}` is being indexed for the first time: {so_far}; more may be found when it is done"
+    );
     Ok(Some(Warning::new("first_index", message)))
 }
 

@@ -111,22 +111,40 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         let provider = llm.name().to_owned();
         return Err(Error::Llm(infer::Error::BadAnswer { provider, problem }));
     }
+    let written = within(&completion.text, max_tokens as usize);
     Ok(Summary {
         // A picture, a link or a tag that a snippet talked the model into is text here.
-        summary: with_true_citations(&without_links(&completion.text), &request.results),
+        summary: with_true_citations(&without_links(&written), &request.results),
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
     })
 }
 
-/// Takes out citations of files that were not given, and names the files where the model named
-/// none.
+/// Ends a text that a model wrote beyond what it was allowed at a line or sentence before that.
+///
+/// Vocabularies differ and ours is an estimate, so a quarter more is let through.
+fn within(written: &str, max_tokens: usize) -> String {
+    let budget = text::Budget { chars: usize::MAX, tokens: max_tokens + max_tokens / 4 };
+    let Some(allowed) = budget.allowed_chars(written) else { return written.to_owned() };
+    let kept: String = written.chars().take(allowed).collect();
+    let end = sentences(&kept).map(|sentence| sentence.end).filter(|end| *end < kept.len()).last();
+    let whole = end.and_then(|end| kept.get(..end)).filter(|whole| !whole.trim().is_empty());
+    format!("{} …", whole.unwrap_or(&kept).trim_end())
+}
+
+/// Takes out citations of files that were not given or of which nothing was used, and names the
+/// files where the model named none.
 fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
+    // What was said in another language shares no words with its source.
+    let language = detect_language(summary);
     let is_given = |name: &str| {
         results.iter().any(|result| {
-            result.path == name
-                || Path::new(&result.path).file_name().is_some_and(|own| own == name)
+            let is_it = result.path == name
+                || Path::new(&result.path).file_name().is_some_and(|own| own == name);
+            is_it
+                && (detect_language(&result.snippet) != language
+                    || shares_words(summary, &result.snippet, 1))
         })
     };
     let looks_like_a_file = |name: &str| {
@@ -158,7 +176,7 @@ fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
     }
     kept.push_str(rest);
     if n_cited == 0 {
-        let used = results.iter().filter(|result| is_used(&kept, &result.snippet));
+        let used = results.iter().filter(|result| shares_words(&kept, &result.snippet, 2));
         let mut names: Vec<&str> = used.map(|result| file_name(&result.path)).collect();
         names.dedup();
         if !names.is_empty() {
@@ -168,18 +186,20 @@ fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
     kept
 }
 
-/// Tells whether a summary says something of a snippet: it shares words that are not in every
-/// sentence.
-fn is_used(summary: &str, snippet: &str) -> bool {
-    const SHARED_WORDS: usize = 2;
+/// Tells whether a summary says something of a snippet: it shares so many words that are not in
+/// every sentence.
+pub(crate) fn shares_words(summary: &str, snippet: &str, n_shared: usize) -> bool {
     let mut words = Analyzer::new().analyze_query(snippet, LanguageSet::all());
     words.retain(|word| word.kind.is_sequential() && !text::is_small_word(&word.folded));
+    if words.is_empty() {
+        return true;
+    }
     let found =
         Analyzer::new().matches(&words, summary, detect_language(summary), &mut Scratch::new());
     let mut distinct: Vec<usize> = found.iter().map(|found| found.word_idx).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    distinct.len() >= SHARED_WORDS.min(words.len()).max(1)
+    distinct.len() >= n_shared.min(words.len())
 }
 
 fn file_name(path: &str) -> &str {
@@ -276,8 +296,11 @@ mod tests {
 
     #[test]
     fn only_given_files_are_cited() {
-        let snippet = |path: &str| SnippetOf { path: path.to_owned(), snippet: "x".to_owned() };
-        let results = [snippet("/a/plan.docx"), snippet("/a/b.md")];
+        let snippet = |path: &str, snippet: &str| SnippetOf {
+            path: path.to_owned(),
+            snippet: snippet.to_owned(),
+        };
+        let results = [snippet("/a/plan.docx", "one harbour"), snippet("/a/b.md", "two railways")];
         let check = |written: &str, expected: &str| {
             assert_eq!(with_true_citations(written, &results), expected);
         };
@@ -285,6 +308,11 @@ mod tests {
         check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
         check("See [note] in [b.md", "See [note] in [b.md");
         check("Nothing", "Nothing");
+        // A file of which nothing is said is no source, whatever the model claims.
+        check(
+            "The harbour is one of many [plan.docx, b.md].",
+            "The harbour is one of many [plan.docx].",
+        );
         // A model that names no file gets those whose words it used.
         let results = [
             SnippetOf {
@@ -295,6 +323,15 @@ mod tests {
         ];
         let written = with_true_citations("In May the harbour opens.", &results);
         assert_eq!(written, "In May the harbour opens.\n\n[plan.docx]");
+    }
+
+    #[test]
+    fn what_a_model_writes_beyond_its_limit_ends_at_a_sentence() {
+        let long = "The harbour opens in May. ".repeat(100);
+        let kept = within(&long, 60);
+        assert!(text::count_tokens(&kept) <= 80, "{kept}");
+        assert!(kept.ends_with("May. …"), "{kept}");
+        assert_eq!(within("Short.", 60), "Short.");
     }
 
     #[test]

@@ -101,6 +101,8 @@ pub struct Metrics {
     files: Family<ByFileOutcome, Gauge<f64, AtomicU64>>,
     login_failures: Family<ByReason, Counter>,
     connections_refused: Counter,
+    index_lag: Gauge<f64, AtomicU64>,
+    follower_lag: Gauge<f64, AtomicU64>,
 }
 
 impl Default for Metrics {
@@ -123,6 +125,8 @@ impl Metrics {
         let files = Family::default();
         let login_failures = Family::default();
         let connections_refused = Counter::default();
+        let index_lag = Gauge::default();
+        let follower_lag = Gauge::default();
         registry.register("calls", "Calls by tool and outcome", calls.clone());
         registry.register("call_seconds", "Latency of calls by tool", latency.clone());
         registry.register("rate_limited", "Calls refused for their rate", rate_limited.clone());
@@ -140,6 +144,16 @@ impl Metrics {
             "Connections over a limit",
             connections_refused.clone(),
         );
+        registry.register(
+            "index_lag_changes",
+            "Changes that are stored and that searches do not see yet",
+            index_lag.clone(),
+        );
+        registry.register(
+            "follower_lag_seconds",
+            "Time since everything that other servers stored was last taken in",
+            follower_lag.clone(),
+        );
         Metrics {
             registry,
             names: Mutex::default(),
@@ -152,6 +166,8 @@ impl Metrics {
             files,
             login_failures,
             connections_refused,
+            index_lag,
+            follower_lag,
         }
     }
 
@@ -200,6 +216,12 @@ impl Metrics {
         self.jobs.get_or_create(&ByState { state }).set(n_jobs as f64);
     }
 
+    /// Sets how far searches are behind what is stored, and behind other servers.
+    pub fn set_lag(&self, n_changes: u64, behind_others: Duration) {
+        self.index_lag.set(n_changes as f64);
+        self.follower_lag.set(behind_others.as_secs_f64());
+    }
+
     /// Writes everything down.
     pub fn render(&self) -> String {
         let mut text = String::new();
@@ -241,10 +263,13 @@ mod tests {
         metrics.set_jobs("waiting", 3);
         metrics.login_failed(LoginFailure::Invalid);
         metrics.connection_refused();
+        metrics.set_lag(7, Duration::from_millis(1_500));
         let rendered = metrics.render();
         assert!(rendered.contains("dowse_jobs{state=\"waiting\"} 3"), "{rendered}");
         assert!(rendered.contains("dowse_login_failures_total{reason=\"invalid\"} 1"));
         assert!(rendered.contains("dowse_connections_refused_total 1"));
+        assert!(rendered.contains("dowse_index_lag_changes 7"), "{rendered}");
+        assert!(rendered.contains("dowse_follower_lag_seconds 1.5"), "{rendered}");
         assert!(!rendered.contains("index_size") && !rendered.contains("queue_length"));
     }
 }

@@ -49,12 +49,14 @@ mod vectors;
 
 mod objects;
 
+mod exclusive;
 mod jobs;
 mod progress;
 mod terminal;
 
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
+pub use exclusive::exclusively;
 pub use infer::pack_tokens;
 pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,

@@ -120,8 +120,7 @@ impl Service {
 
     /// Copies a file, so that it may change or go while it waits for its job.
     fn received(&self, file: &FolderFile) -> Result<NewDocument> {
-        fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
-        let copy = Intake::into_folder(self.0.uploads.clone()).file();
+        let copy = Intake::into_folder(self.0.uploads.arrivals()?).file();
         fs_err::copy(&file.place, copy.path()).map_err(Error::Upload)?;
         let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
         let source = SourceFile { path: file.path.clone(), stamp: file.stamp.clone() };

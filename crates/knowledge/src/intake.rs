@@ -7,7 +7,16 @@ use ingest::new_id;
 use model::Caller;
 
 use crate::access::Right;
-use crate::{Error, Result, Service};
+use crate::{Result, Service};
+
+/// What the name of a file begins with that is arriving; hidden, so that no backup takes it along.
+const ARRIVING: &str = ".incoming-";
+
+/// Tells whether a file is one that is arriving, or was when a process died. Earlier versions did
+/// not hide them.
+pub(crate) fn is_arriving(name: &str) -> bool {
+    name.trim_start_matches('.').starts_with("incoming-")
+}
 
 /// What an upload is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +54,7 @@ impl Service {
                 self.document_of(caller, document, Right::Change).map(|_| ())?;
             }
         }
-        fs_err::create_dir_all(&self.0.uploads).map_err(Error::Upload)?;
-        Ok(Intake::into_folder(self.0.uploads.clone()))
+        Ok(Intake::into_folder(self.0.uploads.arrivals()?))
     }
 }
 
@@ -57,9 +65,10 @@ impl Intake {
     }
 
     /// Gives a place for one file, which does not exist yet. It has no job: what a dead process
-    /// leaves there is swept at the next start.
+    /// leaves there is swept at the next start. It is hidden, so that no backup takes a file along
+    /// that is still arriving.
     pub fn file(&self) -> ReceivedFile {
-        let path = self.folder.join(format!("incoming-{}", new_id()));
+        let path = self.folder.join(format!("{ARRIVING}{}", new_id()));
         ReceivedFile(Arc::new(OnDisk { path }))
     }
 }

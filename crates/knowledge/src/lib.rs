@@ -40,6 +40,7 @@ mod versions;
 
 mod backlog;
 mod jobs;
+mod upload_files;
 mod uploads;
 
 mod hold;
@@ -80,6 +81,7 @@ pub use originals::OriginalFile;
 pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
+pub use upload_files::UploadFiles;
 pub use uploads::LeftBehind;
 pub use versions::DocumentVersion;
 

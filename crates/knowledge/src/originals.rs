@@ -43,12 +43,7 @@ impl Service {
         }
         let missing = || Error::NotFound { what: "Original" };
         let original = document.original.clone().ok_or_else(missing)?;
-        let opened = fs_err::File::open(self.0.uploads.join(&original.file));
-        let file = match opened {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(missing()),
-            opened => opened.map_err(Error::Upload)?,
-        };
-        let (file, _) = file.into_parts();
+        let file = self.0.uploads.open(&original.file)?.ok_or_else(missing)?;
         let n_bytes = file.metadata().map_err(Error::Upload)?.len();
         let name = match (document.file_name.as_str(), document.title.trim()) {
             ("", "") => format!("{UNNAMED}.txt"),

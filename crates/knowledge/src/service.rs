@@ -1,6 +1,5 @@
 //! The family's service: what it is made of. Its calls are in the files of their objects.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use extract::Pool;
@@ -15,7 +14,7 @@ use crate::access::{Right, check, sees};
 use crate::backlog::Backlog;
 use crate::jobs::{JOBS, PURGE_JOB};
 use crate::objects::{Collection, Document, KnowledgeBase};
-use crate::{Error, KnowledgeConfig, Result, limits};
+use crate::{Error, KnowledgeConfig, Result, UploadFiles, limits};
 
 /// What the service works with.
 pub struct ServiceConfig {
@@ -34,7 +33,7 @@ pub struct ServiceConfig {
     /// The language model, where one is configured.
     pub llm: Option<Arc<dyn Llm>>,
     /// Where uploads wait for their job and originals are kept.
-    pub uploads: PathBuf,
+    pub uploads: UploadFiles,
     /// What is configured.
     pub settings: KnowledgeConfig,
     /// The time.

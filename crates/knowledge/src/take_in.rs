@@ -93,6 +93,8 @@ impl Service {
         let mut wanted = vec![];
         for (addition, prepared) in batch {
             match Document::load(&*self.0.catalogue, &addition.document)? {
+                // Another server finished it while this one had lost its job.
+                Some((current, _)) if is_done(&current, addition) => {}
                 Some((current, _)) if current.version == addition.version => {
                     wanted.push((*addition, *prepared, current));
                 }
@@ -114,6 +116,7 @@ impl Service {
             for (addition, prepared, _) in &wanted {
                 match Document::load(&*self.0.catalogue, &addition.document)? {
                     None => gone.push(prepared.document.id.clone()),
+                    Some((document, _)) if is_done(&document, addition) => {}
                     Some((mut document, version)) => {
                         replaced.extend(count(current, &mut document, addition, prepared));
                         document.updated_at = self.0.clock.now();
@@ -228,8 +231,7 @@ impl UploadSource {
                     continue;
                 }
             };
-            let is_done = document.state == DocumentState::Ready;
-            if is_done && document.staged() != Some(addition.staged.as_str()) {
+            if is_done(&document, &addition) {
                 self.service.1.backlog.fewer(&self.collection.id, 1);
                 continue;
             }
@@ -260,25 +262,23 @@ impl Source for UploadSource {
         let Some((addition, is_text)) = self.current.take() else {
             return Err(Warning::new("unreadable", "the upload was read already"));
         };
-        let opened = fs_err::File::open(self.service.0.uploads.join(&addition.staged));
-        let read = opened.and_then(|file| {
-            Ok(match is_text {
-                true => ItemContent::Blocks(paragraphs(file)?),
-                false => {
-                    let (file, _) = file.into_parts();
-                    ItemContent::File { file: OpenFile::new(file), name: addition.name }
+        let opened = self.service.0.uploads.open(&addition.staged).and_then(|file| {
+            Ok(match file {
+                None => {
+                    let lost = Warning::new("upload_lost", "the upload is not there any more");
+                    ItemContent::Nothing(ReadOutcome::Failed, lost)
                 }
+                Some(file) if is_text => {
+                    ItemContent::Blocks(paragraphs(file).map_err(Error::Upload)?)
+                }
+                Some(file) => ItemContent::File { file: OpenFile::new(file), name: addition.name },
             })
         });
-        match read {
+        match opened {
             Ok(content) => Ok(content),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let lost = Warning::new("upload_lost", "the upload is not there any more");
-                Ok(ItemContent::Nothing(ReadOutcome::Failed, lost))
-            }
             Err(error) => {
                 // It may pass: the job is tried again, and the upload stays until then.
-                self.failed = Some(Error::Upload(error));
+                self.failed = Some(error);
                 self.current = None;
                 Ok(ItemContent::Nothing(
                     ReadOutcome::Unreadable,
@@ -397,6 +397,13 @@ fn kept_original(document: &mut Document, addition: &Addition) -> Vec<String> {
     let original = Original { file: addition.staged.clone(), n_bytes: addition.n_bytes };
     let before = document.original.replace(original).map(|before| before.file);
     before.into_iter().filter(|file| *file != addition.staged).collect()
+}
+
+/// Tells whether an upload is indexed already: counting it again would note it twice.
+fn is_done(document: &Document, addition: &Addition) -> bool {
+    document.version == addition.version
+        && document.state == DocumentState::Ready
+        && document.staged() != Some(addition.staged.as_str())
 }
 
 /// Text that was given as text: blank lines end a paragraph, and each remembers its line. It is

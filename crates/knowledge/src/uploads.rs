@@ -1,27 +1,26 @@
-//! Uploads on disk: contents that wait for their job, and the originals of documents.
+//! Uploads: contents that wait for their job, and the originals of documents.
 //!
-//! A file here belongs to the document whose row names it; the files of a collection are in a
-//! folder of their own. Whatever takes a document away takes its files away; what a dead process
+//! A file belongs to the document whose row names it; where it is, [`crate::UploadFiles`] knows. Whatever takes a document away takes its files away; what a dead process
 //! left behind is swept when the service starts again.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::time::Duration;
 
 use ingest::{Job, new_id};
-use sha2::{Digest, Sha256};
+use model::Timestamp;
 use store::{Change, Lookup, TypedObject};
 
 use crate::documents::{Content, NewDocument};
-use crate::intake::ReceivedFile;
 use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
-use crate::{Error, Result, Service, hold, limits};
+use crate::upload_files::Bytes;
+use crate::{Error, Result, Service, limits};
 
 /// What a document says whose upload will never be read.
 const ABANDONED: &str = "the upload was given up before it was read";
 
 impl Service {
-    /// Puts a content on disk until its job runs, under a name that no other upload has.
+    /// Stores a content until its job runs, under a name that no other upload has.
     pub(crate) fn stage(&self, document: &Document, new: NewDocument) -> Result<Staged> {
         let ocr = new.ocr;
         let (upload, name) = match new.content {
@@ -37,32 +36,18 @@ impl Service {
                 (Bytes::OnDisk(file), TEXT_NAME.to_owned())
             }
         };
-        let folder = self.0.uploads.join(&document.collection_id);
-        fs_err::create_dir_all(&folder).map_err(Error::Upload)?;
         // The name says whose it is, so that a file can be told from one that was left behind.
         let staged = format!("{}/{}{OF_DOCUMENT}{}", document.collection_id, document.id, new_id());
-        let path = self.0.uploads.join(&staged);
-        let written = match &upload {
-            Bytes::InMemory(bytes) => write_durably(&path, bytes),
-            Bytes::OnDisk(file) => file.move_to(&path),
-        };
-        match written.and_then(|()| digest_of(&path)) {
-            Ok((sha256, n_bytes)) => {
-                Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256 })
-            }
-            Err(error) => {
-                let _ = fs_err::remove_file(&path);
-                Err(Error::Upload(error))
-            }
-        }
+        let (sha256, n_bytes) = self.0.uploads.put(&staged, &upload)?;
+        Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256 })
     }
 
     /// Removes uploads that nobody waits for.
     pub(crate) fn forget_uploads<'a>(&self, staged: impl IntoIterator<Item = &'a str>) {
-        let Some(_leave) = hold::may_remove(&self.0.uploads) else { return };
+        let Some(_leave) = self.0.uploads.may_remove() else { return };
         for staged in staged {
-            // A file that is gone already is fine; one that stays is swept at the next start.
-            let _ = fs_err::remove_file(self.0.uploads.join(staged));
+            // One that stays is swept at the next start.
+            let _ = self.0.uploads.remove(staged);
         }
     }
 
@@ -118,10 +103,14 @@ impl Service {
     /// Asks for the jobs of uploads that wait, and lists the files that may have been left behind.
     ///
     /// For the start of a process, before any upload can be taken: one that is being taken has
-    /// no row yet. The files can be swept later.
+    /// no row yet. The files can be swept later; where other servers store files in the same place,
+    /// not before [`LeftBehind::sweep_after`].
     pub fn resume_uploads(&self) -> Result<LeftBehind> {
-        let mut files = vec![];
-        list_files(&self.0.uploads, "", &mut files).map_err(Error::Upload)?;
+        let n_taken = self.0.uploads.take_from_folder()?;
+        if n_taken > 0 {
+            tracing::info!(n_taken, "uploads of `data_dir` are in the catalogue now");
+        }
+        let files = self.0.uploads.list()?;
         let waiting = self.documents_waiting(&waiting_anywhere())?;
         let collections: BTreeSet<&str> =
             waiting.iter().map(|document| document.collection_id.as_str()).collect();
@@ -132,7 +121,8 @@ impl Service {
                 self.submit_additions(&collection)?;
             }
         }
-        Ok(LeftBehind(files))
+        let since = self.0.clock.now();
+        Ok(LeftBehind { files, since, is_shared: self.0.uploads.is_shared() })
     }
 
     /// Removes files of which no document knows, and gives how many there were.
@@ -148,8 +138,11 @@ impl Service {
         let waiting = self.documents_waiting(&waiting_anywhere())?;
         wanted.extend(waiting.iter().filter_map(Document::staged).map(str::to_owned));
         let mut n_removed = 0;
-        for name in &left_behind.0 {
-            if wanted.contains(name) || hold::is_lock(name) || self.is_known(name)? {
+        if left_behind.sweep_after(self.0.clock.now()) > Duration::ZERO {
+            return Ok(0);
+        }
+        for name in &left_behind.files {
+            if wanted.contains(name) || self.is_known(name)? {
                 continue;
             }
             // Earlier versions named an upload after its document and version.
@@ -158,13 +151,8 @@ impl Service {
             {
                 self.settle(document, version)?;
             }
-            match fs_err::remove_file(self.0.uploads.join(name)) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                removed => {
-                    removed.map_err(Error::Upload)?;
-                    n_removed += 1;
-                }
-            }
+            self.0.uploads.remove(name)?;
+            n_removed += 1;
         }
         Ok(n_removed)
     }
@@ -188,21 +176,14 @@ impl Service {
         if purge.folders.is_empty() && purge.files.is_empty() {
             return Ok(());
         }
-        let _leave = hold::may_remove(&self.0.uploads).ok_or(Error::Busy)?;
-        let gone = |removed: std::io::Result<()>| match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::Upload(error)),
-            _ => Ok(()),
-        };
-        for folder in &purge.folders {
-            // A collection that is there keeps its folder, whatever the job says.
-            if Collection::load(&*self.0.catalogue, folder)?.is_none() {
-                gone(fs_err::remove_dir_all(self.0.uploads.join(folder)))?;
+        let _leave = self.0.uploads.may_remove().ok_or(Error::Busy)?;
+        for collection in &purge.folders {
+            // A collection that is there keeps its files, whatever the job says.
+            if Collection::load(&*self.0.catalogue, collection)?.is_none() {
+                self.0.uploads.remove_collection(collection)?;
             }
         }
-        for file in &purge.files {
-            gone(fs_err::remove_file(self.0.uploads.join(file)))?;
-        }
-        Ok(())
+        purge.files.iter().try_for_each(|file| self.0.uploads.remove(file))
     }
 
     /// Lets a document whose upload is given up say so; one that was indexed before stays.
@@ -229,7 +210,7 @@ impl Service {
     }
 }
 
-/// A content on disk that waits to be accepted.
+/// A content that is stored and waits to be accepted.
 pub(crate) struct Staged {
     pub(crate) upload: Upload,
     /// SHA-256 of it, in hexadecimal.
@@ -237,64 +218,31 @@ pub(crate) struct Staged {
 }
 
 /// Files that were there when the service began.
-#[derive(Debug, Default)]
-pub struct LeftBehind(Vec<String>);
+#[derive(Debug)]
+pub struct LeftBehind {
+    files: Vec<String>,
+    since: Timestamp,
+    is_shared: bool,
+}
 
-/// Stands between a document's id and the rest of the name of its file.
+impl LeftBehind {
+    /// Gives how long to wait before the files can be told from those that are arriving at another
+    /// server, which have no row yet.
+    pub fn sweep_after(&self, now: Timestamp) -> Duration {
+        let millis = now.millis().saturating_sub(self.since.millis());
+        let waited = Duration::from_millis(u64::try_from(millis).unwrap_or_default());
+        if self.is_shared { ARRIVAL_LIMIT.saturating_sub(waited) } else { Duration::ZERO }
+    }
+}
+
+/// The longest that an upload may take from its first byte to its row.
+const ARRIVAL_LIMIT: Duration = Duration::from_secs(3_600);
+
+/// Separates a document's id from the rest of the name of its file.
 const OF_DOCUMENT: char = '~';
-
-/// Bytes of a content that are read at once.
-const READ_BYTES: usize = 256 << 10;
-
-/// Gives the SHA-256 and the size of a file.
-fn digest_of(path: &Path) -> std::io::Result<(String, u64)> {
-    use std::io::Read as _;
-
-    let mut file = fs_err::File::open(path)?;
-    let (mut hash, mut n_bytes, mut buffer) = (Sha256::new(), 0, vec![0; READ_BYTES]);
-    loop {
-        let n_read = file.read(&mut buffer)?;
-        if n_read == 0 {
-            break;
-        }
-        n_bytes += n_read as u64;
-        hash.update(buffer.get(..n_read).unwrap_or_default());
-    }
-    let digest = hash.finalize();
-    Ok((digest.iter().map(|byte| format!("{byte:02x}")).collect(), n_bytes))
-}
-
-/// Lists files below a folder, by their names below it.
-pub(crate) fn list_files(
-    folder: &Path,
-    prefix: &str,
-    files: &mut Vec<String>,
-) -> std::io::Result<()> {
-    let entries = match fs_err::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.file_type()?.is_dir() {
-            list_files(&entry.path(), &format!("{name}/"), files)?;
-        } else {
-            files.push(name);
-        }
-    }
-    Ok(())
-}
 
 /// The name under which plain text is read.
 const TEXT_NAME: &str = "text.txt";
-
-/// Where an upload is before it is stored.
-enum Bytes {
-    InMemory(Vec<u8>),
-    OnDisk(ReceivedFile),
-}
 
 fn check_text(received: usize) -> Result<()> {
     let allowed = limits::MAX_TEXT_BYTES;
@@ -303,12 +251,4 @@ fn check_text(received: usize) -> Result<()> {
         return Err(Error::TooLarge { what, received, allowed });
     }
     Ok(())
-}
-
-/// An upload that was accepted survives the death of the process.
-fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut file = fs_err::File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -92,6 +92,7 @@ impl Retriever {
         };
         let mut question = analyse(request.query, request.pipeline, self.languages(request));
         let mut warnings = std::mem::take(&mut question.warnings);
+        warnings.extend(behind(self.store.follower_lag()));
         let mut timings = Vec::new();
 
         let (words, semantic) = self.side_by_side(request, &question, &mut timings);
@@ -304,4 +305,17 @@ fn count(fused: &[Fused], grouping: Grouping) -> usize {
 fn documents<'a>(ids: impl Iterator<Item = &'a DocumentId>) -> Vec<DocumentId> {
     let mut seen = std::collections::HashSet::new();
     ids.filter(|id| seen.insert(*id)).cloned().collect()
+}
+
+/// Beyond this, answers say that what other servers stored may be missing.
+pub const MAX_FOLLOWER_LAG: Duration = Duration::from_secs(10);
+
+/// Says that what other servers wrote may be missing, where it has been for longer than the bound.
+fn behind(lag: Option<Duration>) -> Option<Warning> {
+    let lag = lag.filter(|lag| *lag > MAX_FOLLOWER_LAG)?;
+    let message = format!(
+        "what other servers stored in the last {} s may be missing: this one could not follow",
+        lag.as_secs()
+    );
+    Some(Warning::new("index_behind", message))
 }

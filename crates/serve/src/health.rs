@@ -1,6 +1,7 @@
 //! What `/readyz` says: whether reads and writes work, and what does not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -16,6 +17,9 @@ pub struct Health {
     pub writes: bool,
     /// Changes that are stored and that searches do not see yet.
     pub lag: u64,
+    /// For how long what other servers store may have been missing here; nothing where no others
+    /// are followed.
+    pub follower_lag: Option<Duration>,
     /// What does not work as it should.
     pub degraded: Vec<Degraded>,
 }
@@ -34,7 +38,7 @@ pub struct Degraded {
 impl Health {
     /// Everything works.
     pub fn good() -> Self {
-        Health { reads: true, writes: true, lag: 0, degraded: Vec::new() }
+        Health { reads: true, writes: true, lag: 0, follower_lag: None, degraded: Vec::new() }
     }
 
     /// Adds something that does not work, while reads and writes go on.

@@ -52,7 +52,7 @@ use tables::{QueryRequest, TableHandler};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::tables::{
-    describe_schema_spec, fewer_rows, mounted_query_spec, query_table_answer, table_error,
+    Page, describe_schema_spec, mounted_query_spec, query_table_page, table_error,
 };
 use tools::{Answer, Code, Spec, ToolError};
 
@@ -150,12 +150,11 @@ impl Mounted {
                 )
             })?;
             let response = response.map_err(|cause| hidden(&cause))?;
-            let mut answer = query_table_answer(handler.schema(), &response)?;
             let budget = self.caps().before_redaction();
-            if let Some(fewer) = fewer_rows(&mut answer, response.rows.len(), &budget) {
-                return Err(too_many_rows(response.rows.len(), fewer));
+            match query_table_page(handler.schema(), &response, &budget)? {
+                Page::Whole(answer) => *answer,
+                Page::TooLong(fewer) => return Err(too_many_rows(response.rows.len(), fewer)),
             }
-            answer
         } else {
             Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
         };

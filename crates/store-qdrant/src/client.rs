@@ -202,11 +202,12 @@ fn failure_of(what: &'static str, error: &QdrantError) -> Error {
         return Error::EngineUnavailable { engine: ENGINE, what, reason: error.to_string() };
     };
     let reason = status.message().to_owned();
-    // The numbers of gRPC: 3 bad argument, 5 not found, 7 no permission, 9 precondition,
-    // 12 unimplemented, 16 no authentication.
+    // The numbers of gRPC: 3 bad argument, 5 not found, 6 already there, 7 no permission,
+    // 9 precondition, 12 unimplemented, 16 no authentication.
     match status.code() as i32 {
         5 => Error::EngineMissing { engine: ENGINE, what },
         3 | 9 | 12 => Error::EngineRefused { engine: ENGINE, status: 400, reason },
+        6 => Error::EngineRefused { engine: ENGINE, status: 409, reason },
         7 | 16 => Error::EngineRefused { engine: ENGINE, status: 401, reason },
         _ => Error::EngineUnavailable { engine: ENGINE, what, reason },
     }

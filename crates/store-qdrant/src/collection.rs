@@ -126,7 +126,8 @@ fn create(
     });
     match created {
         // Another server has made it at the same time.
-        Err(Error::EngineRefused { reason, .. }) if reason.contains("already exists") => {}
+        Err(Error::EngineRefused { status, reason, .. })
+            if status == 409 || reason.contains("already exists") => {}
         created => created?,
     }
     tracing::info!(collection = name, engine = ENGINE, "collection made");

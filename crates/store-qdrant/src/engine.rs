@@ -195,9 +195,12 @@ impl Engine for QdrantEngine {
     }
 
     fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
+        // Whoever still follows it ends first: what it writes afterwards would stay.
+        let lock = self.turns.lock_of(dropped.number);
+        let turn = self.turns.take(&*self.catalogue, dropped.number, &lock);
         ledger::let_go(&*self.catalogue, dropped.number)?;
-        self.follower().erase_leftovers();
-        Ok(())
+        self.follower().erase_leftovers(turn.is_ok().then_some(dropped.number));
+        turn.map(|_| ())
     }
 
     fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
@@ -218,7 +221,7 @@ impl Engine for QdrantEngine {
     }
 
     fn maintain(&self) -> Result<()> {
-        self.follower().erase_leftovers();
+        self.follower().erase_leftovers(None);
         self.follow_others(&self.catalogue.heads()?)
     }
 

@@ -116,11 +116,8 @@ impl Follower<'_> {
         let tenant =
             format!("{}-{}-{drawn:016x}", &identity[..identity.len().min(16)], state.number);
         let erasure = Erasure { collection: collection.clone(), tenant: tenant.clone() };
-        self.turns.filling.lock().insert(tenant.clone());
-        let filled = self.fill(state, turn, &erasure);
-        self.turns.filling.lock().remove(&tenant);
-        filled?;
-        self.erase_leftovers();
+        self.fill(state, turn, &erasure)?;
+        self.erase_leftovers(Some(state.number));
         Ok(())
     }
 
@@ -198,18 +195,12 @@ impl Follower<'_> {
         }
     }
 
-    /// Erases tenants that are not in use any more; what fails is tried again the next time.
-    pub(crate) fn erase_leftovers(&self) {
+    /// Erases tenants that are not in use any more; what fails is tried again the next time. `own`
+    /// is the namespace whose turn the caller has. A namespace that somebody else follows is passed
+    /// over: a tenant of it may be one that is being filled, here or by another server.
+    pub(crate) fn erase_leftovers(&self, own: Option<u32>) {
         for erasure in ledger::erasures(self.catalogue).unwrap_or_default() {
-            if self.turns.filling.lock().contains(&erasure.tenant) {
-                continue;
-            }
-            let filter = ServerFilter::must([condition::of_tenant(&erasure.tenant)]);
-            let request =
-                DeletePointsBuilder::new(&erasure.collection).points(filter).wait(true).build();
-            let erased =
-                self.delete(request).and_then(|()| ledger::forget(self.catalogue, &erasure));
-            if let Err(error) = erased {
+            if let Err(error) = self.erase_leftover(&erasure, own) {
                 tracing::warn!(
                     tenant = erasure.tenant,
                     error = &error as &dyn std::error::Error,
@@ -217,6 +208,29 @@ impl Follower<'_> {
                 );
             }
         }
+    }
+
+    fn erase_leftover(&self, erasure: &Erasure, own: Option<u32>) -> Result<()> {
+        let number = erasure.namespace();
+        let lock = self.turns.lock_of(number);
+        let turn = match own == Some(number) {
+            true => None,
+            false => match self.turns.try_take(self.catalogue, number, &lock)? {
+                Some(turn) => Some(turn),
+                None => return Ok(()),
+            },
+        };
+        // It may have come into use, or have been erased, before the turn was taken.
+        if !ledger::is_noted(self.catalogue, erasure)? {
+            return Ok(());
+        }
+        let filter = ServerFilter::must([condition::of_tenant(&erasure.tenant)]);
+        let request =
+            DeletePointsBuilder::new(&erasure.collection).points(filter).wait(true).build();
+        self.delete(request)?;
+        ledger::forget(self.catalogue, erasure)?;
+        drop(turn);
+        Ok(())
     }
 }
 

@@ -43,6 +43,13 @@ pub(crate) struct Erasure {
     pub(crate) tenant: String,
 }
 
+impl Erasure {
+    /// Gives the number of the namespace that it belonged to, which its name says.
+    pub(crate) fn namespace(&self) -> u32 {
+        self.tenant.split('-').nth(1).and_then(|number| number.parse().ok()).unwrap_or(u32::MAX)
+    }
+}
+
 impl TypedObject for Erasure {
     const KIND: &'static str = "qdrant_erasure";
 
@@ -97,6 +104,11 @@ pub(crate) fn let_go(catalogue: &dyn Catalogue, number: u32) -> Result<()> {
 pub(crate) fn erasures(catalogue: &dyn Catalogue) -> Result<Vec<Erasure>> {
     let page = ObjectPage { limit: limits::MAX_PAGE, ..ObjectPage::of(Erasure::KIND) };
     Erasure::list(catalogue, &page)
+}
+
+/// Tells whether a tenant is still to be erased.
+pub(crate) fn is_noted(catalogue: &dyn Catalogue, erasure: &Erasure) -> Result<bool> {
+    Ok(Erasure::load(catalogue, &erasure.tenant)?.is_some())
 }
 
 /// Forgets a tenant that was erased.

@@ -1,6 +1,6 @@
 //! The namespaces that this process follows, one at a time each, and one server at a time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +21,6 @@ const ASK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Turns {
     holder: String,
     locks: Mutex<HashMap<u32, Arc<Mutex<()>>>>,
-    /// Tenants that are being filled here and not in use yet, so that nobody erases them meanwhile.
-    pub(crate) filling: Mutex<BTreeSet<String>>,
 }
 
 /// What is held while a namespace is followed.
@@ -36,7 +34,7 @@ pub(crate) struct Turn<'a> {
 impl Turns {
     /// Names this process.
     pub(crate) fn new(holder: String) -> Self {
-        Turns { holder, locks: Mutex::default(), filling: Mutex::default() }
+        Turns { holder, locks: Mutex::default() }
     }
 
     /// Gives the lock of a namespace in this process.
@@ -55,27 +53,55 @@ impl Turns {
         number: u32,
         lock: &'a Mutex<()>,
     ) -> Result<Turn<'a>> {
-        let lock = lock.lock();
-        let turn = Turn {
-            catalogue,
-            name: format!("{ENGINE}/{number}"),
-            holder: &self.holder,
-            _lock: lock,
-        };
+        let turn = self.turn(catalogue, number, lock.lock());
         let deadline = Deadline::after(TURN_LIMIT);
-        while !turn.renew()? {
+        while !turn.has_lease()? {
             if deadline.is_over() {
-                return Err(Error::EngineTimeout { engine: ENGINE, what: "turn to write" });
+                return Err(lost());
             }
             std::thread::sleep(ASK_EVERY);
         }
         Ok(turn)
     }
+
+    /// Takes the turn of this process unless somebody has it, here or on another server.
+    pub(crate) fn try_take<'a>(
+        &'a self,
+        catalogue: &'a dyn Catalogue,
+        number: u32,
+        lock: &'a Mutex<()>,
+    ) -> Result<Option<Turn<'a>>> {
+        let Some(lock) = lock.try_lock() else { return Ok(None) };
+        let turn = self.turn(catalogue, number, lock);
+        Ok(turn.has_lease()?.then_some(turn))
+    }
+
+    fn turn<'a>(
+        &'a self,
+        catalogue: &'a dyn Catalogue,
+        number: u32,
+        lock: MutexGuard<'a, ()>,
+    ) -> Turn<'a> {
+        Turn { catalogue, name: format!("{ENGINE}/{number}"), holder: &self.holder, _lock: lock }
+    }
+}
+
+fn lost() -> Error {
+    Error::EngineTimeout { engine: ENGINE, what: "turn to write" }
 }
 
 impl Turn<'_> {
-    /// Says that this process is still there; tells whether it has the turn.
-    pub(crate) fn renew(&self) -> Result<bool> {
+    /// Says that this process is still there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineTimeout`] when it was not heard of for so long that another server has the
+    /// turn by now: what it would write is older than what that one writes.
+    pub(crate) fn renew(&self) -> Result<()> {
+        if self.has_lease()? { Ok(()) } else { Err(lost()) }
+    }
+
+    fn has_lease(&self) -> Result<bool> {
         if !self.catalogue.is_shared() {
             return Ok(true);
         }

@@ -97,14 +97,14 @@ pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::check_documents;
-pub use sqlite::{SqliteCatalogue, restore};
+pub use sqlite::{FolderLock, SqliteCatalogue, restore};
 pub use store::{Finding, Repair, Store, Surroundings};
-pub use transfer::{Copied, copy, export, import};
+pub use transfer::{Copied, copy, end_move, export, import, move_into};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 
 pub use vectors::normalised;
 
 /// The format of the SQLite catalogue that this program writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// The format of the indexes that engines derive, as manifests name it.
 pub const INDEX_FORMAT: u32 = 1;

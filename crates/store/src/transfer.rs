@@ -4,15 +4,16 @@
 //! end both sides are read again and compared by counts and hashes. What engines have derived, and
 //! leases, are not copied; numbers of namespaces and passages are the new catalogue's own.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Clock, NamespaceId, PassageId};
+use model::{Clock, NamespaceId, PassageId, TenantId};
 use sha2::{Digest, Sha256};
 
 use crate::sqlite;
 use crate::{
     Catalogue, Change, Counts, Document, DocumentInfo, DocumentPage, Error, Manifest, Object,
-    ObjectPage, Result, limits,
+    ObjectKey, ObjectPage, Result, limits,
 };
 
 /// Documents read at once.
@@ -21,8 +22,11 @@ const DOCUMENTS_PER_PAGE: usize = 256;
 const PASSAGES_PER_WRITE: usize = 4_096;
 /// Vectors written in one transaction.
 const VECTORS_PER_WRITE: usize = 1_024;
-/// Kinds of objects that engines keep about what they have derived begin with these words.
-const ENGINE_KINDS: [&str; 2] = ["turbopuffer_", "qdrant_"];
+/// Kinds of objects that belong to one catalogue begin with these words: what engines note about
+/// what they have derived, and the note of an unfinished move.
+const OWN_KINDS: [&str; 3] = ["turbopuffer_", "qdrant_", MOVE_KIND];
+/// The kind of the object that names the catalogue that is being moved here.
+const MOVE_KIND: &str = "move";
 
 /// What a copy consists of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,6 +80,102 @@ pub fn copy(from: &dyn Catalogue, to: &dyn Catalogue, say: &dyn Fn(&str)) -> Res
     Ok(copied)
 }
 
+/// Moves everything into a catalogue that is empty, or that an interrupted move from the same one
+/// left unfinished: then what it brought and is gone by now is taken out again. Afterwards both hold
+/// the same; the first one is left as it is. It is unfinished until [`end_move`].
+///
+/// # Errors
+///
+/// [`Error::AlreadyThere`] when the other catalogue holds something else, and as [`copy`].
+pub fn move_into(from: &dyn Catalogue, to: &dyn Catalogue, say: &dyn Fn(&str)) -> Result<Copied> {
+    let key = ObjectKey::new(MOVE_KIND, "from");
+    let identity = serde_json::Value::from(from.identity()?);
+    match to.get(&key)? {
+        Some(note) if note.body == identity => take_out_what_is_gone(from, to)?,
+        None if is_empty(to)? => {
+            let note = Object {
+                key,
+                tenant: TenantId::local(),
+                parent: None,
+                body: identity,
+                lookups: vec![],
+                version: 0,
+            };
+            to.apply(&[Change::Put(note)])?;
+        }
+        _ => return Err(Error::AlreadyThere { path: "the catalogue".into() }),
+    }
+    copy(from, to, say)
+}
+
+/// Ends a move: from now on the catalogue counts as one of its own, and takes no other move.
+pub fn end_move(to: &dyn Catalogue) -> Result<()> {
+    to.apply(&[Change::Delete(ObjectKey::new(MOVE_KIND, "from"))])?;
+    Ok(())
+}
+
+fn is_empty(catalogue: &dyn Catalogue) -> Result<bool> {
+    Ok(catalogue.namespaces()?.is_empty()
+        && kinds_of(catalogue)?.is_empty()
+        && catalogue.files(None, 1)?.is_empty())
+}
+
+/// Erases from a copy what its original does not have.
+fn take_out_what_is_gone(from: &dyn Catalogue, to: &dyn Catalogue) -> Result<()> {
+    for state in to.namespaces()? {
+        let id = &state.info.id;
+        if from.namespace(id)?.is_none_or(|there| there.info.manifest != state.info.manifest) {
+            to.drop_namespace(id)?;
+            continue;
+        }
+        let mut gone = vec![];
+        each_document(to, id, |info| {
+            if from.document(id, &info.id)?.is_none() {
+                gone.push(info.id);
+            }
+            Ok(())
+        })?;
+        for some in gone.chunks(DOCUMENTS_PER_PAGE) {
+            to.delete(id, some)?;
+        }
+    }
+    for dropped in to.dropped()? {
+        to.erase_dropped(&dropped)?;
+    }
+    for kind in kinds_of(to)? {
+        let mut gone = vec![];
+        each_object(to, &kind, |object| {
+            if from.get(&object.key)?.is_none() {
+                gone.push(Change::Delete(object.key));
+            }
+            Ok(())
+        })?;
+        for some in gone.chunks(DOCUMENTS_PER_PAGE) {
+            to.apply(some)?;
+        }
+    }
+    let pieces = |catalogue: &dyn Catalogue| -> Result<BTreeMap<String, u32>> {
+        let mut found = BTreeMap::new();
+        loop {
+            let after = found.last_key_value().map(|(file, _): (&String, _)| file.clone());
+            let page = catalogue.files(after.as_deref(), limits::MAX_PAGE)?;
+            let is_last = page.len() < limits::MAX_PAGE;
+            found.extend(page);
+            if is_last {
+                return Ok(found);
+            }
+        }
+    };
+    let wanted = pieces(from)?;
+    for (file, n_pieces) in pieces(to)? {
+        // A file that is shorter now is written anew.
+        if wanted.get(&file).is_none_or(|n_wanted| *n_wanted < n_pieces) {
+            to.erase_file(&file)?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes a catalogue to a new file, as a SQLite catalogue that [`crate::restore`] and [`import`]
 /// take. The caller gives a catalogue of one moment.
 ///
@@ -93,7 +193,7 @@ pub fn export(from: &dyn Catalogue, file: &Path, clock: &Clock) -> Result<()> {
 /// [`Error::AlreadyThere`] when the catalogue is not empty, [`Error::Damaged`] and
 /// [`Error::CatalogueDamaged`] when the backup cannot be used, and as [`copy`].
 pub fn import(file: &Path, to: &dyn Catalogue, clock: &Clock) -> Result<Copied> {
-    if !to.namespaces()?.is_empty() || !kinds_of(to)?.is_empty() {
+    if !is_empty(to)? {
         return Err(Error::AlreadyThere { path: "the catalogue".into() });
     }
     let mut aside = file.as_os_str().to_owned();
@@ -286,7 +386,7 @@ fn compare(original: &Copied, copied: &Copied) -> Result<()> {
 
 fn kinds_of(catalogue: &dyn Catalogue) -> Result<Vec<String>> {
     let mut kinds = catalogue.kinds()?;
-    kinds.retain(|kind| !ENGINE_KINDS.iter().any(|engine| kind.starts_with(engine)));
+    kinds.retain(|kind| !OWN_KINDS.iter().any(|own| kind.starts_with(own)));
     kinds.sort();
     Ok(kinds)
 }

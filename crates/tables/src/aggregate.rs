@@ -7,15 +7,15 @@ use columns::{
 use model::{Deadline, Warning};
 use serde_json::{Map, Value};
 
+use crate::cells::{CellWindow, CutCells, ShowPiece};
 use crate::config::{Field, FieldType};
 use crate::describe::load_warnings;
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::request::{SortRequest, unknown_name};
-use crate::response::{MAX_CELL_CHARS, cut_cell};
 use crate::schema::leaf;
 use crate::service::{ServedTable, zone_of};
-use crate::{Error, Result};
+use crate::{Error, Result, cursor};
 
 /// Groups of an answer when the call does not say.
 pub const DEFAULT_GROUPS: usize = 50;
@@ -45,6 +45,10 @@ pub struct AggregateRequest {
     pub limit: Option<usize>,
     /// The zone of dates in filters and of buckets that name none; UTC without one.
     pub time_zone: Option<String>,
+    /// Characters of long values that are skipped: `next_offset` of the answer before.
+    pub offset: usize,
+    /// Where the answer before ended: the groups behind are given.
+    pub cursor: Option<String>,
 }
 
 /// A part of what makes a group.
@@ -80,8 +84,16 @@ pub struct AggregateResponse {
     pub fields: Vec<Option<String>>,
     /// How many of them are groups.
     pub n_groupings: usize,
-    /// One row for each group.
+    /// One row for each group; values are whole until [`AggregateResponse::show`].
     pub rows: Vec<Vec<Value>>,
+    /// Which characters of long values were asked for.
+    pub window: CellWindow,
+    /// Where long values go on, once they are shown in pieces.
+    pub next_offset: Option<usize>,
+    /// Groups before the first row.
+    pub n_before: usize,
+    /// What names the group of each row in a cursor.
+    keys: Vec<String>,
     /// Groups that pass `having`, before the limit.
     pub total_groups: u64,
     /// Rows that pass the filters.
@@ -92,19 +104,56 @@ pub struct AggregateResponse {
     pub warnings: Vec<Warning>,
 }
 
+impl AggregateResponse {
+    /// Gives the token that goes on behind the first `n_rows`; none when that are all groups.
+    pub fn next_after(&self, n_rows: usize) -> Option<String> {
+        let n_before = self.n_before + n_rows;
+        let key = self.keys.get(n_rows.checked_sub(1)?)?;
+        (n_before < self.total_groups as usize).then(|| cursor::encode_group(key, n_before))
+    }
+
+    /// Leaves of every value what is in the window, as [`crate::QueryResponse::show`] does.
+    pub fn show(&mut self, window: CellWindow, piece: &mut ShowPiece<'_>) {
+        let cut = CutCells::cut(&self.columns, &mut self.rows, window, piece);
+        if let Some((next, warning)) = cut.rest(window) {
+            self.next_offset = Some(next);
+            self.warnings.push(warning);
+        }
+    }
+}
+
 /// Answers a request.
 pub(crate) fn aggregate(
     table: &ServedTable,
     request: &AggregateRequest,
     deadline: &Deadline,
 ) -> Result<AggregateResponse> {
-    let (wanted, columns, zones) = plan(table, request)?;
-    let answer = table
+    let (mut wanted, columns, zones) = plan(table, request)?;
+    let limit = wanted.limit;
+    let after = request.cursor.as_deref().map(cursor::decode_group).transpose()?;
+    if after.is_some() {
+        // The group that the page before ended with may be further down by now.
+        wanted.limit = usize::MAX;
+    }
+    let mut answer = table
         .engine
         .aggregate(&wanted, deadline)
         .map_err(|cause| Error::of_source(&table.schema.name, cause))?;
+    let n_groupings = wanted.group_by.len();
+    let key_of = |row: &Vec<Cell>| {
+        let group = &row[..n_groupings.min(row.len())];
+        cursor::group_key(&group.iter().map(Cell::to_row_json).collect::<Vec<_>>())
+    };
+    let n_before = match &after {
+        None => 0,
+        Some((key, n_before)) => {
+            let place = answer.rows.iter().position(|row| Some(key_of(row)) == *key);
+            place.map_or(*n_before, |place| place + 1).min(answer.rows.len())
+        }
+    };
+    answer.rows = answer.rows.drain(n_before..).take(limit).collect();
     let mut warnings = load_warnings(table, deadline);
-    if answer.total_groups > answer.rows.len() as u64 {
+    if answer.total_groups > (n_before + answer.rows.len()) as u64 {
         let message = format!(
             "{} of {} groups are shown; raise `limit` (at most {MAX_GROUPS}), filter with \
              `having`, or sort so that the wanted ones come first",
@@ -116,23 +165,11 @@ pub(crate) fn aggregate(
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
     }
-    let mut n_cut = 0;
     let rows: Vec<Vec<Value>> = answer
         .rows
         .iter()
-        .map(|row| {
-            let cells = row.iter().map(|cell| {
-                let mut shown = rounded(cell).to_row_json();
-                n_cut += usize::from(cut_cell(&mut shown, MAX_CELL_CHARS));
-                shown
-            });
-            cells.collect()
-        })
+        .map(|row| row.iter().map(|cell| rounded(cell).to_row_json()).collect())
         .collect();
-    if n_cut > 0 {
-        let message = format!("{n_cut} values longer than {MAX_CELL_CHARS} characters were cut");
-        warnings.push(Warning::new("cells_cut", message));
-    }
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
         let is_value = matches!(measure.op, Op::Min | Op::Max);
@@ -140,9 +177,13 @@ pub(crate) fn aggregate(
     });
     Ok(AggregateResponse {
         fields: groups.chain(measures).collect(),
-        n_groupings: wanted.group_by.len(),
+        keys: answer.rows.iter().map(key_of).collect(),
+        n_before,
+        n_groupings,
         columns,
         rows,
+        window: CellWindow::at(request.offset),
+        next_offset: None,
         total_groups: answer.total_groups,
         total_rows: answer.total_rows,
         time_zone: (!zones.is_empty()).then(|| zones.join(", ")),

@@ -34,6 +34,8 @@ struct Arguments {
     sort: Option<OneOrMany<SortArgument>>,
     limit: Option<usize>,
     time_zone: Option<String>,
+    offset: Option<u32>,
+    cursor: Option<String>,
 }
 
 /// One value where a list is expected is a list of one.
@@ -135,6 +137,8 @@ impl AggregateRequest {
             sort,
             limit: arguments.limit,
             time_zone: arguments.time_zone,
+            offset: arguments.offset.unwrap_or(0) as usize,
+            cursor: arguments.cursor,
         })
     }
 }

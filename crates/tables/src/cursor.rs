@@ -38,6 +38,26 @@ pub(crate) fn decode(query: &str, token: &str) -> Result<Position> {
     if token.q == query { Ok(token.p) } else { Err(Error::BadCursor) }
 }
 
+/// Names a group in a token.
+pub(crate) fn group_key(values: &[serde_json::Value]) -> String {
+    let hash = Sha256::digest(serde_json::to_vec(values).expect("values are plain data"));
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes the token of the groups behind one: by its key, or by their number when it is gone.
+pub(crate) fn encode_group(key: &str, n_before: usize) -> String {
+    format!("{n_before}-{key}")
+}
+
+/// Reads a token of groups back; a number alone counts them.
+pub(crate) fn decode_group(token: &str) -> Result<(Option<String>, usize)> {
+    let (n_before, key) = match token.split_once('-') {
+        Some((n_before, key)) => (n_before, Some(key.to_owned())),
+        None => (token, None),
+    };
+    Ok((key, n_before.parse().map_err(|_| Error::BadCursor)?))
+}
+
 /// Names a query by what decides its rows and their order. The page's size may change between
 /// pages.
 pub(crate) fn fingerprint(table: &str, request: &QueryRequest, sort: &[SortRequest]) -> String {

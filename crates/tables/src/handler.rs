@@ -125,7 +125,9 @@ impl TableHandler {
     /// Answers `query_table`.
     pub async fn query_table(&self, arguments: &Value) -> Result<Value> {
         let request = QueryRequest::from_json(arguments)?;
-        Ok(self.query(&request).await?.to_json())
+        let mut response = self.query(&request).await?;
+        response.show(response.window, &mut |_, _, _| None);
+        Ok(response.to_json())
     }
 
     /// Answers `describe_schema`.

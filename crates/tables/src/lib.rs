@@ -7,7 +7,7 @@
 //! everything that was cut, guessed or not found.
 //!
 //! What is *not* here: the protocol and HTTP (crates above mount these services), rate limits,
-//! redaction ([`QueryResponse::change_text`] is its hook), and SQL from outside.
+//! redaction ([`QueryResponse::show`] is its hook), and SQL from outside.
 //!
 //! ```
 //! use std::time::Duration;
@@ -45,6 +45,7 @@ mod moments;
 mod operators;
 mod request;
 
+mod cells;
 mod format;
 mod response;
 
@@ -70,6 +71,7 @@ pub use aggregate::{
     MAX_MEASURES, MeasureRequest,
 };
 pub use aggregate_arguments::OPS;
+pub use cells::{CellWindow, CutCells, MAX_CELL_CHARS, ShowPiece};
 pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
@@ -93,8 +95,8 @@ pub use request::{
     lenient_input_schema, query_input_schema,
 };
 pub use response::{
-    DidYouMean, FacetMeta, FacetRow, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS,
-    QueryResponse, query_output_schema,
+    DidYouMean, FacetMeta, FacetRow, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse,
+    query_output_schema,
 };
 pub use schema::{MAX_NESTING, Schema, json_schema};
 pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};

@@ -13,6 +13,9 @@ pub const DEFAULT_PAGE_SIZE: u64 = 50;
 /// The most rows of a page.
 pub const MAX_PAGE_SIZE: u64 = 500;
 
+/// The furthest that reading goes into a cell, in characters: behind the end of any.
+const MAX_OFFSET: u64 = u32::MAX as u64;
+
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
@@ -99,6 +102,8 @@ pub struct QueryRequest {
     pub series: Option<SeriesRequest>,
     /// What happens to formulas in CSV.
     pub formulas: Formulas,
+    /// Characters of long cells that are skipped: `next_offset` of the answer before.
+    pub offset: usize,
     /// Rows that one answer holds, where that is fewer than the page; `next` goes on behind them.
     pub max_rows: Option<u64>,
 }
@@ -118,13 +123,14 @@ impl Default for QueryRequest {
             cursor: None,
             series: None,
             formulas: Formulas::default(),
+            offset: 0,
             max_rows: None,
         }
     }
 }
 
 /// The arguments that are known, in the order of the schema.
-const ARGUMENTS: [&str; 12] = [
+const ARGUMENTS: [&str; 13] = [
     "table",
     "filters",
     "page",
@@ -136,6 +142,7 @@ const ARGUMENTS: [&str; 12] = [
     "time_zone",
     "cursor",
     "series",
+    "offset",
     "defuseFormulas",
 ];
 
@@ -174,6 +181,9 @@ impl QueryRequest {
                 "time_zone" => request.time_zone = Some(text(name, value)?),
                 "cursor" => request.cursor = Some(text(name, value)?),
                 "series" => request.series = Some(series(value)?),
+                "offset" => {
+                    request.offset = whole_number(name, value, 0, MAX_OFFSET)? as usize;
+                }
                 "defuseFormulas" => {
                     let is_on =
                         value.as_bool().ok_or_else(|| wrong_type(name, "true or false", value))?;
@@ -261,6 +271,10 @@ pub fn query_input_schema(schemas: &[&Schema]) -> Value {
             "required": ["field"],
             "additionalProperties": false
         }),
+    );
+    properties.insert(
+        "offset".to_owned(),
+        json!({ "type": "integer", "minimum": 0, "description": "`next_offset`: read on in long cells" }),
     );
     properties.insert(
         "defuseFormulas".to_owned(),

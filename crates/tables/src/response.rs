@@ -4,11 +4,10 @@ use columns::{Bars, Distribution, Facet, SeriesAnswer};
 use model::Warning;
 use serde_json::{Map, Value, json};
 
+use crate::cells::{CellWindow, CutCells, ShowPiece};
 use crate::format::{to_csv, to_markdown};
 use crate::request::{Format, Formulas, QueryRequest};
 
-/// The longest cell of a row, in characters; what is behind is cut with a notice.
-pub const MAX_CELL_CHARS: usize = 2000;
 /// The most values of one facet; more are cut with a notice.
 pub const MAX_FACET_ROWS: usize = 100;
 
@@ -59,8 +58,12 @@ pub struct QueryResponse {
     pub formulas: Formulas,
     /// The names of the cells of a row.
     pub columns: Vec<String>,
-    /// The page, cell by cell; timestamps as ISO 8601.
+    /// The page, cell by cell; timestamps as ISO 8601. Whole until [`QueryResponse::show`].
     pub rows: Vec<Vec<Value>>,
+    /// Which characters of long cells were asked for.
+    pub window: CellWindow,
+    /// Where long cells go on, once they are shown in pieces.
+    pub next_offset: Option<usize>,
     /// All rows that pass, on whatever page.
     pub total: u64,
     /// Facets by field, when the format is `stats` and the data gives them.
@@ -76,31 +79,42 @@ pub struct QueryResponse {
 }
 
 impl QueryResponse {
-    /// Starts an answer to a request, cutting cells that are too long.
+    /// Starts an answer to a request.
     pub(crate) fn new(
         request: &QueryRequest,
         columns: Vec<String>,
         rows: Vec<Vec<Value>>,
         total: u64,
     ) -> Self {
-        let mut response = QueryResponse {
+        QueryResponse {
             format: request.format,
             formulas: request.formulas,
             columns,
             rows,
+            window: CellWindow::at(request.offset),
+            next_offset: None,
             total,
             facets: None,
             series: None,
             next: None,
             did_you_mean: Vec::new(),
             warnings: Vec::new(),
-        };
-        response.cut_cells();
-        response
+        }
     }
 
-    /// Changes the text of cells, for redaction: `change` is given the name of the field and the
-    /// text, and gives the new text, or none to leave it. Gives the number of texts that changed.
+    /// Leaves of every cell what is in the window, and says where the others go on. `piece` is
+    /// given the name of the field, the whole text and the bytes to show, for redaction that
+    /// looks at more than the piece that leaves.
+    pub fn show(&mut self, window: CellWindow, piece: &mut ShowPiece<'_>) {
+        let cut = CutCells::cut(&self.columns, &mut self.rows, window, piece);
+        if let Some((next, warning)) = cut.rest(window) {
+            self.next_offset = Some(next);
+            self.warnings.insert(0, warning);
+        }
+    }
+
+    /// Changes whole texts of cells: `change` is given the name of the field and the text, and
+    /// gives the new text, or none to leave it. Gives the number of texts that changed.
     pub fn change_text(&mut self, mut change: impl FnMut(&str, &str) -> Option<String>) -> usize {
         let mut n_changed = 0;
         for row in &mut self.rows {
@@ -166,6 +180,9 @@ impl QueryResponse {
         if let Some(next) = &self.next {
             answer.insert("next".to_owned(), next.as_str().into());
         }
+        if let Some(offset) = self.next_offset {
+            answer.insert("next_offset".to_owned(), offset.into());
+        }
         if !self.did_you_mean.is_empty() {
             let meant = self.did_you_mean.iter().map(DidYouMean::to_json).collect::<Vec<_>>();
             answer.insert("did_you_mean".to_owned(), meant.into());
@@ -185,28 +202,6 @@ impl QueryResponse {
             })
             .collect()
     }
-
-    fn cut_cells(&mut self) {
-        let mut n_cut = 0;
-        let mut cut_columns: Vec<&str> = Vec::new();
-        for row in &mut self.rows {
-            for (name, cell) in self.columns.iter().zip(row) {
-                if cut_cell(cell, MAX_CELL_CHARS) {
-                    n_cut += 1;
-                    if !cut_columns.contains(&name.as_str()) {
-                        cut_columns.push(name);
-                    }
-                }
-            }
-        }
-        if n_cut > 0 {
-            let message = format!(
-                "{n_cut} cells of {} are longer than {MAX_CELL_CHARS} characters and were cut; they end in `…`",
-                cut_columns.join(", ")
-            );
-            self.warnings.push(Warning::new("cells_cut", message));
-        }
-    }
 }
 
 /// Gives the JSON Schema of what [`QueryResponse::to_json`] gives.
@@ -221,6 +216,7 @@ pub fn query_output_schema() -> Value {
             "csv": { "type": "string" },
             "series": { "type": "object" },
             "next": { "type": "string" },
+            "next_offset": { "type": "integer" },
             "export": { "type": "object" },
             "did_you_mean": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } }
@@ -310,10 +306,11 @@ pub(crate) fn series_to_json(field: &str, sum: Option<&str>, series: &SeriesAnsw
     })
 }
 
-/// Shows a value in a facet or a suggestion, cut where it is too long to be typed back.
+/// Shows a value in a facet or a suggestion, cut where it is too long to be typed back, and never
+/// in the middle of something private.
 pub(crate) fn shown(value: &columns::Value) -> Value {
     let mut shown = value.to_json();
-    cut_cell(&mut shown, MAX_FACET_CHARS);
+    cut_value(&mut shown);
     shown
 }
 
@@ -343,21 +340,14 @@ fn change_cell(
     }
 }
 
-pub(crate) fn cut_cell(cell: &mut Value, max_chars: usize) -> bool {
-    match cell {
+fn cut_value(value: &mut Value) {
+    match value {
         Value::String(text) => {
-            let Some((end, _)) = text.char_indices().nth(max_chars) else {
-                return false;
-            };
-            text.truncate(end);
-            text.push('…');
-            true
+            if text.chars().nth(MAX_FACET_CHARS).is_some() {
+                *text = format!("{}…", text::cut_outside_private(text, MAX_FACET_CHARS));
+            }
         }
-        Value::Array(items) => {
-            let n_cut =
-                items.iter_mut().filter_map(|item| cut_cell(item, max_chars).then_some(())).count();
-            n_cut > 0
-        }
-        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Array(items) => items.iter_mut().for_each(cut_value),
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -10,6 +10,7 @@ use columns::{
 use model::{Access, Caller, Deadline, Warning};
 
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
+use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::check_page;
 use crate::config::{FieldType, Operator, TableConfig};
 use crate::error::did_you_mean;
@@ -19,8 +20,8 @@ use crate::links::{ExportLink, ExportLinks};
 use crate::relations::related;
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
-    DidYouMean, FacetMeta, MAX_CELL_CHARS, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long,
-    series_to_json, shown,
+    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
+    shown,
 };
 use crate::schema::{self, leaf};
 use crate::{Error, Result, Schema, cursor, describe};
@@ -254,7 +255,8 @@ impl ServedTable {
         };
         let mut answer = ask(&query)?;
         let n_found = answer.rows.len();
-        let n_fitting = n_fitting_rows(&query.columns, &answer.rows);
+        let window = CellWindow::at(request.offset);
+        let n_fitting = n_fitting_rows(&query.columns, &answer.rows, window);
         if n_fitting < n_found {
             // The shorter page is asked for again, so that `next` continues right behind it.
             let shorter =
@@ -422,13 +424,15 @@ pub(crate) fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<
 }
 
 /// Counts the rows that one answer holds.
-fn n_fitting_rows(columns: &[String], rows: &[Vec<Cell>]) -> usize {
+fn n_fitting_rows(columns: &[String], rows: &[Vec<Cell>], window: CellWindow) -> usize {
     let names: usize = columns.iter().map(|name| name.chars().count() + CHARS_AROUND_CELL).sum();
     let mut n_chars = 0;
     let n_fitting = rows.iter().take_while(|row| {
         let cells = row.iter().map(|cell| match cell.as_str() {
-            Some(text) => text.chars().count().min(MAX_CELL_CHARS),
-            None => cell.to_row_json().to_string().chars().count(),
+            Some(text) => n_shown_chars(text.chars().count(), window),
+            None => {
+                n_shown_chars(cell.to_row_json().to_string().chars().count(), CellWindow::at(0))
+            }
         });
         n_chars += names + cells.sum::<usize>();
         n_chars <= MAX_PAGE_CHARS

@@ -53,6 +53,8 @@ impl Bed {
     fn try_query(&self, arguments: &Value) -> Result<Value> {
         let request = QueryRequest::from_json(arguments)?;
         let response = self.service.query(&Caller::local_admin(), &request, &deadline())?;
+        let mut response = response;
+        response.show(response.window, &mut |_, _, _| None);
         Ok(response.to_json())
     }
 
@@ -189,7 +191,7 @@ fn every_mistake_is_named() {
     let bed = small();
     bed.refuses(
         json!({ "filter": {} }),
-        "unknown argument `filter`: expected one of `table`, `filters`, `page`, `pageSize`, `format`, `sort`, `columns`, `facets`, `time_zone`, `cursor`, `series`, `defuseFormulas`; did you mean `filters`?",
+        "unknown argument `filter`: expected one of `table`, `filters`, `page`, `pageSize`, `format`, `sort`, `columns`, `facets`, `time_zone`, `cursor`, `series`, `offset`, `defuseFormulas`; did you mean `filters`?",
     );
     bed.refuses(
         json!({ "filters": { "nam": "x" } }),

@@ -46,6 +46,7 @@ mod ports;
 pub mod bed;
 mod browser;
 mod postgres;
+mod proxy;
 mod qdrant;
 
 mod http;
@@ -65,6 +66,7 @@ pub use mcp::{Mcp, ToolResult};
 pub use patience::wait_until;
 pub use ports::free_port;
 pub use postgres::Postgres;
+pub use proxy::Proxy;
 pub use qdrant::Qdrant;
 pub use server::Server;
 pub use stdio::StdioSession;

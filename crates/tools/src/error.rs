@@ -4,6 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::ErrorShape;
 
+/// Seconds after which a call that the store could not answer is worth trying again: connections
+/// are tried anew all the time, and a database that restarts takes a few seconds.
+pub const STORE_RETRY_SECONDS: u64 = 5;
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal, $status:literal;)*) => {
         /// Why a call failed.

@@ -47,7 +47,7 @@ pub mod tables;
 pub use arguments::{Accepted, InputSchema, accept};
 pub use call::{Answer, Call, Link, Progress, Tool};
 pub use disk::disk_full;
-pub use error::{Code, ToolError};
+pub use error::{Code, STORE_RETRY_SECONDS, ToolError};
 pub use exposure::{Exposure, ToolNames};
 pub use instructions::instructions;
 pub use paging::{Filled, fill, position};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use text::Budget;
 
 /// Room for what is added to an answer after its list: notices and the cursor.
-const NOTICE_CHARS: usize = 600;
+pub(crate) const NOTICE_CHARS: usize = 600;
 
 /// What a list became.
 pub struct Filled {

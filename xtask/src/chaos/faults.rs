@@ -7,13 +7,14 @@ use std::time::Duration;
 use anyhow::ensure;
 use rustix::process::Signal;
 
-use super::Random;
 use super::ledger::Ledger;
 use super::site::Site;
+use super::upstreams::{model_away, source_away};
+use super::{Random, catalogue, slow_disk};
 use crate::process::{self, Limit};
 
 /// How long a command of the binary may take.
-const COMMAND: Limit = Limit::minutes("a command of the binary", 5);
+pub(crate) const COMMAND: Limit = Limit::minutes("a command of the binary", 5);
 
 /// Changes of one round, at most.
 const MAX_CHANGES: usize = 12;
@@ -37,25 +38,64 @@ pub(crate) enum Fault {
     FlippedIndex,
     /// A backup is made in the middle of changes, and read back.
     Backup,
+    /// The catalogue or its write-ahead log is torn, emptied, removed, or has another bit.
+    DamagedCatalogue,
+    /// Every sync takes long, and the process may be killed meanwhile.
+    SlowDisk,
+    /// The model that makes vectors and writes hangs, fails, closes or lies.
+    ModelAway,
+    /// The database of a table is stopped.
+    SourceAway,
 }
 
 impl Fault {
-    const ALL: [Fault; 8] = [
+    const ALL: [Fault; 12] = [
         Fault::Kill,
         Fault::Stop,
         Fault::Stall,
         Fault::Reload,
+        Fault::FullDisk,
         Fault::TornIndex,
         Fault::FlippedIndex,
         Fault::Backup,
-        Fault::FullDisk,
+        Fault::DamagedCatalogue,
+        Fault::SlowDisk,
+        Fault::ModelAway,
+        Fault::SourceAway,
     ];
 
-    /// Chooses one; the disk can only be filled where it is small.
-    pub(crate) fn choose(random: &mut Random, has_small_disk: bool) -> Fault {
-        let n_faults = if has_small_disk { Fault::ALL.len() } else { Fault::ALL.len() - 1 };
-        // Half of all rounds are kills: they are what happens most.
-        if random.below(2) == 0 { Fault::Kill } else { Fault::ALL[random.below(n_faults)] }
+    /// Lists those that can happen here, and says which cannot.
+    pub(crate) fn possible(site: &Site) -> Vec<Fault> {
+        let is_possible = |fault: &Fault| {
+            let (is_possible, missing) = match fault {
+                Fault::FullDisk => (site.has_small_disk(), "user namespace"),
+                Fault::SlowDisk => (slow_disk::can_be_slow(), "`strace`"),
+                Fault::SourceAway => (site.upstreams().has_postgres(), "PostgreSQL"),
+                Fault::Kill
+                | Fault::Stop
+                | Fault::Stall
+                | Fault::Reload
+                | Fault::TornIndex
+                | Fault::FlippedIndex
+                | Fault::Backup
+                | Fault::DamagedCatalogue
+                | Fault::ModelAway => (true, ""),
+            };
+            if !is_possible {
+                eprintln!("`{}` is left out: there is no {missing} here", fault.name());
+            }
+            is_possible
+        };
+        Fault::ALL.into_iter().filter(is_possible).collect()
+    }
+
+    /// Chooses the fault of a round: first each one once, in random order, then any.
+    pub(crate) fn choose(random: &mut Random, first: &mut Vec<Fault>, all: &[Fault]) -> Fault {
+        if !first.is_empty() {
+            return first.swap_remove(random.below(first.len()));
+        }
+        // A third of all rounds are kills: they are what happens most.
+        if random.below(3) == 0 { Fault::Kill } else { all[random.below(all.len())] }
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -68,6 +108,10 @@ impl Fault {
             Fault::TornIndex => "torn index files",
             Fault::FlippedIndex => "flipped index bytes",
             Fault::Backup => "backup",
+            Fault::DamagedCatalogue => "damaged catalogue",
+            Fault::SlowDisk => "slow disk",
+            Fault::ModelAway => "model away",
+            Fault::SourceAway => "source away",
         }
     }
 
@@ -104,12 +148,16 @@ impl Fault {
                 }
             }),
             Fault::Backup => backup(site, ledger, random),
+            Fault::DamagedCatalogue => catalogue::damage(site, ledger, random),
+            Fault::SlowDisk => slow_disk::slow_disk(site, ledger, random),
+            Fault::ModelAway => model_away(site, ledger, random),
+            Fault::SourceAway => source_away(site, ledger, random),
         }
     }
 }
 
 /// Some changes, one after the other.
-fn changes(site: &Site, ledger: &mut Ledger, random: &mut Random) -> anyhow::Result<()> {
+pub(crate) fn changes(site: &Site, ledger: &mut Ledger, random: &mut Random) -> anyhow::Result<()> {
     let http = site.http()?;
     for _ in 0..=random.below(MAX_CHANGES) {
         ledger.change(&http, random);

@@ -51,6 +51,20 @@ impl Ledger {
         self.n_acknowledged
     }
 
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Asks for something, whatever is found: the answer must come.
+    pub(crate) fn search(&self, http: &Http) -> anyhow::Result<()> {
+        let path = format!("/v1/knowledge-bases/{}/search", self.base);
+        let body = json!({ "query": "the word of this document", "threshold": 0.0 });
+        let answer = send(http, &Request::new("POST", &path).json(&body));
+        let answer = answer.context("the server does not answer")?;
+        ensure!(answer.status == 200, "{}", answer.text());
+        Ok(())
+    }
+
     /// Makes one change, and writes down what came of it. A server that does not answer leaves
     /// the change in doubt.
     pub(crate) fn change(&mut self, http: &Http, random: &mut Random) {
@@ -69,7 +83,8 @@ impl Ledger {
         }
     }
 
-    fn add(&mut self, http: &Http) {
+    /// Adds a document.
+    pub(crate) fn add(&mut self, http: &Http) {
         let word = self.word();
         let path = format!("/v1/collections/{}/documents", self.collection);
         let body = json!({ "title": word, "text": text(&word) });
@@ -228,7 +243,7 @@ fn id_of(answer: &Response) -> anyhow::Result<String> {
 }
 
 /// Sends a request to a server that may die meanwhile; no answer is nothing.
-fn send(http: &Http, request: &Request) -> Option<Response> {
+pub(crate) fn send(http: &Http, request: &Request) -> Option<Response> {
     let raw = http.exchange(&request.bytes(http.authority())).ok()?;
     testkit::parse_response(&raw)
 }

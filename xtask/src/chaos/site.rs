@@ -7,11 +7,13 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context;
 use testkit::{Folder, Http, Server};
 
+use super::upstreams::Upstreams;
+
 /// The size of the small disk.
 const DISK: &str = "size=96m";
 
-/// What a configuration needs for these rounds: words alone, and no rate.
-const CONFIG: &str = "[embedder]\nprovider = \"none\"\n\
+/// What a configuration needs for these rounds: no rate.
+const CONFIG: &str = "data_dir = \"disk/data\"\n\
     [limits]\nrate_per_minute = { default = 1000000, rest = 1000000 }\n";
 
 /// A server that is started and ended again and again over the same data.
@@ -20,6 +22,7 @@ pub(crate) struct Site {
     folder: Folder,
     /// A process that keeps the namespace with the small disk.
     disk: Option<Child>,
+    upstreams: Upstreams,
     server: Option<Server>,
 }
 
@@ -29,8 +32,9 @@ impl Site {
         let folder = Folder::new();
         fs_err::create_dir_all(folder.join("disk"))?;
         let disk = small_disk(&folder.join("disk"));
-        folder.write("dowse.toml", format!("data_dir = \"disk/data\"\n{CONFIG}"));
-        let mut site = Site { binary: binary.to_owned(), folder, disk, server: None };
+        let (binary, upstreams) = (binary.to_owned(), Upstreams::start());
+        let mut site = Site { binary, folder, disk, upstreams, server: None };
+        site.touch_configuration(0);
         site.start()?;
         Ok(site)
     }
@@ -84,12 +88,35 @@ impl Site {
 
     /// Starts the server, which must come up whatever happened before.
     pub(crate) fn start(&mut self) -> anyhow::Result<()> {
-        let mut command = self.command("serve");
-        command.args(["--listen", "127.0.0.1:0"]);
-        let server = Server::try_start(command).map_err(|reason| anyhow::anyhow!(reason))?;
+        let server = Server::try_start(self.serve()).map_err(|reason| anyhow::anyhow!(reason))?;
         server.wait_until_ready();
         self.server = Some(server);
         Ok(())
+    }
+
+    /// Prepares to start the server.
+    pub(crate) fn serve(&self) -> Command {
+        let mut command = self.command("serve");
+        command.args(["--listen", "127.0.0.1:0"]);
+        command
+    }
+
+    /// Takes a server that was started elsewhere.
+    pub(crate) fn take(&mut self, server: Server) {
+        self.server = Some(server);
+    }
+
+    /// Gives the process of the server.
+    pub(crate) fn process(&self) -> anyhow::Result<u32> {
+        Ok(self.server.as_ref().context("the server is down")?.id())
+    }
+
+    pub(crate) fn upstreams(&self) -> &Upstreams {
+        &self.upstreams
+    }
+
+    pub(crate) fn upstreams_mut(&mut self) -> &mut Upstreams {
+        &mut self.upstreams
     }
 
     /// Ends the server without a word.
@@ -115,7 +142,7 @@ impl Site {
 
     /// Writes the configuration again, which makes the server read it.
     pub(crate) fn touch_configuration(&self, comment: u64) {
-        let text = format!("# {comment}\ndata_dir = \"disk/data\"\n{CONFIG}");
+        let text = format!("# {comment}\n{CONFIG}{}", self.upstreams.config());
         self.folder.write("dowse.toml", text);
     }
 }

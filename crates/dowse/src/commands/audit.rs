@@ -5,12 +5,11 @@ use model::iso;
 use serde_json::json;
 
 use crate::cli::AuditArgs;
-use crate::commands::variable;
-use crate::config::load;
+use crate::commands::sets::load_placed;
 use crate::print;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     let entries = Audit::tail(&config.data_dir.join("audit"), args.entries, |entry| {
         args.tool.as_ref().is_none_or(|tool| *tool == entry.tool)
             && args.caller.as_ref().is_none_or(|caller| *caller == entry.caller)

@@ -5,28 +5,30 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use serde_json::json;
-use store::Store;
 
 use crate::archive::Places;
 use crate::cli::BackupArgs;
 use crate::commands::reach::{Reach, reach};
+use crate::commands::sets::load_placed;
 use crate::commands::variable;
-use crate::config::load;
-use crate::wiring::{places_of, store_folder};
+use crate::config::{CatalogueKind, Config, load};
+use crate::wiring::{SharedState, open_catalogue, places_of, store_folder, upload_files};
 use crate::{archive, print};
 
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     let file = &args.file;
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
     let unfinished = Unfinished(with_ending(file, ".unfinished"));
     let _ = fs_err::remove_file(&unfinished.0);
     ensure!(
-        store_folder(&config.data_dir).is_dir(),
+        config.store.choice()?.catalogue == CatalogueKind::Postgres
+            || store_folder(&config.data_dir).is_dir(),
         "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
         config.data_dir.display()
     );
@@ -36,7 +38,7 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
             "the running server"
         }
         Reach::Here(shared_state) => {
-            make(&shared_state.kept()?.store, &shared_state.places(), &unfinished.0)?;
+            make(&shared_state, &unfinished.0)?;
             "this command"
         }
     };
@@ -54,45 +56,85 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a data folder from a copy; indexes are built from it when they are first used.
+/// Makes a data folder, or the tables of a database that servers share, from a copy; indexes are
+/// built from it when they are first used.
 pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
-    let folder = store_folder(&config.data_dir);
     let kind = archive::kind_of(&args.file)?;
     if kind == archive::BackupKind::Archive {
         archive::verify(&args.file)?;
     }
+    let folder = store_folder(&config.data_dir);
     guard::private::create_folder(&folder)?;
-    match kind {
-        archive::BackupKind::Catalogue => restore_catalogue(&args.file, &folder)?,
+    let unfinished = Unfinished(folder.join("catalogue.restoring"));
+    let catalogue = match kind {
+        archive::BackupKind::Catalogue => &args.file,
         archive::BackupKind::Archive => {
-            let catalogue = Unfinished(folder.join("catalogue.restoring"));
-            archive::extract_catalogue(&args.file, &catalogue.0)?;
-            restore_catalogue(&catalogue.0, &folder)?;
-            archive::extract_folders(&args.file, &places_of(&config))?;
+            archive::extract_catalogue(&args.file, &unfinished.0)?;
+            &unfinished.0
         }
+    };
+    let place = match config.store.choice()?.catalogue {
+        CatalogueKind::Sqlite => {
+            restore_folder(catalogue, &folder)?;
+            config.data_dir.display().to_string()
+        }
+        CatalogueKind::Postgres => {
+            restore_database(&config, catalogue, &folder)?;
+            "the catalogue in PostgreSQL".to_owned()
+        }
+    };
+    if kind == archive::BackupKind::Archive {
+        archive::extract_folders(&args.file, &places_of(&config))?;
     }
+    // Uploads of the copy may be in its catalogue or in its folder; this configuration says where
+    // they belong.
+    let (catalogue, _lock) = open_catalogue(&config.store, &folder, crate::clock::system())?;
+    let uploads =
+        upload_files(&config.store, &config.base, &config.data_dir, Arc::clone(&catalogue));
+    uploads.take_from_folder()?;
+    uploads.take_from_catalogue(&*catalogue)?;
+    catalogue.close()?;
     if args.json {
         print::json(&json!({ "file": args.file, "data_dir": config.data_dir }))?;
     }
-    print::note(format!("{} is restored from {}", config.data_dir.display(), args.file.display()));
+    print::note(format!("{place} is restored from {}", args.file.display()));
     Ok(())
 }
 
-/// Writes an archive of a data folder whose store is open here.
-pub(crate) fn make(store: &Store, places: &Places, to: &Path) -> anyhow::Result<()> {
+/// Writes an archive of everything that is kept by what is open here.
+pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> {
     let catalogue = Unfinished(with_ending(to, ".catalogue"));
     let _ = fs_err::remove_file(&catalogue.0);
+    let uploads = shared_state.uploads()?;
     // An upload that a job of the copy waits for must not go before it is copied as well.
-    let _hold = knowledge::UploadsHold::take(&places.uploads)?;
-    store.backup(&catalogue.0)?;
-    archive::write(to, &catalogue.0, places)
+    let _hold = uploads.hold()?;
+    shared_state.kept()?.store.backup(&catalogue.0)?;
+    let places = Places {
+        data_dir: shared_state.data_dir().to_owned(),
+        uploads: uploads.folder_to_copy().map(Path::to_owned),
+    };
+    archive::write(to, &catalogue.0, &places)
         .context("hint: is there space for a copy of everything?")
 }
 
-fn restore_catalogue(file: &Path, folder: &Path) -> anyhow::Result<()> {
+fn restore_folder(file: &Path, folder: &Path) -> anyhow::Result<()> {
     store::restore(file, folder, &store::Config::for_one_machine())
         .with_context(|| format!("`{}` could not be restored", folder.display()))
+}
+
+/// Fills an empty database; servers that use it already find what comes as it comes.
+fn restore_database(config: &Config, file: &Path, folder: &Path) -> anyhow::Result<()> {
+    let clock = crate::clock::system();
+    let (catalogue, _lock) = open_catalogue(&config.store, folder, clock.clone())?;
+    store::import(file, &*catalogue, &clock).with_context(|| {
+        format!(
+            "the schema `{}` in PostgreSQL could not be restored\n\
+             hint: a backup goes into an empty one; name another with `store.postgres.schema`",
+            config.store.postgres.schema
+        )
+    })?;
+    Ok(())
 }
 
 fn receive(sent: &mut impl Read, to: &Path) -> anyhow::Result<()> {

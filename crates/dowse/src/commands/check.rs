@@ -13,10 +13,11 @@ use serve::App;
 use store::Repair;
 
 use crate::cli::CheckArgs;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::{Config, load};
+use crate::commands::sets::load_placed;
+use crate::config::Config;
 use crate::print;
 use crate::wiring::{SharedState, app, describe_store};
 
@@ -52,7 +53,7 @@ pub(super) struct Problem {
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let loaded = load_placed(&args.config)?;
     let config = &loaded.config;
     config.check()?;
     let reached = reach(config)?;
@@ -85,9 +86,8 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
         Reach::Here(shared_state) => {
             let (app, _) = app(config, &shared_state)?;
             let mut report = look(&shared_state, &app)?;
-            if args.repair {
-                repair(&shared_state, &mut report)?;
-            }
+            let repair = if args.repair { Repair::Yes } else { Repair::No };
+            check_store(&shared_state, repair, &mut report)?;
             (report, false)
         }
     };
@@ -109,7 +109,8 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
 
 /// Looks at what a running server serves; the result is JSON for the command to print.
 pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let report = look(&host.shared_state, &host.app())?;
+    let mut report = look(&host.shared_state, &host.app())?;
+    check_store(&host.shared_state, Repair::No, &mut report)?;
     print::line(serde_json::to_string(&report)?);
     Ok(if report.is_well() { Outcome::Done } else { Outcome::Problems })
 }
@@ -232,10 +233,20 @@ fn callers(config: &Config) -> String {
     }
 }
 
-/// Checks what is kept, and rebuilds what is damaged.
-fn repair(shared_state: &SharedState, report: &mut Report) -> anyhow::Result<()> {
-    let findings = shared_state.kept()?.store.check(Repair::Yes)?;
-    if findings.is_empty() {
+/// Reads everything that is kept, compares it with its checksums and indexes with the catalogue,
+/// and rebuilds what is damaged where that is asked for.
+fn check_store(
+    shared_state: &SharedState,
+    repair: Repair,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let findings = match shared_state.kept()?.store.check(repair) {
+        Ok(findings) => findings,
+        // That it is away is among the problems already.
+        Err(error) if error.is_engine_away() && repair == Repair::No => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if findings.is_empty() && repair == Repair::Yes {
         print::note("everything that is kept is right");
     }
     for finding in findings {
@@ -244,11 +255,15 @@ fn repair(shared_state: &SharedState, report: &mut Report) -> anyhow::Result<()>
             print::note(format!("{place}: {} (repaired)", finding.problem));
             continue;
         }
-        report.problems.push(Problem {
-            what: place.to_owned(),
-            problem: format!("{} (NOT repaired)", finding.problem),
-            hint: "restore a backup with `dowse restore FILE`".to_owned(),
-        });
+        let hint = match (finding.namespace.is_some(), repair) {
+            (true, Repair::No) => "stop the server and run `dowse check --repair`",
+            _ => "restore a backup with `dowse restore FILE`",
+        };
+        let problem = match repair {
+            Repair::Yes => format!("{} (NOT repaired)", finding.problem),
+            Repair::No => finding.problem,
+        };
+        report.problems.push(Problem { what: place.to_owned(), problem, hint: hint.to_owned() });
     }
     Ok(())
 }

@@ -54,8 +54,7 @@ impl control::Host for Host {
         let data_dir = self.shared_state.data_dir();
         let archive = unfinished_archive(data_dir);
         let _ = fs_err::remove_file(&archive);
-        let made =
-            backup::make(&self.shared_state.kept()?.store, &self.shared_state.places(), &archive);
+        let made = backup::make(&self.shared_state, &archive);
         let sent = made.and_then(|()| Ok(archive::send(&archive, &mut begin()?)?));
         let _ = fs_err::remove_file(&archive);
         sent
@@ -92,6 +91,7 @@ impl control::Host for Host {
             | Command::Connect(_)
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Move(_)
             | Command::Tables(_)
             | Command::Extract(_)
             | Command::Models(_)

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use serde_json::json;
 
 use crate::cli::InitArgs;
 use crate::print;
@@ -44,12 +45,18 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
     look(&args.folder, &args.folder, 0, &mut survey)?;
     let text = draft(&args.folder, &survey);
     if args.print {
+        if args.json {
+            return print::json(&json!({ "file": out, "is_written": false, "draft": text }));
+        }
         print::line(text.trim_end());
         return Ok(());
     }
     // `create_new` so that a file which appeared meanwhile is not overwritten either.
     let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(&out)?;
     std::io::Write::write_all(&mut file, text.as_bytes())?;
+    if args.json {
+        print::json(&json!({ "file": out, "is_written": true, "draft": text }))?;
+    }
     print::note(format!("wrote {}", out.display()));
     print::note(format!(
         "next: `dowse check --config {0}`, then `dowse serve --config {0}`",
@@ -149,7 +156,7 @@ mod tests {
         folder.write("notes/b.docx", "");
         folder.write("sales.csv", "day,amount\n2024-01-01,3\n2024-01-02,4\n");
         folder.write(".git/config", "");
-        let args = InitArgs { folder: folder.path().to_owned(), print: false };
+        let args = InitArgs { folder: folder.path().to_owned(), print: false, json: false };
         run(&args).unwrap();
         let text = folder.read("dowse.toml");
         assert!(text.contains("# Documents: 1 docx, 1 md."), "{text}");

@@ -16,6 +16,7 @@ mod init;
 mod kb;
 mod mcp;
 mod models;
+mod move_data;
 mod reach;
 mod serve;
 mod sets;
@@ -62,6 +63,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Connect(args) => connect::run(&args),
         Command::Backup(args) => backup::backup(&args),
         Command::Restore(args) => backup::restore(&args),
+        Command::Move(args) => move_data::run(&args),
         Command::Tables(command) => tables::run(&command),
         Command::Extract(args) => extract::run(&args),
         Command::Models(command) => models::run(&command),

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{FilesArgs, ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::host::serve_commands;
-use crate::commands::{block_on, variable};
+use crate::commands::sets::choose_set;
+use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
 use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
 use crate::{control, platform, print, reload};
@@ -69,7 +70,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                 Ok(app)
             })?;
         }
-        print::note(format!("console on {}/", config.server.link_base()));
+        let base = config.server.link_base();
+        let needs_key = config.auth.jwt.is_some() || !config.auth.keys.is_empty();
+        print::note(format!("console on {base}/"));
+        print::note(connect::lines_for_clients(&base, needs_key));
         print::note(format!("listening on http://{address}"));
         #[cfg(feature = "conformance")]
         ::serve::front::run_with(
@@ -92,6 +96,9 @@ pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     choose_model(&mut loaded.config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, &variable)?;
+    if data_dir.is_none() {
+        choose_set(&mut loaded)?;
+    }
     Ok(loaded)
 }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use ::files::Service;
 use anyhow::Context;
 
-use crate::cli::FilesArgs;
+use crate::cli::{ConfigArgs, FilesArgs};
 use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
-use crate::config::{Config, Remembered, UserData, load, place_data};
-use crate::control::Connection;
+use crate::config::{Config, Loaded, Remembered, UserData, load, place_data};
+use crate::control::{self, Connection};
 use crate::print;
 use crate::wiring::{SharedState, app, store_folder};
 
@@ -66,6 +66,55 @@ pub(super) fn locate(
         Located { config, file: None, has_unnamed_folders }
     });
     Ok(located.collect())
+}
+
+/// Reads the configuration of a command that is about one data folder; without a file, the data of
+/// the folders that were indexed from here is taken, as a search does.
+pub(super) fn load_placed(args: &ConfigArgs) -> anyhow::Result<Loaded> {
+    let mut loaded = load(args.config.as_deref(), &variable)?;
+    choose_set(&mut loaded)?;
+    Ok(loaded)
+}
+
+/// Where neither a file nor the environment says where the data is: takes the one set of folders
+/// that was indexed from the working folder or above it, or the one of several that is served.
+///
+/// # Errors
+///
+/// When there are several.
+pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
+    let is_said = loaded.file.is_some() || variable("DOWSE_DATA_DIR").is_some();
+    if is_said || !loaded.config.files.roots.is_empty() {
+        return Ok(());
+    }
+    let mut sets = UserData::find(&variable).map(|data| data.here()).unwrap_or_default();
+    if sets.len() > 1 {
+        let served = |set: &Remembered| control::connect(&set.data_dir).is_some();
+        let running: Vec<Remembered> = sets.iter().filter(|set| served(set)).cloned().collect();
+        anyhow::ensure!(
+            running.len() == 1,
+            "several sets of folders were indexed from here:\n{}\n\
+             hint: choose one: `DOWSE_DATA_DIR=FOLDER dowse …`",
+            listed(&sets)
+        );
+        sets = running;
+    }
+    // A `.dowse` of an earlier version in the working folder is what the configuration says anyway.
+    if let Some(set) = sets.pop().filter(|set| !set.folders.is_empty()) {
+        loaded.config.data_dir = set.data_dir;
+        loaded.config.files.roots =
+            set.folders.into_iter().map(::files::RootConfig::Path).collect();
+    }
+    Ok(())
+}
+
+fn listed(sets: &[Remembered]) -> String {
+    let line = |set: &Remembered| {
+        let folders: Vec<String> =
+            set.folders.iter().map(|folder| folder.display().to_string()).collect();
+        format!("  {} with its data in `{}`", folders.join(", "), set.data_dir.display())
+    };
+    sets.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Opens the folders that are named or configured, or remembered as far as `choose` takes them;

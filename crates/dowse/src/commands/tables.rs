@@ -19,7 +19,14 @@ const EXPORT_LIMIT: Duration = Duration::from_secs(3600);
 
 pub(super) fn run(command: &TablesCommand) -> anyhow::Result<()> {
     match command {
-        TablesCommand::Infer { file } => ::tables::infer(file).map(print::line).map_err(Into::into),
+        TablesCommand::Infer { file, json: false } => {
+            print::line(::tables::infer(file)?);
+            Ok(())
+        }
+        TablesCommand::Infer { file, json: true } => {
+            let section: toml::Table = ::tables::infer(file)?.parse()?;
+            print::json(&serde_json::to_value(section)?)
+        }
         TablesCommand::Export(args) => export(args),
     }
 }
@@ -55,6 +62,9 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
         &deadline,
     )?;
     out.flush()?;
+    if args.json {
+        return print::json(&json!({ "rows": n_rows, "file": args.output }));
+    }
     print::line(format!("{n_rows} rows in {}", args.output.display()));
     Ok(())
 }

@@ -91,21 +91,23 @@ impl UserData {
     /// Gives what a search looks in that names nothing: what was indexed from the working folder or
     /// above it, or holds it; everything that is remembered where that is nothing.
     pub(crate) fn remembered(&self) -> Vec<Remembered> {
+        let here = self.here();
+        if here.is_empty() { self.all() } else { here }
+    }
+
+    /// Gives what was indexed from the working folder or above it, or holds it.
+    pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
         if earlier.join("store").exists() {
             let from = self.working.clone();
             return vec![Remembered { folders: vec![], from, data_dir: earlier }];
         }
-        let all = self.all();
-        let here: Vec<Remembered> = all
-            .iter()
-            .filter(|set| {
-                self.working.starts_with(&set.from)
-                    || set.folders.iter().any(|folder| self.working.starts_with(folder))
-            })
-            .cloned()
-            .collect();
-        if here.is_empty() { all } else { here }
+        let mut sets = self.all();
+        sets.retain(|set| {
+            self.working.starts_with(&set.from)
+                || set.folders.iter().any(|folder| self.working.starts_with(folder))
+        });
+        sets
     }
 
     fn all(&self) -> Vec<Remembered> {

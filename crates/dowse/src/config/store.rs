@@ -18,9 +18,8 @@ pub(crate) struct StoreConfig {
     pub(crate) catalogue: Option<CatalogueKind>,
     /// Which engine searches: `embedded` (default), `qdrant` or `turbopuffer`.
     pub(crate) engine: Option<EngineKind>,
-    /// A folder that all servers see, for uploads that wait to be read; `uploads` in `data_dir` unless
-    /// set. Servers that share a catalogue need it: any of them may take the job of an upload. A
-    /// folder that is set here is not part of `dowse backup`.
+    /// A folder for uploads and originals, which all servers see that share a catalogue. Unless set
+    /// they are in `uploads` in `data_dir`, and with `catalogue = "postgres"` in the database.
     pub(crate) uploads: Option<PathBuf>,
     /// Seconds for which a server keeps a job without a sign of life; another takes it over within
     /// twice this time. Default 30.
@@ -275,5 +274,17 @@ mod tests {
         assert!(read("lease_seconds = 0").contains("at least `1`"));
         assert!(read("engine = \"magic\"").contains("unknown variant `magic`"));
         assert!(read("[postgres]\nurl_env = \"A\"\nnothing = 1").contains("unknown field"));
+    }
+
+    #[test]
+    fn the_file_of_the_packaged_cluster_is_read() {
+        let text = include_str!("../../../../packaging/cluster/kubernetes/dowse.toml");
+        let config: crate::config::Config = toml::from_str(text).unwrap();
+        let choice = config.store.choice().unwrap();
+        assert_eq!(
+            (choice.catalogue, choice.engine),
+            (CatalogueKind::Postgres, EngineKind::Qdrant)
+        );
+        assert_eq!(config.store.qdrant.urls.len(), 3);
     }
 }

@@ -114,6 +114,11 @@ impl Families {
         shared_state: &SharedState,
         strangers: Strangers,
     ) -> anyhow::Result<()> {
+        // Folders that are not named here may be those of another server.
+        let strangers = match shared_state.kept()?.store.catalogue().is_shared() {
+            true => Strangers::Keep,
+            false => strangers,
+        };
         if self.files.is_none()
             && strangers == Strangers::Forget
             && files::forget_all(&shared_state.kept()?.store)?
@@ -358,7 +363,7 @@ pub(crate) fn knowledge_service(
         vectors: Arc::clone(&kept.vectors),
         pool: Some(Arc::new(Pool::new(PoolConfig::this_executable()?))),
         llm: models::llm(config)?,
-        uploads: shared_state.uploads(),
+        uploads: shared_state.uploads()?,
         settings: config.knowledge.clone(),
         clock: shared_state.clock.clone(),
     });
@@ -367,8 +372,10 @@ pub(crate) fn knowledge_service(
     if !shared_state.knowledge.is_set() {
         let left_behind = service.resume_uploads()?;
         let sweeping = service.clone();
+        let wait = left_behind.sweep_after(shared_state.clock.now());
         // Each file is looked up: nobody waits for that.
         std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
+            std::thread::sleep(wait);
             match sweeping.sweep(&left_behind) {
                 Ok(0) => {}
                 Ok(n_removed) => tracing::info!(n_removed, "uploads without a document removed"),

@@ -90,30 +90,54 @@ fn watched(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
 
 fn look(shared_state: &SharedState, feeds: &Feeds) {
     let Some(service) = shared_state.knowledge.get() else { return };
+    let Ok(kept) = shared_state.kept() else { return };
     for FolderConfig { path, collection } in &feeds.knowledge.folders {
         let folder = feeds.base.join(path);
-        let files = match list(&folder, &feeds.files) {
-            Ok(files) => files,
-            Err(problem) => {
-                // What cannot be listed whole is not compared: nothing is removed.
-                tracing::warn!(folder = %folder.display(), problem, "a folder cannot be read");
-                continue;
-            }
-        };
-        match service.follow_folder(collection, &files) {
-            Ok(followed) if followed.is_empty() => {}
-            Ok(followed) => tracing::info!(
-                folder = %folder.display(),
-                added = followed.n_added,
-                replaced = followed.n_replaced,
-                removed = followed.n_removed,
-                failed = followed.n_failed,
-                "a collection followed its folder"
-            ),
+        // Servers that see the same folder would each add its files.
+        let looked = ingest::exclusively(
+            &kept.store.catalogue(),
+            &format!("folder/{collection}"),
+            shared_state.lease(),
+            || look_at(&service, collection, &folder, &feeds.files),
+        );
+        match looked {
+            Ok(Some(())) => {}
+            Ok(None) => tracing::debug!(folder = %folder.display(), "another server looks at it"),
             Err(error) => {
                 let cause = model::with_causes(&error);
-                tracing::warn!(folder = %folder.display(), cause, "a collection cannot follow");
+                tracing::warn!(folder = %folder.display(), cause, "a folder cannot be followed now");
             }
+        }
+    }
+}
+
+fn look_at(
+    service: &knowledge::Service,
+    collection: &str,
+    folder: &Path,
+    config: &files::FilesConfig,
+) {
+    let files = match list(folder, config) {
+        Ok(files) => files,
+        Err(problem) => {
+            // What cannot be listed whole is not compared: nothing is removed.
+            tracing::warn!(folder = %folder.display(), problem, "a folder cannot be read");
+            return;
+        }
+    };
+    match service.follow_folder(collection, &files) {
+        Ok(followed) if followed.is_empty() => {}
+        Ok(followed) => tracing::info!(
+            folder = %folder.display(),
+            added = followed.n_added,
+            replaced = followed.n_replaced,
+            removed = followed.n_removed,
+            failed = followed.n_failed,
+            "a collection followed its folder"
+        ),
+        Err(error) => {
+            let cause = model::with_causes(&error);
+            tracing::warn!(folder = %folder.display(), cause, "a collection cannot follow");
         }
     }
 }

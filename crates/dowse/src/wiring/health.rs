@@ -33,6 +33,11 @@ fn look(shared_state: &SharedState) -> Health {
     };
     let store = kept.store.health();
     health.lag = store.lag;
+    health.follower_lag = kept.store.follower_lag();
+    if let Some(lag) = health.follower_lag.filter(|lag| *lag > retrieve::MAX_FOLLOWER_LAG) {
+        let problem = format!("what other servers stored was not taken in for {} s", lag.as_secs());
+        health = health.with("index", problem, "it catches up by itself; answers say so meanwhile");
+    }
     for degradation in store.degraded {
         let hint = match degradation.part {
             "disk" => "free space: what waits goes on by itself",

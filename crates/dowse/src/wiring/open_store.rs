@@ -6,7 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use infer::Secret;
 use model::Clock;
-use store::{Catalogue, Config, Engine, Store, TurbopufferConfig, TurbopufferEngine};
+use store::{
+    Catalogue, Config, Engine, FolderLock, SqliteCatalogue, Store, TurbopufferConfig,
+    TurbopufferEngine,
+};
 use store_postgres::{PostgresCatalogue, PostgresConfig};
 use store_qdrant::{QdrantConfig, QdrantEngine};
 
@@ -41,12 +44,6 @@ fn open_with(
         CatalogueKind::Sqlite => None,
         CatalogueKind::Postgres => {
             refuse_local_catalogue(folder)?;
-            if section.uploads.is_none() {
-                tracing::warn!(
-                    "uploads are in `data_dir` of the server that takes them; set `store.uploads` to a \
-                     folder that all servers see"
-                );
-            }
             let config = postgres(section, variable)?;
             Some(Arc::new(PostgresCatalogue::open(&config, clock.clone())?) as Arc<dyn Catalogue>)
         }
@@ -75,6 +72,27 @@ fn open_with(
                 Ok(Arc::new(QdrantEngine::open(&settings, catalogue, holder)?))
             };
             with_engine(folder, &bounds, catalogue, clock, engine)
+        }
+    }
+}
+
+/// Opens the catalogue that the section describes, alone: nothing is searched, and nothing follows.
+/// The lock keeps other processes off a folder; a database has none.
+pub(crate) fn open_catalogue(
+    section: &StoreConfig,
+    folder: &Path,
+    clock: Clock,
+) -> anyhow::Result<(Arc<dyn Catalogue>, Option<FolderLock>)> {
+    match section.choice()?.catalogue {
+        CatalogueKind::Postgres => {
+            let config = postgres(section, &|name| std::env::var(name).ok())?;
+            Ok((Arc::new(PostgresCatalogue::open(&config, clock)?), None))
+        }
+        CatalogueKind::Sqlite => {
+            guard::private::create_folder(folder)?;
+            let lock = FolderLock::take(folder)?;
+            let catalogue = SqliteCatalogue::open(folder, &Config::for_one_machine(), clock)?;
+            Ok((Arc::new(catalogue), Some(lock)))
         }
     }
 }
@@ -111,7 +129,8 @@ fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
     ensure!(
         !file.exists(),
         "`store.catalogue` is `postgres`, but `{}` holds a catalogue\n\
-         hint: use another `data_dir`, or `catalogue = \"sqlite\"` to serve what is in it",
+         hint: `dowse move` brings what is in it into PostgreSQL; or use another `data_dir`, or \
+         `catalogue = \"sqlite\"` to serve what is in it",
         file.display()
     );
     Ok(())
@@ -269,6 +288,6 @@ mod tests {
         assert!(refuse_local_catalogue(folder.path()).is_ok());
         fs_err::write(folder.path().join("catalogue.sqlite"), "x").unwrap();
         let refusal = refuse_local_catalogue(folder.path()).unwrap_err().to_string();
-        assert!(refusal.contains("use another `data_dir`"), "{refusal}");
+        assert!(refusal.contains("`dowse move` brings"), "{refusal}");
     }
 }

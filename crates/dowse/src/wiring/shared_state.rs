@@ -2,7 +2,7 @@
 //! job queue and the models.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,11 +14,12 @@ use infer::EmbedderSlot;
 use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
 };
+use knowledge::UploadFiles;
 use model::Clock;
 use parking_lot::Mutex;
 use retrieve::Retriever;
 use serve::{SlotLimits, Slots};
-use store::Store;
+use store::{Catalogue, Store};
 
 use super::away::Away;
 use super::feeds::Feeds;
@@ -47,16 +48,29 @@ fn keep_private(config: &Config) -> std::io::Result<()> {
         .try_for_each(|folder| guard::private::create_folder(&folder))
 }
 
-/// Gives where the folders of a backup of this configuration are.
+/// Gives where the folders of a backup of this configuration are put back.
 pub(crate) fn places_of(config: &Config) -> Places {
-    let uploads = uploads_of(&config.store, &config.base, &config.data_dir);
-    Places { data_dir: config.data_dir.clone(), uploads }
+    let uploads = match &config.store.uploads {
+        Some(folder) => config.base.join(folder),
+        None => config.data_dir.join("uploads"),
+    };
+    Places { data_dir: config.data_dir.clone(), uploads: Some(uploads) }
 }
 
-fn uploads_of(store: &StoreConfig, base: &Path, data_dir: &Path) -> PathBuf {
-    match &store.uploads {
-        Some(folder) => base.join(folder),
-        None => data_dir.join("uploads"),
+/// Gives where the uploads of a configuration are: with a catalogue that servers share in the
+/// catalogue itself, unless a folder is named that all of them see.
+pub(crate) fn upload_files(
+    store: &StoreConfig,
+    base: &Path,
+    data_dir: &Path,
+    catalogue: Arc<dyn Catalogue>,
+) -> UploadFiles {
+    let local = data_dir.join("uploads");
+    match (&store.uploads, catalogue.is_shared()) {
+        (Some(folder), true) => UploadFiles::in_shared_folder(base.join(folder)),
+        (Some(folder), false) => base.join(folder).into(),
+        (None, true) => UploadFiles::in_catalogue(local, catalogue),
+        (None, false) => local.into(),
     }
 }
 
@@ -153,14 +167,15 @@ impl SharedState {
         &self.data_dir
     }
 
-    /// Gives the folder of uploads that wait to be read.
-    pub(crate) fn uploads(&self) -> std::path::PathBuf {
-        uploads_of(&self.store, &self.base, &self.data_dir)
+    /// Gives where uploads and originals are.
+    pub(crate) fn uploads(&self) -> anyhow::Result<UploadFiles> {
+        let catalogue = self.kept()?.store.catalogue();
+        Ok(upload_files(&self.store, &self.base, &self.data_dir, catalogue))
     }
 
-    /// Gives where the folders of a backup are.
-    pub(crate) fn places(&self) -> Places {
-        Places { data_dir: self.data_dir.clone(), uploads: self.uploads() }
+    /// Gives how long a server keeps what it works on without a sign of life.
+    pub(crate) fn lease(&self) -> Duration {
+        Duration::from_secs(self.store.lease_seconds)
     }
 
     /// Gives the rates of a configuration, counted on from the one before.
@@ -189,10 +204,7 @@ impl SharedState {
         let (catalogue, bounds) = (store.catalogue(), QueueConfig::for_one_machine());
         let (runners, clock) = (self.runners(), self.clock.clone());
         let queue = match catalogue.is_shared() {
-            true => {
-                let lease = Duration::from_secs(self.store.lease_seconds);
-                JobQueue::open_shared(catalogue, runners, bounds, clock, lease)?
-            }
+            true => JobQueue::open_shared(catalogue, runners, bounds, clock, self.lease())?,
             false => JobQueue::open(catalogue, runners, bounds, clock)?,
         };
         let workers = Workers::start(&queue)?;
@@ -229,10 +241,13 @@ struct FolderRunner {
 
 impl Runner for FolderRunner {
     fn run(&self, job: &Job, context: &JobContext) -> Result<serde_json::Value, JobFailure> {
-        match self.indexer.load_full() {
-            Some(indexer) => (self.choose)(&indexer).run(job, context),
-            None => Err(JobFailure::Final("no folders are configured any more".to_owned())),
-        }
+        let indexer = match context.wait_for(|| self.indexer.load_full()) {
+            Err(JobFailure::Passing(_)) => {
+                return Err(JobFailure::Final("no folders are configured any more".to_owned()));
+            }
+            waited => waited?,
+        };
+        (self.choose)(&indexer).run(job, context)
     }
 
     fn can_run(&self, job: &Job) -> bool {

@@ -84,6 +84,30 @@ fn a_backup_beside_a_running_server_comes_back_to_an_equal_answer() {
     assert_eq!(by_chunk(&answer), by_chunk(&again));
 }
 
+#[test]
+fn uploads_that_come_and_go_do_not_disturb_a_backup() {
+    let test_server = TestServer::start(CONFIG);
+    let (_, ids) = add_documents(&test_server, 1);
+    let path = format!("/v1/documents/{}", ids[0]);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let (test_server, path, is_over) = (&test_server, &path, &is_over);
+            scope.spawn(move || {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    let body = json!({ "title": "t", "text": format!("Words of number {n}.") });
+                    // One of several at the same time may be told that it came too late.
+                    test_server.http().send(&Request::new("PUT", path).json(&body));
+                }
+            });
+        }
+        let made: Vec<Output> =
+            (0..8).map(|n| run("backup", &test_server.folder, &format!("copy-{n}"))).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        made.iter().for_each(succeeds);
+    });
+}
+
 /// Gives the score of every chunk as it is printed; equal scores may come in another order.
 fn by_chunk(answer: &Value) -> std::collections::BTreeMap<String, String> {
     let entry = |result: &Value| {
@@ -121,7 +145,7 @@ fn what_is_no_backup_or_is_damaged_is_refused() {
         other.write("dowse.toml", "data_dir = \"data\"\n");
         other.write("copy", bytes);
         fails(&run("restore", &other, "copy"), reason);
-        assert!(!other.join("data/store/catalogue").exists());
+        assert!(!other.join("data/store/catalogue.sqlite").exists());
     };
     refused(b"", "is empty");
     refused(b"some other file", "is no backup");

@@ -313,3 +313,45 @@ fn quiet_prints_results_alone() {
     let loud = run(&server, &["search", "harbour"]);
     assert!(String::from_utf8_lossy(&loud.stderr).contains("1 of 1 results"));
 }
+
+/// A server of a folder without a configuration is reached by every command, not by searches alone.
+#[test]
+fn commands_reach_the_server_of_a_folder_without_a_configuration() {
+    let folder = Folder::new();
+    folder.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    let typed = |words: &[&str]| {
+        let mut command = dowse(words[0]);
+        command.args(&words[1..]).env("HOME", folder.path());
+        command.env("XDG_DATA_HOME", folder.join("data")).current_dir(folder.join("work"));
+        command
+    };
+    let serve = typed(&["serve", "--no-model", "--listen", "0", "documents"]);
+    let server = testkit::Server::start_command(serve);
+    let printed = server.stderr();
+    assert!(printed.contains("claude mcp add --transport http dowse http://127"), "{printed}");
+    let run = |words: &[&str]| typed(words).output().unwrap();
+    let tools = text(&run(&["tools"]), 0);
+    assert!(tools.contains("searchFiles"), "{tools}");
+    text(&run(&["kb", "create", "Handbook"]), 0);
+    let mcp = testkit::Mcp::new(server.http(), "/mcp");
+    let bases = mcp.call("list_knowledge_bases", &json!({})).text_json();
+    assert!(bases.to_string().contains("Handbook"), "{bases}");
+    let audit = text(&run(&["audit"]), 0);
+    assert!(audit.contains("list_knowledge_bases"), "{audit}");
+    let backup = value(&run(&["backup", "copy.zip", "--json"]), 0);
+    let kept_in = backup["data_dir"].as_str().unwrap();
+    assert!(kept_in.starts_with(folder.join("data").to_str().unwrap()), "{backup}");
+    let checked = text(&run(&["check"]), 0);
+    assert!(checked.contains(kept_in), "{checked}");
+    assert!(!folder.join("work/.dowse").exists(), "a second data folder was made");
+    // With a second set from the same folder a command asks which one is meant, unless one of them
+    // is served.
+    folder.write("work/other/note.md", "Pilots come at noon.\n");
+    text(&run(&["index", "--no-model", "other"]), 0);
+    text(&run(&["kb", "list"]), 0);
+    drop(server);
+    let unclear = run(&["kb", "list"]);
+    let said = String::from_utf8_lossy(&unclear.stderr).into_owned();
+    assert_eq!(unclear.status.code(), Some(2), "{said}");
+    assert!(said.contains("several sets") && said.contains("DOWSE_DATA_DIR"), "{said}");
+}

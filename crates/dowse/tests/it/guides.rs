@@ -13,12 +13,23 @@ use testkit::Folder;
 const LIMIT: Duration = Duration::from_secs(150);
 
 /// Guides that cannot run here, and why.
-const NOT_RUN: [(&str, &str); 4] = [
+const NOT_RUN: [(&str, &str); 3] = [
     ("console.md", "it has no commands"),
-    ("contexts.md", "it installs a package from the network"),
     ("scale.md", "it has no commands"),
     ("turbopuffer.md", "it needs an account of the service"),
 ];
+
+/// Commands of the README that are not run as printed, and why.
+const README_NOT_RUN: [(&str, &str); 4] = [
+    ("cargo run --release -- demo", "the binary is there already: `dowse demo` is run instead"),
+    ("cargo xtask test", "it is what runs this test"),
+    ("cargo install --path crates/dowse", "it builds the binary that is there already"),
+    ("dowse models pull", "it downloads 95 MB"),
+];
+
+/// Waits until the server of a script answers.
+const UNTIL_READY: &str = "for i in $(seq 600); do curl -sf http://127.0.0.1:7700/readyz > ready && break; sleep 0.1; done; \
+                           cat ready > /dev/null; rm ready";
 
 #[test]
 fn folders() {
@@ -93,6 +104,90 @@ fn the_summary_has_every_page_and_no_other() {
     assert_eq!(book["book"]["src"].as_str(), Some("."));
 }
 
+/// The package of the agent comes from the test bed instead of the network.
+#[test]
+fn contexts() {
+    let Some(python) = testkit::bed::python() else { return };
+    let wrapper = format!(
+        "mkdir -p agent/bin; printf '#!/bin/sh\\nexec {} \"$@\"\\n' > agent/bin/python; \
+         chmod +x agent/bin/python; {UNTIL_READY}",
+        python.display()
+    );
+    let text = guide("contexts.md");
+    let install = "python3 -m venv agent && agent/bin/pip install --quiet mcp";
+    assert!(text.contains(install), "the guide installs its package in another way");
+    let output = run_script("docs/guide/contexts.md", &blocks(&text).replace(install, &wrapper));
+    assert!(output.contains("['search_chapters', 'read_chapter']"), "{output}");
+    assert!(output.contains("/chapters/1/text"), "{output}");
+    assert!(output.contains("slewing ring"), "{output}");
+}
+
+/// From the README to a connected client with one's own data, in the README's own commands.
+#[test]
+fn readme() {
+    let text = fs_err::read_to_string(root("README.md")).unwrap();
+    let demo =
+        format!("dowse demo --no-model --listen 7700 > demo.txt 2>&1 & server=$!\n{UNTIL_READY}");
+    let serve = format!(
+        "kill -INT $server; wait $server || true\nmkdir documents\n\
+         echo 'The lighthouse opens at nine.' > documents/hours.md\n\
+         dowse serve --no-model ./documents > serve.txt 2>&1 & server=$!\n{UNTIL_READY}"
+    );
+    let mut script = blocks(&text);
+    for (printed, run) in [
+        ("cargo run --release -- demo", demo.as_str()),
+        ("dowse serve ./documents", serve.as_str()),
+        ("cargo xtask test", ""),
+    ] {
+        assert!(script.contains(printed), "the README prints no `{printed}`");
+        script = script.replacen(printed, run, 1);
+    }
+    script.push_str("dowse search lighthouse\n");
+    for command in inline_commands(&text) {
+        if !README_NOT_RUN.iter().any(|(listed, _)| *listed == command) {
+            script.push_str(&format!("echo '$ {command}'\n{command}\n"));
+        }
+    }
+    script.push_str("cat serve.txt\n");
+    let output = run_script("README.md", &script);
+    assert!(output.contains("remote-work"), "the first `curl` finds nothing:\n{output}");
+    assert!(output.contains("mcpServers"), "`dowse connect` prints no lines:\n{output}");
+    assert!(output.contains("hours.md"), "the own folder is not found:\n{output}");
+}
+
+/// A command that a sentence names is one that the binary understands.
+#[test]
+fn commands_in_sentences_are_understood() {
+    let mut pages: Vec<std::path::PathBuf> = vec![root("README.md"), root("packaging/README.md")];
+    for folder in ["docs", "docs/guide"] {
+        for entry in fs_err::read_dir(root(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    let mut n_commands = 0;
+    for page in pages {
+        for command in inline_commands(&fs_err::read_to_string(&page).unwrap()) {
+            let words = shell_words(&command);
+            if words.first().is_none_or(|word| word != "dowse") {
+                continue;
+            }
+            n_commands += 1;
+            // What comes before `--help` is read first: an unknown word or flag is an error.
+            let output = Command::new(env!("CARGO_BIN_EXE_dowse"))
+                .args(&words[1..])
+                .arg("--help")
+                .output()
+                .unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{}: `{command}`: {told}", page.display());
+        }
+    }
+    assert!(n_commands > 30, "only {n_commands} commands were seen");
+}
+
 #[test]
 fn evaluation() {
     run("evaluation.md");
@@ -105,19 +200,36 @@ fn every_guide_is_run_or_says_why_not() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
     for entry in fs_err::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_run = source.contains(&format!("run(\"{name}\")"));
+        let is_run = ["run", "guide"]
+            .iter()
+            .any(|function| source.contains(&format!("{function}(\"{name}\")")));
         let is_listed = NOT_RUN.iter().any(|(listed, _)| *listed == name);
         assert!(is_run || is_listed, "docs/guide/{name} has no test");
     }
 }
 
-/// Runs the blocks of a guide as one script, with a free port in the place of the usual one.
+/// Runs the blocks of a guide as one script.
 #[track_caller]
-fn run(guide: &str) {
-    let path = format!("{}/../../docs/guide/{guide}", env!("CARGO_MANIFEST_DIR"));
-    let text = fs_err::read_to_string(&path).unwrap();
+fn run(name: &str) {
+    run_script(&format!("docs/guide/{name}"), &blocks(&guide(name)));
+}
+
+fn guide(name: &str) -> String {
+    fs_err::read_to_string(root(&format!("docs/guide/{name}"))).unwrap()
+}
+
+fn root(path: &str) -> std::path::PathBuf {
+    std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
+}
+
+/// Runs a script in an empty folder, with a free port in the place of the usual one, and gives
+/// what it printed.
+#[track_caller]
+fn run_script(page: &str, script: &str) -> String {
     let port = testkit::free_port().to_string();
-    let script = format!("set -euo pipefail\n{}", blocks(&text)).replace("7700", &port);
+    // Servers that a page leaves running end with it.
+    let head = "set -euo pipefail\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT";
+    let script = format!("{head}\n{script}").replace("7700", &port);
     let folder = Folder::new();
     folder
         .write("bin/dowse", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dowse")));
@@ -130,6 +242,8 @@ fn run(guide: &str) {
         .arg(folder.join("script.sh"))
         .current_dir(folder.join("work"))
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
+        // The usual port may be taken on a developer's machine.
+        .env("DOWSE_SERVER_LISTEN", format!("127.0.0.1:{port}"))
         // Nothing of the developer's own folders is read or written.
         .env("HOME", folder.path())
         .env("XDG_DATA_HOME", folder.join("data"))
@@ -152,8 +266,43 @@ fn run(guide: &str) {
     let output = folder.read("output");
     assert!(
         status.is_some_and(|status| status.success()),
-        "docs/guide/{guide} ended with {status:?} and printed:\n{output}"
+        "{page} ended with {status:?} and printed:\n{output}"
     );
+    output
+}
+
+/// Gives the commands that sentences name: text in backticks that begins with a program of ours,
+/// without those that hold a placeholder such as `…`.
+fn inline_commands(text: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut is_inside = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_inside = !is_inside;
+        }
+        if is_inside {
+            continue;
+        }
+        for (span_idx, span) in line.split('`').enumerate() {
+            let is_command = span.starts_with("dowse ") || span.starts_with("cargo install");
+            if span_idx % 2 == 1 && is_command && !span.contains('…') {
+                commands.push(span.to_owned());
+            }
+        }
+    }
+    commands
+}
+
+/// Cuts a command into words as a shell would, with single quotes.
+fn shell_words(command: &str) -> Vec<String> {
+    command
+        .split('\'')
+        .enumerate()
+        .flat_map(|(part_idx, part)| match part_idx % 2 {
+            1 => vec![part.to_owned()],
+            _ => part.split_whitespace().map(str::to_owned).collect(),
+        })
+        .collect()
 }
 
 /// Gives the text of all `sh` blocks.

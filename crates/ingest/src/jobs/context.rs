@@ -13,6 +13,10 @@ use crate::{Error, Progress, Result};
 
 /// Progress is written to the catalogue at most this often.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
+/// How long a job waits for its service before it is put back.
+const SERVICE_WAIT: Duration = Duration::from_secs(30);
+/// How often it looks.
+const SERVICE_LOOK: Duration = Duration::from_millis(20);
 
 /// Runs jobs of one kind.
 ///
@@ -112,6 +116,29 @@ impl JobContext {
     /// Gives the handle that stages report to and are stopped by.
     pub fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// Waits for what the job needs and what the process may still be starting. A process that
+    /// ends without ever having started it, as a command does, is not held up.
+    ///
+    /// # Errors
+    ///
+    /// [`JobFailure::Cancelled`] when the process ends, [`JobFailure::Passing`] when it does not
+    /// come.
+    pub fn wait_for<T>(&self, find: impl Fn() -> Option<T>) -> std::result::Result<T, JobFailure> {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = find() {
+                return Ok(found);
+            }
+            if self.progress.is_cancelled() {
+                return Err(JobFailure::Cancelled);
+            }
+            if begun.elapsed() > SERVICE_WAIT {
+                return Err(JobFailure::Passing("the service has not started yet".to_owned()));
+            }
+            std::thread::sleep(SERVICE_LOOK);
+        }
     }
 
     /// Gives what an earlier attempt wrote down; null when there is nothing.

@@ -253,6 +253,10 @@ impl JobQueue {
     ) {
         loop {
             let Err(error) = self.end(job.clone(), outcome.clone()) else { return };
+            if matches!(&error, Error::Store(store::Error::Closed)) {
+                // The process ends; the next one takes the job up again.
+                return;
+            }
             tracing::error!(
                 job = %job.id,
                 error = &error as &dyn std::error::Error,
@@ -261,6 +265,7 @@ impl JobQueue {
             if let Error::JobLost { .. } = error {
                 // Another server has it, and says what becomes of it.
                 self.state.lock().running.remove(&job.id);
+                self.release_subject(&job.subject);
                 return;
             }
             let is_full = matches!(&error, Error::Store(error) if error.is_disk_full());
@@ -285,18 +290,23 @@ impl JobQueue {
             return Ok(None);
         }
         if let Some(sharing) = &self.sharing {
-            if !runner.can_run(&job) {
+            if !runner.can_run(&job) || !sharing.take_subject(&job.subject)? {
                 return Ok(None);
             }
             job.holder = Some(sharing.holder.clone());
         }
+        let subject = job.subject.clone();
         job.state = JobState::Running;
         job.n_attempts += 1;
         job.started_at = Some(self.clock.now());
         // With a shared catalogue another server may have taken it: then the version differs.
-        match self.catalogue.apply(&[Change::PutIfUnchanged(job.to_object(version)?)]) {
+        let begun = self.catalogue.apply(&[Change::PutIfUnchanged(job.to_object(version)?)]);
+        if begun.is_err() {
+            self.release_subject(&subject);
+        }
+        match begun {
             Err(store::Error::Conflict { .. }) => return Ok(None),
-            applied => applied?,
+            begun => begun?,
         };
         let context = JobContext::new(self.clone(), job.clone());
         let progress = context.progress().clone();
@@ -344,10 +354,14 @@ impl JobQueue {
             }
         }
         self.keep(&job)?;
-        {
+        let was_running = {
             let mut state = self.state.lock();
-            state.running.remove(&job.id);
+            let was_running = state.running.remove(&job.id).is_some();
             state.finished.insert((job.order, job.id));
+            was_running
+        };
+        if was_running {
+            self.release_subject(&job.subject);
         }
         self.changed.notify_all();
         // What could not be forgotten now is forgotten with the next job.
@@ -394,10 +408,13 @@ impl JobQueue {
         job.holder = None;
         self.keep(job)?;
         let mut state = self.state.lock();
-        state.running.remove(&job.id);
+        let was_running = state.running.remove(&job.id).is_some();
         state.finished.remove(&(job.order, job.id.clone()));
         state.waiting.insert(turn_of(job), job.id.clone());
         drop(state);
+        if was_running {
+            self.release_subject(&job.subject);
+        }
         self.changed.notify_all();
         Ok(())
     }

@@ -5,12 +5,16 @@
 //! and is taken by another, from its checkpoint: hand-over takes at most the rest of the lease and
 //! the next look of a living server. A server whose lease ran out stops its jobs by itself, and
 //! what it still writes is refused, since the row names another server by then.
+//!
+//! What a job is about has a lease as well: two jobs on one collection or one table never run on two
+//! servers at once. Inside one server their runners see to that.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::Clock;
+use parking_lot::Mutex;
 use store::{Catalogue, Change, Lookup, Object, TypedObject};
 
 use super::context::Runner;
@@ -33,6 +37,8 @@ pub(super) struct Sharing {
     pub(super) holder: String,
     /// How long a server keeps its jobs without a sign of life.
     pub(super) lease: Duration,
+    /// What running jobs of this server are about, and how many are about it.
+    subjects: Mutex<HashMap<String, usize>>,
 }
 
 impl Sharing {
@@ -40,8 +46,40 @@ impl Sharing {
         format!("server/{holder}")
     }
 
+    fn name_of_subject(subject: &str) -> String {
+        format!("subject/{subject}")
+    }
+
     fn renew(&self) -> Result<()> {
         self.catalogue.take_lease(&Sharing::name(&self.holder), &self.holder, self.lease)?;
+        // Locked over the calls, so that a subject is not renewed after it was released.
+        for subject in self.subjects.lock().keys() {
+            let name = Sharing::name_of_subject(subject);
+            self.catalogue.take_lease(&name, &self.holder, self.lease)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what a job is about for this server; tells whether no other one has it.
+    pub(super) fn take_subject(&self, subject: &str) -> Result<bool> {
+        let mut subjects = self.subjects.lock();
+        let name = Sharing::name_of_subject(subject);
+        let is_taken = self.catalogue.take_lease(&name, &self.holder, self.lease)?;
+        if is_taken {
+            *subjects.entry(subject.to_owned()).or_default() += 1;
+        }
+        Ok(is_taken)
+    }
+
+    /// Releases what a job was about, unless another job of this server is about it too.
+    fn release_subject(&self, subject: &str) -> Result<()> {
+        let mut subjects = self.subjects.lock();
+        let Some(n_jobs) = subjects.get_mut(subject) else { return Ok(()) };
+        *n_jobs -= 1;
+        if *n_jobs == 0 {
+            subjects.remove(subject);
+            self.catalogue.end_lease(&Sharing::name_of_subject(subject), &self.holder)?;
+        }
         Ok(())
     }
 }
@@ -60,7 +98,8 @@ impl JobQueue {
         lease: Duration,
     ) -> Result<Arc<Self>> {
         let holder = uuid::Uuid::new_v4().to_string();
-        let sharing = Sharing { catalogue: catalogue.clone(), holder, lease };
+        let subjects = Mutex::default();
+        let sharing = Sharing { catalogue: catalogue.clone(), holder, lease, subjects };
         sharing.renew()?;
         let queue = JobQueue::new(catalogue, runners, config, clock, Some(sharing));
         queue.remember_finished()?;
@@ -107,6 +146,14 @@ impl JobQueue {
         if let Err(error) =
             sharing.catalogue.end_lease(&Sharing::name(&sharing.holder), &sharing.holder)
         {
+            tracing::debug!(error = &error as &dyn std::error::Error, "the lease ends by itself");
+        }
+    }
+
+    /// Lets other servers work on what a job of this one was about.
+    pub(super) fn release_subject(&self, subject: &str) {
+        let Some(sharing) = &self.sharing else { return };
+        if let Err(error) = sharing.release_subject(subject) {
             tracing::debug!(error = &error as &dyn std::error::Error, "the lease ends by itself");
         }
     }

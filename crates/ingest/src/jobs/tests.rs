@@ -68,6 +68,23 @@ fn jobs_run_by_priority_and_give_their_result() {
 }
 
 #[test]
+fn a_job_without_its_service_holds_up_no_end_and_loses_no_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |_: &Job, context: &JobContext| {
+        sender.send(()).unwrap();
+        context.wait_for(|| None::<()>)?;
+        Ok(json!(null))
+    });
+    let job = queue.submit(new("waits", Priority::Normal)).unwrap();
+    let workers = Workers::start(&queue).unwrap();
+    receiver.recv().unwrap();
+    drop(workers);
+    let job = queue.get(&job.id).unwrap();
+    assert_eq!((job.state, job.n_attempts), (JobState::Queued, 0));
+}
+
+#[test]
 fn waiting_and_running_jobs_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let (sender, receiver) = channel();
@@ -304,10 +321,14 @@ mod shared {
         }
 
         fn queue(&self, runner: impl Runner + 'static) -> Arc<JobQueue> {
+            self.queue_at(self.clock.clock(), runner)
+        }
+
+        /// A queue of a server whose own clock is another one than the catalogue's.
+        fn queue_at(&self, clock: model::Clock, runner: impl Runner + 'static) -> Arc<JobQueue> {
             let runner: Arc<dyn Runner> = Arc::new(runner);
             let runners = [("test".to_owned(), runner)].into();
             let config = QueueConfig { max_queued: 100, ..one_worker() };
-            let clock = self.clock.clock();
             JobQueue::open_shared(Arc::clone(&self.catalogue), runners, config, clock, LEASE)
                 .unwrap()
         }
@@ -398,5 +419,61 @@ mod shared {
         );
         let _workers = (workers, Workers::start(&other).unwrap());
         assert_eq!(local.wait(&elsewhere.id, &soon()).unwrap().state, JobState::Done);
+    }
+
+    /// What a server's own clock says changes nothing: leases are counted by the catalogue's.
+    #[test]
+    fn a_server_whose_clock_is_wrong_takes_nothing_too_early_and_loses_nothing() {
+        let servers = Servers::new();
+        let day = 24 * 3_600 * 1_000;
+        let now = servers.clock.clock().now().millis();
+        let ahead = model::Clock::fixed(Timestamp(now + day));
+        let behind = model::Clock::fixed(Timestamp(now - day));
+        let slow = servers.queue_at(behind, done);
+        let job = slow.submit(new("skewed", Priority::Normal)).unwrap();
+        let (context, _) = slow.next().unwrap();
+        let fast = servers.queue_at(ahead, done);
+        assert_eq!(fast.get(&job.id).unwrap().state, JobState::Running, "its lease lasts");
+        slow.end_surely(context.job.lock().clone(), Ok(json!({"by": "slow"})));
+        assert_eq!(fast.get(&job.id).unwrap().result, json!({"by": "slow"}));
+        // The other way round: the one that is ahead loses its job after a lease, not before.
+        let job = fast.submit(new("skewed", Priority::Normal)).unwrap();
+        let _begun = fast.next().unwrap();
+        let third = servers.queue(done);
+        assert_eq!(third.get(&job.id).unwrap().state, JobState::Running);
+        servers.clock.advance(LEASE);
+        let _workers = Workers::start(&third).unwrap();
+        assert_eq!(third.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+    }
+
+    #[test]
+    fn jobs_on_one_subject_never_run_on_two_servers_at_once() {
+        let servers = Servers::new();
+        let (running, most, n_runs) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
+        let n_runs = Arc::new(n_runs);
+        let watching = || {
+            let (running, most, n_runs) =
+                (Arc::clone(&running), Arc::clone(&most), Arc::clone(&n_runs));
+            move |_: &Job, _: &JobContext| {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                for _ in 0..1_000 {
+                    std::thread::yield_now();
+                }
+                running.fetch_sub(1, Ordering::SeqCst);
+                n_runs.fetch_add(1, Ordering::SeqCst);
+                Ok(json!({}))
+            }
+        };
+        let queues = [servers.queue(watching()), servers.queue(watching())];
+        let _workers = queues.each_ref().map(|queue| Workers::start(queue).unwrap());
+        let jobs: Vec<_> = (0..8)
+            .map(|at| queues[at % 2].submit(new("one collection", Priority::Normal)).unwrap())
+            .collect();
+        for job in &jobs {
+            assert_eq!(queues[0].wait(&job.id, &soon()).unwrap().state, JobState::Done);
+        }
+        assert_eq!((n_runs.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (8, 1));
+        assert!(servers.catalogue.lease("subject/one collection").unwrap().is_none());
     }
 }

@@ -1,15 +1,11 @@
 //! A family's service as the job queue sees it: jobs may begin before the service is there.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::{Job, JobContext, JobFailure, Runner};
-
-/// How long a job waits for the service before it is put back.
-const SERVICE_WAIT: Duration = Duration::from_secs(30);
 
 /// A service that runs the jobs of its family.
 pub trait JobService: Clone + Send + Sync + 'static {
@@ -18,7 +14,7 @@ pub trait JobService: Clone + Send + Sync + 'static {
 }
 
 /// Holds the service of the moment. Cheap to clone.
-pub struct ServiceSlot<S>(Arc<(Mutex<Option<S>>, Condvar)>);
+pub struct ServiceSlot<S>(Arc<Mutex<Option<S>>>);
 
 impl<S> Clone for ServiceSlot<S> {
     fn clone(&self) -> Self {
@@ -28,15 +24,14 @@ impl<S> Clone for ServiceSlot<S> {
 
 impl<S> Default for ServiceSlot<S> {
     fn default() -> Self {
-        ServiceSlot(Arc::new((Mutex::new(None), Condvar::new())))
+        ServiceSlot(Arc::new(Mutex::new(None)))
     }
 }
 
 impl<S: JobService> ServiceSlot<S> {
     /// Puts a service into the place of the one before.
     pub fn set(&self, service: S) {
-        *self.0.0.lock() = Some(service);
-        self.0.1.notify_all();
+        *self.0.lock() = Some(service);
     }
 
     /// Gives the service of the moment.
@@ -44,29 +39,29 @@ impl<S: JobService> ServiceSlot<S> {
     where
         S: Clone,
     {
-        self.0.0.lock().clone()
+        self.0.lock().clone()
     }
 
     /// Tells whether there is a service.
     pub fn is_set(&self) -> bool {
-        self.0.0.lock().is_some()
+        self.0.lock().is_some()
     }
 
     /// Gives the runner of the family's jobs. A job that was taken up from an earlier process
-    /// waits until there is a service.
+    /// waits until there is a service; one of a shared catalogue is left to servers that have one.
     pub fn runner(&self) -> Arc<dyn Runner> {
-        let slot = self.clone();
-        Arc::new(move |job: &Job, context: &JobContext| match slot.wait() {
-            Some(service) => service.run_job(job, context),
-            None => Err(JobFailure::Passing("the service has not started yet".to_owned())),
-        })
+        Arc::new(SlotRunner(self.clone()))
+    }
+}
+
+struct SlotRunner<S>(ServiceSlot<S>);
+
+impl<S: JobService> Runner for SlotRunner<S> {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
+        context.wait_for(|| self.0.get())?.run_job(job, context)
     }
 
-    fn wait(&self) -> Option<S> {
-        let mut place = self.0.0.lock();
-        if place.is_none() {
-            self.0.1.wait_for(&mut place, SERVICE_WAIT);
-        }
-        place.clone()
+    fn can_run(&self, _: &Job) -> bool {
+        self.0.is_set()
     }
 }

@@ -117,7 +117,7 @@ impl Fixture {
             vectors: Vectors::new(store.clone(), embedder),
             pool: None,
             llm,
-            uploads: folder.path().join("uploads"),
+            uploads: folder.path().join("uploads").into(),
             settings: KnowledgeConfig::default(),
             clock,
         });
@@ -148,7 +148,8 @@ impl Fixture {
     /// Lists the files of uploads and originals on disk.
     pub(crate) fn uploads(&self) -> Vec<String> {
         let mut names = vec![];
-        crate::uploads::list_files(&self.folder.path().join("uploads"), "", &mut names).unwrap();
+        crate::upload_files::list_files(&self.folder.path().join("uploads"), "", &mut names)
+            .unwrap();
         // The file that keeps a backup and an upload apart is no upload.
         names.retain(|name| name != ".hold");
         names

@@ -71,6 +71,12 @@ pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: Header
         app.metrics.set_jobs("waiting", n_waiting);
         app.metrics.set_jobs("running", n_running);
     }
+    let readiness = Arc::clone(&app.readiness);
+    let looked = tokio::task::spawn_blocking(move || readiness());
+    // A store that does not answer says nothing of its lag: the gauges keep what they had.
+    if let Ok(Ok(health)) = tokio::time::timeout(READY_LIMIT, looked).await {
+        app.metrics.set_lag(health.lag, health.follower_lag.unwrap_or_default());
+    }
     if let Some(files) = app.files.clone() {
         // All roots, whoever may use them: only outcomes are named.
         let counted =

@@ -70,7 +70,7 @@ fn service(folder: &Folder) -> (Service, Arc<JobQueue>) {
         vectors: ingest::Vectors::new(store.clone(), embedder),
         pool: None,
         llm: None,
-        uploads: folder.path().join("uploads"),
+        uploads: folder.path().join("uploads").into(),
         settings: knowledge::KnowledgeConfig::default(),
         clock,
     });
@@ -118,6 +118,7 @@ fn a_store_that_is_away_is_503_everywhere() {
         assert_eq!(answer.status, 503, "{request:?} {text}");
         assert_eq!(answer.json()["error"]["message"], SENTENCE, "{text}");
         assert_eq!(answer.json()["error"]["code"], "UNAVAILABLE", "{text}");
+        assert_eq!(answer.header("retry-after"), Some("5"), "{request:?} {text}");
         assert!(!text.contains("db.internal"), "{text}");
     }
     let of_base = json!({ "knowledge_base_id": ID });

@@ -4,6 +4,7 @@
 use model::{DocumentId, Passage};
 use rusqlite::{Transaction, params};
 
+use super::checksums::Checksum;
 use super::rows::{self, NamespaceRow};
 use super::texts;
 use crate::{Document, Error, LogKind, Result, Upserted, VersionChange, Written, analysis};
@@ -61,20 +62,35 @@ impl<'a> Batch<'a> {
                 source,
             })
         };
+        let attributes = json_of(serde_json::to_string(&document.attributes))?;
+        let metadata = json_of(serde_json::to_string(&document.metadata))?;
+        let checksum = Checksum::default()
+            .int(document_row)
+            .int(number)
+            .text(document.id.as_str())
+            .text(&document.title)
+            .text(&attributes)
+            .text(&metadata)
+            .text(&document.fingerprint)
+            .text(language.code())
+            .int(first)
+            .int(n_passages)
+            .int(now);
         self.transaction
-            .prepare_cached("REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+            .prepare_cached("REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute(params![
                 document_row,
                 number,
                 document.id.as_str(),
                 document.title,
-                json_of(serde_json::to_string(&document.attributes))?,
-                json_of(serde_json::to_string(&document.metadata))?,
+                attributes,
+                metadata,
                 document.fingerprint,
                 language.code(),
                 first,
                 n_passages,
-                now
+                now,
+                checksum.finish()
             ])?;
         self.row.next_passage = after;
         let mut kept = vec![];
@@ -204,10 +220,21 @@ impl<'a> Batch<'a> {
             true => None,
             false => serde_json::to_string(&passage.headings).ok(),
         };
+        let row = rows::row_of(self.row.number, number);
+        let checksum = Checksum::default()
+            .int(row)
+            .int(document_row)
+            .int(hash)
+            .text(passage.id.as_str())
+            .int(passage.ordinal)
+            .int(passage.span.start as i64)
+            .int(passage.span.end as i64)
+            .optional_text(pointer.as_deref())
+            .optional_text(headings.as_deref());
         self.transaction
-            .prepare_cached("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+            .prepare_cached("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute(params![
-                rows::row_of(self.row.number, number),
+                row,
                 document_row,
                 hash,
                 passage.id.as_str(),
@@ -215,7 +242,8 @@ impl<'a> Batch<'a> {
                 passage.span.start,
                 passage.span.end,
                 pointer,
-                headings
+                headings,
+                checksum.finish()
             ])?;
         Ok(())
     }

@@ -51,6 +51,7 @@ impl SqliteCatalogue {
 
 impl Catalogue for SqliteCatalogue {
     fn identity(&self) -> Result<String> {
+        self.database.can_read()?;
         Ok(self.database.seen()?.identity)
     }
 

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use rusqlite::{Transaction, params};
 
 use super::batch::{Batch, log_runs};
+use super::checksums::Checksum;
 use super::database::Database;
 use super::log::{erase_passages, truncate_log};
 use super::rows::{self, NamespaceRow};
@@ -197,8 +198,10 @@ impl Database {
                     .prepare_cached("DELETE FROM awaiting_vectors WHERE row = ?")?
                     .execute([passage_row])?;
                 transaction
-                    .prepare_cached("REPLACE INTO vectors (row, vector) VALUES (?, ?)")?
-                    .execute(params![passage_row, bytes])?;
+                    .prepare_cached(
+                        "REPLACE INTO vectors (row, vector, checksum) VALUES (?, ?, ?)",
+                    )?
+                    .execute(params![passage_row, bytes, checksum_of(&bytes)])?;
                 n_new += n_awaiting;
                 numbers.push(rows::number_of(passage_row));
             }
@@ -227,8 +230,10 @@ impl Database {
             for (passage, blob) in blobs {
                 if let Some(passage_row) = rows::living_row(transaction, row.number, passage)? {
                     transaction
-                        .prepare_cached("REPLACE INTO blobs (row, blob) VALUES (?, ?)")?
-                        .execute(params![passage_row, blob])?;
+                        .prepare_cached(
+                            "REPLACE INTO blobs (row, blob, checksum) VALUES (?, ?, ?)",
+                        )?
+                        .execute(params![passage_row, blob, checksum_of(blob)])?;
                     n_set += 1;
                 }
             }
@@ -347,4 +352,8 @@ pub fn check_documents(documents: &[Document]) -> Result<()> {
 fn living(transaction: &Transaction<'_>, id: &NamespaceId) -> Result<NamespaceRow> {
     rows::namespace(transaction, id)?
         .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })
+}
+
+fn checksum_of(bytes: &[u8]) -> u32 {
+    Checksum::default().bytes(bytes).finish()
 }

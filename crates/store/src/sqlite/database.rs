@@ -1,6 +1,7 @@
 //! The SQLite file: its tables, one connection that writes and a few that read.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,14 +11,15 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
-use super::{CATALOGUE, schema, texts};
+use super::{CATALOGUE, checksums, schema, texts};
 use crate::{Config, Error, Result, failpoint};
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
 /// A write-ahead log longer than this many pages is folded back into the file.
 const CHECKPOINT_PAGES: u32 = 4_000;
-/// A catalogue up to this size that was not stopped cleanly is checked when it is opened.
+/// A catalogue up to this size is checked when it is opened: 64 MiB take a quarter of a second. A
+/// larger one is checked by `dowse check`, and what is read of it by its checksums.
 const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
 /// The write-ahead log is cut down to this after it was folded back.
 const MAX_LOG_BYTES: u64 = 4 << 20;
@@ -45,6 +47,9 @@ pub(crate) struct Database {
     /// writes are possible.
     is_full: AtomicBool,
     is_closed: AtomicBool,
+    /// What a read or a write found damaged first. It stays until the file is opened again: what
+    /// is damaged in one place is trusted in none.
+    damage: OnceLock<String>,
 }
 
 impl Database {
@@ -62,14 +67,11 @@ impl Database {
             let reason = "is missing or empty, though this folder had one".to_owned();
             return Err(Error::CatalogueLost { path, reason });
         }
-        let mut wal = path.clone().into_os_string();
-        wal.push("-wal");
-        let was_stopped_cleanly = bytes_of(Path::new(&wal))? == 0;
         let mut database = Database::open(&path, config)?;
-        // After a clean stop the file is as it was left; a large one is only read as a whole by a
-        // check, since a start would take too long.
-        if !was_stopped_cleanly && n_bytes <= VERIFY_AT_OPEN_BYTES {
+        // Also after a clean stop: a file can change while nobody looks.
+        if n_bytes <= VERIFY_AT_OPEN_BYTES {
             database.verify_with("quick_check")?;
+            database.read(checksums::verify)?;
         }
         let seen = database.seen()?;
         if let Some(mark) = &mark {
@@ -103,6 +105,7 @@ impl Database {
             mark: None,
             is_full: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
+            damage: OnceLock::new(),
         };
         if upgraded == Upgraded::Yes {
             database.give_back_erased()?;
@@ -112,6 +115,12 @@ impl Database {
 
     /// Reads; what is read belongs to one moment, and no writer is waited for.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let result = self.try_read(read);
+        self.note_damage(&result);
+        result
+    }
+
+    fn try_read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let pooled = self.readers.lock().pop();
         let mut connection = match pooled {
             Some(connection) => connection,
@@ -140,7 +149,34 @@ impl Database {
             Err(error) if error.is_disk_full() => self.is_full.store(true, Ordering::Relaxed),
             Err(_) => {}
         }
+        self.note_damage(&written);
         written
+    }
+
+    fn note_damage<T>(&self, result: &Result<T>) {
+        if let Err(Error::CatalogueDamaged { reason, .. }) = result {
+            self.damage.get_or_init(|| {
+                tracing::error!(reason, "catalogue is damaged");
+                reason.clone()
+            });
+        }
+    }
+
+    /// Tells whether the file is there and nothing of it was found damaged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CatalogueDamaged`] with what was found, [`Error::CatalogueLost`] when the file is
+    /// gone from under the process: what is written now would go with it.
+    pub(crate) fn can_read(&self) -> Result<()> {
+        if let Some(reason) = self.damage.get() {
+            return Err(Error::CatalogueDamaged { reason: reason.clone(), source: None });
+        }
+        if bytes_of(&self.path)? == 0 {
+            let reason = "is gone or empty, while a server has it open".to_owned();
+            return Err(Error::CatalogueLost { path: self.path.clone(), reason });
+        }
+        Ok(())
     }
 
     fn try_write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
@@ -247,6 +283,7 @@ impl Database {
     /// [`Error::Damaged`] says what is wrong.
     pub(crate) fn verify(&self) -> Result<()> {
         self.verify_with("integrity_check")?;
+        self.read(checksums::verify)?;
         self.read(texts::verify)
     }
 

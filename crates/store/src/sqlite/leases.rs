@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
+use super::checksums::Checksum;
 use super::database::Database;
 use crate::{Error, Lease, Result, limits};
 
@@ -62,10 +63,13 @@ impl Database {
                 allowed: limits::MAX_PIECE_BYTES,
             });
         }
+        let checksum = Checksum::default().text(file).int(piece).bytes(bytes);
         self.write(|transaction| {
             transaction
-                .prepare_cached("REPLACE INTO pieces (file, piece, bytes) VALUES (?, ?, ?)")?
-                .execute(params![file, piece, bytes])?;
+                .prepare_cached(
+                    "REPLACE INTO pieces (file, piece, bytes, checksum) VALUES (?, ?, ?, ?)",
+                )?
+                .execute(params![file, piece, bytes, checksum.finish()])?;
             Ok(())
         })
     }

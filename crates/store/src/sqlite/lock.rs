@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Holds a data folder for this process until it is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct FolderLock {
+pub struct FolderLock {
     _file: fs_err::File,
 }
 
@@ -17,7 +17,7 @@ impl FolderLock {
     ///
     /// [`Error::Locked`] when another process, or another store of this one, holds it;
     /// [`Error::ReadOnly`] when the folder cannot be written.
-    pub(crate) fn take(folder: &Path) -> Result<Self> {
+    pub fn take(folder: &Path) -> Result<Self> {
         let path = folder.join("lock");
         let read_only =
             |source: std::io::Error| Error::ReadOnly { path: folder.to_owned(), source };

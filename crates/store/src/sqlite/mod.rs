@@ -9,6 +9,7 @@ mod mark;
 mod schema;
 
 mod batch;
+mod checksums;
 mod log;
 mod rows;
 mod texts;
@@ -26,7 +27,7 @@ pub use backup::restore;
 pub(crate) use backup::{create, open_backup};
 pub use catalogue::SqliteCatalogue;
 pub use commit::check_documents;
-pub(crate) use lock::FolderLock;
+pub use lock::FolderLock;
 
 /// The name of the catalogue in a data folder.
 pub(crate) const CATALOGUE: &str = "catalogue.sqlite";

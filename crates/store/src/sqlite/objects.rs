@@ -1,21 +1,21 @@
 //! The catalogue's objects in SQLite.
 
 use model::TenantId;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, Transaction, params};
 
 use super::catalogue::SqliteCatalogue;
+use super::checksums::{self, Checksum};
 use crate::{Change, Error, Lookup, Object, ObjectKey, ObjectPage, Objects, Result, limits};
 
-const COLUMNS: &str =
-    "objects.kind, objects.id, objects.tenant, objects.parent, objects.body, objects.version";
+const COLUMNS: &str = "objects.kind, objects.id, objects.tenant, objects.parent, objects.body, objects.version, objects.checksum";
 
 impl Objects for SqliteCatalogue {
     fn get(&self, key: &ObjectKey) -> Result<Option<Object>> {
         self.database.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM objects WHERE kind = ? AND id = ?");
             let mut statement = connection.prepare_cached(&sql)?;
-            let object = statement.query_row(params![key.kind, key.id], read_object).optional()?;
-            object.map(|object| finish(connection, object)).transpose()
+            let mut rows = statement.query(params![key.kind, key.id])?;
+            rows.next()?.map(|row| read_object(connection, row)).transpose()
         })
     }
 
@@ -29,11 +29,9 @@ impl Objects for SqliteCatalogue {
         let limit = page.limit.min(limits::MAX_PAGE);
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(
-                params![page.kind, tenant, page.parent, page.after, limit],
-                read_object,
-            )?;
-            rows.map(|object| finish(connection, object?)).collect()
+            let rows =
+                statement.query(params![page.kind, tenant, page.parent, page.after, limit])?;
+            read_objects(connection, rows)
         })
     }
 
@@ -44,11 +42,9 @@ impl Objects for SqliteCatalogue {
         );
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(
-                params![kind, lookup.name, lookup.value, limits::MAX_PAGE],
-                read_object,
-            )?;
-            rows.map(|object| finish(connection, object?)).collect()
+            let rows =
+                statement.query(params![kind, lookup.name, lookup.value, limits::MAX_PAGE])?;
+            read_objects(connection, rows)
         })
     }
 
@@ -94,32 +90,37 @@ impl Objects for SqliteCatalogue {
     }
 }
 
-fn read_object(row: &Row<'_>) -> rusqlite::Result<(Object, String)> {
-    let object = Object {
-        key: ObjectKey { kind: row.get(0)?, id: row.get(1)? },
-        tenant: TenantId::new(row.get::<_, String>(2)?),
-        parent: row.get(3)?,
-        lookups: vec![],
-        body: serde_json::Value::Null,
-        version: row.get(5)?,
-    };
-    Ok((object, row.get(4)?))
+fn read_objects(connection: &Connection, mut rows: Rows<'_>) -> Result<Vec<Object>> {
+    let mut objects = vec![];
+    while let Some(row) = rows.next()? {
+        objects.push(read_object(connection, row)?);
+    }
+    Ok(objects)
 }
 
-fn finish(connection: &Connection, (mut object, body): (Object, String)) -> Result<Object> {
-    object.body = serde_json::from_str(&body).map_err(|source| Error::BadObject {
-        kind: object.key.kind.clone(),
-        id: object.key.id.clone(),
+fn read_object(connection: &Connection, row: &Row<'_>) -> Result<Object> {
+    checksums::verify_object(row)?;
+    let key = ObjectKey { kind: row.get(0)?, id: row.get(1)? };
+    let body: String = row.get(4)?;
+    let body = serde_json::from_str(&body).map_err(|source| Error::BadObject {
+        kind: key.kind.clone(),
+        id: key.id.clone(),
         source,
     })?;
     let mut statement = connection.prepare_cached(
         "SELECT name, value FROM lookups WHERE kind = ? AND id = ? ORDER BY 1, 2",
     )?;
-    let lookups = statement.query_map(params![object.key.kind, object.key.id], |row| {
+    let lookups = statement.query_map(params![key.kind, key.id], |row| {
         Ok(Lookup { name: row.get(0)?, value: row.get(1)? })
     })?;
-    object.lookups = lookups.collect::<rusqlite::Result<_>>()?;
-    Ok(object)
+    Ok(Object {
+        tenant: TenantId::new(row.get::<_, String>(2)?),
+        parent: row.get(3)?,
+        lookups: lookups.collect::<rusqlite::Result<_>>()?,
+        body,
+        version: row.get(5)?,
+        key,
+    })
 }
 
 fn version_of(transaction: &Transaction<'_>, key: &ObjectKey) -> Result<u64> {
@@ -131,14 +132,23 @@ fn version_of(transaction: &Transaction<'_>, key: &ObjectKey) -> Result<u64> {
 
 fn put(transaction: &Transaction<'_>, object: &Object, version: u64) -> Result<u64> {
     let key = &object.key;
-    transaction.prepare_cached("REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)")?.execute(
+    let body = object.body.to_string();
+    let checksum = Checksum::default()
+        .text(&key.kind)
+        .text(&key.id)
+        .text(object.tenant.as_str())
+        .optional_text(object.parent.as_deref())
+        .text(&body)
+        .int(version as i64);
+    transaction.prepare_cached("REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?)")?.execute(
         params![
             key.kind,
             key.id,
             object.tenant.as_str(),
             object.parent,
-            object.body.to_string(),
-            version
+            body,
+            version,
+            checksum.finish()
         ],
     )?;
     transaction

@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde_json::json;
 
-use super::texts;
+use super::{checksums, texts};
 use crate::{Error, FORMAT, Result, failpoint};
 
 /// Texts that are held at once while a catalogue is upgraded; a block may end earlier than it would
@@ -146,6 +146,9 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
         transaction.execute("INSERT INTO about VALUES ('identity', ?)", params![identity])?;
         take_over_passages(&transaction)?;
         take_over_turbopuffer(&transaction)?;
+    }
+    if found < 3 {
+        checksums::add(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
     if found > 0 {

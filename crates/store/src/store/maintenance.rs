@@ -1,6 +1,7 @@
 //! What keeps a store in order: catching up, checking, rebuilding, health, backup, closing.
 
 use std::path::Path;
+use std::time::Instant;
 
 use model::NamespaceId;
 
@@ -56,7 +57,12 @@ impl Store {
     ///
     /// When the catalogue does not answer, or the first failure of the engine.
     pub fn follow_others(&self) -> Result<()> {
-        self.engine.follow_others(&self.catalogue.heads()?)
+        let begun = Instant::now();
+        // The first call begins the count: what came before it is followed by this one.
+        self.followed_at.lock().get_or_insert(begun);
+        self.engine.follow_others(&self.catalogue.heads()?)?;
+        *self.followed_at.lock() = Some(begun);
+        Ok(())
     }
 
     /// Checks the catalogue, and what the engine has against it.

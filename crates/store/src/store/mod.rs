@@ -10,6 +10,7 @@ mod surroundings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
 use parking_lot::Mutex;
@@ -41,6 +42,9 @@ pub struct Store {
     catalogue: Arc<dyn Catalogue>,
     /// Why the engine could not follow a namespace, until it can.
     behind: Mutex<BTreeMap<NamespaceId, String>>,
+    /// When everything that other servers had written was last taken in; nothing where nobody
+    /// follows others.
+    followed_at: Mutex<Option<Instant>>,
     // Dropped last, so that the folder is free only when everything in it is closed.
     _lock: Option<FolderLock>,
 }
@@ -60,7 +64,8 @@ impl Store {
         engine: Arc<dyn Engine>,
         lock: Option<FolderLock>,
     ) -> Result<Self> {
-        let store = Store { engine, catalogue, behind: Mutex::default(), _lock: lock };
+        let (behind, followed_at) = (Mutex::default(), Mutex::default());
+        let store = Store { engine, catalogue, behind, followed_at, _lock: lock };
         // An engine that is away remembers what it has to erase.
         if let Err(error) = store.erase_dropped()? {
             tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");
@@ -358,6 +363,12 @@ impl Store {
         deadline: &Deadline,
     ) -> (Result<Candidates>, Result<Candidates>) {
         self.engine.by_both(namespace, both, deadline)
+    }
+
+    /// Gives for how long what other servers write may have been missing here: the time since the
+    /// last [`Store::follow_others`] that came to its end. Nothing where it was never called.
+    pub fn follower_lag(&self) -> Option<Duration> {
+        self.followed_at.lock().map(|at| at.elapsed())
     }
 
     /// Tells whether the engine is far away; see [`Engine::is_far`].

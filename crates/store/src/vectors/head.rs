@@ -4,9 +4,11 @@ use std::path::Path;
 
 use roaring::RoaringBitmap;
 
-use crate::{FORMAT, Result};
+use crate::Result;
 
 const MAGIC: &[u8; 4] = b"DWSV";
+/// The format of the file, which another format of the catalogue leaves as it is.
+const FORMAT: u32 = 2;
 
 /// What is known about the slots of a generation.
 #[derive(Debug, Clone, PartialEq)]

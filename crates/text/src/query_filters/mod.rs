@@ -90,7 +90,7 @@ fn clean(text: &str) -> String {
                     piece = piece.get(word.len()..).unwrap_or_default().trim_start();
                 }
             }
-            if before_hole {
+            if before_hole && !asks(piece) {
                 piece = piece.trim_end_matches(LOOSE_SIGNS).trim_end();
                 let word = piece.split_whitespace().next_back().unwrap_or_default();
                 if is_loose(word) {
@@ -106,6 +106,14 @@ fn clean(text: &str) -> String {
         }
     }
     join(&cleaned)
+}
+
+/// Tells whether a piece ends with the particle of a question, `か` behind other kana, and not with
+/// the `か` between two things of which one was cut out.
+fn asks(piece: &str) -> bool {
+    let mut last = piece.chars().rev();
+    let is_kana = |char: char| ('\u{3041}'..='\u{309f}').contains(&char);
+    last.next() == Some('か') && last.next().is_some_and(is_kana)
 }
 
 /// Tells whether a word held something that is a filter now.

@@ -79,6 +79,8 @@ fn japanese() {
     check("PDFファイル 水質", "水質", &["pdf"], &[]);
     check("2020年以降の計画", "計画", &[], &[2020, 2021, 2022, 2023]);
     check("エクセルの資料 予算", "予算", &["xls", "xlsx"], &[]);
+    // The particle of the question was taken for an "or" beside what was cut out.
+    check("図書館はどこですか 2023年のpdf", "図書館はどこですか", &["pdf"], &[2023]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use model::{Around, with_causes};
 use serde_json::{Value, json};
 use text::Budget;
 
-use crate::{Code, ToolError};
+use crate::{Code, STORE_RETRY_SECONDS, ToolError};
 
 /// How much of a pointer an error gives back.
 const MAX_SHOWN_CHARS: usize = 200;
@@ -53,7 +53,9 @@ pub fn error(error: Error) -> ToolError {
         }
         Error::Unavailable(_) | Error::Search(_) => {
             tracing::error!(cause = with_causes(&error), "the store failed");
-            ToolError::new(Code::Unavailable, message).with_hint("try again later")
+            ToolError::new(Code::Unavailable, message)
+                .with_detail("retry_after_seconds", STORE_RETRY_SECONDS)
+                .with_hint("try again later")
         }
         Error::Queue(_) | Error::Document(_) => ToolError::internal(with_causes(&error)),
     }

@@ -91,7 +91,7 @@ impl Fixture {
             vectors: Arc::clone(&vectors),
             pool: None,
             llm,
-            uploads: folder.join("uploads"),
+            uploads: folder.join("uploads").into(),
             settings: knowledge::KnowledgeConfig::default(),
             clock: clock.clone(),
         });

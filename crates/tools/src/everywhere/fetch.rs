@@ -73,7 +73,9 @@ pub fn error(error: Error) -> ToolError {
             // The sentence of the family itself, where it has one for a store that is away.
             let sentence = cause.to_string();
             tracing::error!(cause = model::with_causes(&*cause), "a source failed");
-            ToolError::new(Code::Unavailable, sentence).with_hint("try again later")
+            ToolError::new(Code::Unavailable, sentence)
+                .with_detail("retry_after_seconds", crate::STORE_RETRY_SECONDS)
+                .with_hint("try again later")
         }
     }
 }

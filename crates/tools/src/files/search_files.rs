@@ -48,6 +48,15 @@ struct Arguments {
     explain: bool,
 }
 
+/// Says that a walk is too long for a cursor that names every file it gave.
+fn by_position() -> Warning {
+    Warning::new(
+        "walk_by_position",
+        "from here on `next` counts positions: files that are added or change meanwhile may be \
+         passed over or come twice",
+    )
+}
+
 /// A number, or the cursor that the page before gave.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -186,25 +195,37 @@ impl Tool for SearchFiles {
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
         let has_more = n_kept < n_items || found.pagination.has_more;
-        let ends_here = has_more && is_too_far && offset == 0;
         let mut ended = Vec::new();
-        if ends_here {
-            let message = format!(
-                "{} files were given and more match: narrow the query or add filters to see them",
-                given.as_ref().map_or(0, Cursor::len) + n_kept
-            );
-            ended.push(Warning::new("walk_too_long", message));
-        } else if has_more {
-            let shown = found.items.iter().take(n_kept).flat_map(|item| {
-                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
-            });
+        if has_more {
+            let shown = || {
+                found.items.iter().take(n_kept).flat_map(|item| {
+                    std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+                })
+            };
             // What follows a page that was cut begins with its first file that is not shown.
             let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
-            value["pagination"]["next"] = match (given, offset) {
-                (Some(given), _) => json!(given.with(shown).encode()),
-                (None, 0) => json!(Cursor::default().with(shown).encode()),
-                (None, offset) => json!((offset + n_taken).to_string()),
+            let next = match (given, offset) {
+                (given, 0) if is_too_far => {
+                    let given = given.unwrap_or_default().with(shown());
+                    let rest = found.order.iter().position(|path| !given.holds(path));
+                    ended.push(by_position());
+                    rest.unwrap_or(given.len()).to_string()
+                }
+                (Some(given), _) => given.with(shown()).encode(),
+                (None, 0) => Cursor::default().with(shown()).encode(),
+                (None, offset) => (offset + n_taken).to_string(),
             };
+            if next.parse::<usize>().is_ok_and(|position| position > MAX_WALKED) {
+                ended.push(Warning::new(
+                    "walk_too_long",
+                    format!(
+                        "the first {MAX_WALKED} files were given and more match: narrow the query, \
+                         or add `exts`, `years` or `roots`, to see the others"
+                    ),
+                ));
+            } else {
+                value["pagination"]["next"] = json!(next);
+            }
         }
         let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, item) in found.items.iter().take(n_kept).enumerate() {

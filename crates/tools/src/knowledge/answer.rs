@@ -4,7 +4,7 @@ use knowledge::{Error, KnowledgeBase, Service};
 use model::{Caller, with_causes};
 use serde_json::json;
 
-use crate::{Code, ToolError};
+use crate::{Code, STORE_RETRY_SECONDS, ToolError};
 
 /// Writes an error of the family with the codes of the house. Where the contract gives a
 /// sentence, it is the message, word for word.
@@ -47,7 +47,9 @@ pub fn error(error: Error) -> ToolError {
         }
         Error::Unavailable(_) | Error::Search(_) => {
             tracing::error!(cause = with_causes(&error), "the store failed");
-            ToolError::new(Code::Unavailable, message).with_hint("try again later")
+            ToolError::new(Code::Unavailable, message)
+                .with_detail("retry_after_seconds", STORE_RETRY_SECONDS)
+                .with_hint("try again later")
         }
         Error::LlmUnavailable(_) => {
             // A provider's error may quote its own address; it belongs to the log.

@@ -11,9 +11,10 @@ use tables::{
 use text::Budget;
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::page::shorter_cells;
 use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
-use crate::paging::{Filled, fill, position};
+use crate::paging::{Filled, NOTICE_CHARS, fill};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -38,18 +39,17 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let mut arguments = call.arguments.clone();
-        let cursor = arguments.shift_remove("cursor");
-        let begin = position(cursor.as_ref().and_then(Value::as_str))?;
-        let request = AggregateRequest::from_json(&Value::Object(arguments))
+        let request = AggregateRequest::from_json(&Value::Object(call.arguments.clone()))
             .map_err(|cause| error(&cause))?;
         let mut response = self
             .service
             .aggregate(call.caller, &request, call.deadline)
             .map_err(|cause| error(&cause))?;
+        // `next` and the totals say it here.
+        response.warnings.retain(|warning| warning.code != "groups_cut");
         let table = request.table.as_deref();
         let schema = schema_of(&self.service, call.caller, table);
-        aggregate_answer(schema, &mut response, begin, call.budget)
+        aggregate_answer(schema, &response, call.budget)
     }
 }
 
@@ -72,6 +72,9 @@ fn to_json(response: &AggregateResponse) -> Value {
         "total_groups": response.total_groups,
         "total_rows": response.total_rows,
     });
+    if let Some(offset) = response.next_offset {
+        answer["next_offset"] = offset.into();
+    }
     if let Some(zone) = &response.time_zone {
         answer["time_zone"] = zone.as_str().into();
     }
@@ -98,25 +101,35 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
     spec
 }
 
-/// Writes groups as far as they are within a budget, redacted, from a place on.
+/// Writes groups as far as they are within a budget, redacted.
 pub(super) fn aggregate_answer(
     schema: Option<&Schema>,
-    response: &mut AggregateResponse,
-    begin: usize,
+    response: &AggregateResponse,
     budget: Budget,
 ) -> Result<Answer, ToolError> {
-    let (paths, n_hidden) = aggregate_paths(schema, response);
-    let mut whole = Answer::of(&to_json(response))?;
-    count(&mut whole, n_hidden);
-    let mut value = whole.value;
-    let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let rest: Vec<Value> = rows.into_iter().skip(begin).collect();
-    let n_rest = rest.len();
-    let Filled { mut value, n_kept } = fill(value, "rows", rest, &budget);
-    if n_kept < n_rest {
-        value["next"] = json!((begin + n_kept).to_string());
+    let mut window = response.window;
+    loop {
+        let mut shown = response.clone();
+        let (paths, n_hidden) = aggregate_paths(schema, &mut shown, window);
+        let mut whole = Answer::of(&to_json(&shown))?;
+        count(&mut whole, n_hidden);
+        let mut value = whole.value;
+        let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        // A row that is over the budget alone is shown in shorter pieces.
+        let room = budget.without(&format!("{value}{}", " ".repeat(2 * NOTICE_CHARS)));
+        let first = rows.first().map(Value::to_string).unwrap_or_default();
+        if let Some(allowed) = room.allowed_chars(&first)
+            && let Some(shorter) = shorter_cells(window, allowed, first.chars().count())
+        {
+            window = shorter;
+            continue;
+        }
+        let Filled { mut value, n_kept } = fill(value, "rows", rows, &budget);
+        if let Some(next) = shown.next_after(n_kept) {
+            value["next"] = json!(next);
+        }
+        return Ok(Answer::new(value).with_n_results(n_kept).with_source_text(paths));
     }
-    Ok(Answer::new(value).with_n_results(n_kept).with_source_text(paths))
 }
 
 /// Gives the JSON Schema of the answer.
@@ -129,6 +142,7 @@ pub(super) fn aggregate_output_schema() -> Value {
             "total_rows": { "type": "integer" },
             "time_zone": { "type": "string" },
             "next": { "type": "string" },
+            "next_offset": { "type": "integer" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["rows", "total_groups", "total_rows"],
@@ -193,6 +207,9 @@ pub(super) fn input_schema(schemas: &[&Schema]) -> Value {
             },
             "time_zone": { "type": "string", "description": "IANA zone; default UTC" },
             "cursor": { "type": "string", "description": "`next` of the answer before" },
+            "offset": {
+                "type": "integer", "minimum": 0, "description": "`next_offset`: read on in long values",
+            },
         },
         "additionalProperties": false,
     });

@@ -6,7 +6,7 @@ use filters::charts::{ChartType, Charts, Measured, TableChart};
 use model::{Caller, Deadline, Warning};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tables::{AggregateRequest, AggregateResponse, Calendar, Op, Schema, Service};
+use tables::{AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service};
 
 use super::aggregate_table::input_schema;
 use super::answer::{ADVICE, error, names, schema_of, schemas};
@@ -90,7 +90,7 @@ impl Tool for ChartTable {
             .map_err(|cause| error(&cause))?;
         let schema = schema_of(&self.service, call.caller, table);
         // A chart is kept and shown to others: nothing private goes into it.
-        let (_, n_hidden) = aggregate_paths(schema, &mut response);
+        let (_, n_hidden) = aggregate_paths(schema, &mut response, CellWindow::at(0));
         let mut warnings = std::mem::take(&mut response.warnings);
         if response.rows.is_empty() {
             let nearest = self.nearest(call, &request).unwrap_or_default();
@@ -242,6 +242,7 @@ fn spec(schemas: &[&Schema]) -> Spec {
     // A chart is drawn whole.
     if let Some(properties) = input["properties"].as_object_mut() {
         properties.shift_remove("cursor");
+        properties.shift_remove("offset");
     }
     let text =
         |what: &str| json!({ "type": "string", "maxLength": MAX_TEXT_CHARS, "description": what });

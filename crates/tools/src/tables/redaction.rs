@@ -6,25 +6,39 @@
 //! written in any format; a value of a field that is private by its name is hidden wherever it
 //! appears: in a group, a measure under another name, a facet, a suggestion.
 
-use tables::{AggregateResponse, QueryResponse, Schema};
+use std::ops::Range;
+
+use tables::{AggregateResponse, CellWindow, QueryResponse, Schema};
 
 use crate::{Answer, ToolError};
 
-/// Writes an answer of `query_table`, redacted, with the places that the guard may look at again.
+/// Writes an answer of `query_table`, redacted, with what is in a window of every cell and the
+/// places that the guard may look at again.
 pub(super) fn query_answer(
     schema: Option<&Schema>,
     response: &QueryResponse,
+    window: CellWindow,
 ) -> Result<Answer, ToolError> {
     let mut response = response.clone();
     let is_redacted = |name: &str| schema.is_none_or(|schema| schema.is_redacted(name));
     let mut n_hidden = 0;
-    let mut change = |name: &str, text: &str| {
+    // What is private by its name is hidden whole: pieces would tell how long it is.
+    response.change_text(|name, text| {
+        let is_hidden = is_redacted(name) && text::is_secret_name(name);
+        let (shown, n_pieces) = is_hidden.then(|| redacted(name, text))??;
+        n_hidden += n_pieces;
+        Some(shown)
+    });
+    response.show(window, &mut |name, text, bytes| {
+        let (shown, n_pieces) = is_redacted(name).then(|| redacted_piece(text, bytes))??;
+        n_hidden += n_pieces;
+        Some(shown)
+    });
+    response.change_counted(|name, text| {
         let (shown, n_pieces) = is_redacted(name).then(|| redacted(name, text))??;
         n_hidden += n_pieces;
         Some(shown)
-    };
-    response.change_text(&mut change);
-    response.change_counted(&mut change);
+    });
     let mut answer = Answer::of(&response.to_json())?.with_n_results(response.rows.len());
     count(&mut answer, n_hidden);
     let mut paths: Vec<String> = Vec::new();
@@ -43,21 +57,25 @@ pub(super) fn query_answer(
     Ok(answer.with_source_text(paths))
 }
 
-/// Redacts groups and measures by the fields they are values of, and gives the places that the
-/// guard may look at again.
+/// Redacts groups and measures by the fields they are values of, leaves of them what is in a
+/// window, and gives the places that the guard may look at again.
 pub(super) fn aggregate_paths(
     schema: Option<&Schema>,
     response: &mut AggregateResponse,
+    window: CellWindow,
 ) -> (Vec<String>, usize) {
     let is_redacted = |name: &str| schema.is_none_or(|schema| schema.is_redacted(name));
     let mut n_hidden = 0;
-    let mut paths = Vec::new();
+    let mut redacted_columns = Vec::new();
     for (at, column) in response.columns.iter().enumerate() {
         let Some(field) = response.fields.get(at).and_then(Option::as_deref) else { continue };
         if !is_redacted(field) {
             continue;
         }
-        paths.push(format!("/rows/*/{}", escaped(column)));
+        redacted_columns.push(column.clone());
+        if !text::is_secret_name(field) {
+            continue;
+        }
         for cell in response.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
             if let Some((shown, n_pieces)) = cell.as_str().and_then(|text| redacted(field, text)) {
                 *cell = shown.into();
@@ -65,7 +83,32 @@ pub(super) fn aggregate_paths(
             }
         }
     }
-    (paths, n_hidden)
+    response.show(window, &mut |column, text, bytes| {
+        let is_redacted = redacted_columns.iter().any(|name| name == column);
+        let (shown, n_pieces) = is_redacted.then(|| redacted_piece(text, bytes))??;
+        n_hidden += n_pieces;
+        Some(shown)
+    });
+    let paths = redacted_columns.iter().map(|column| format!("/rows/*/{}", escaped(column)));
+    (paths.collect(), n_hidden)
+}
+
+/// Redacts a piece of a text, looking at what is around it.
+fn redacted_piece(text: &str, bytes: Range<usize>) -> Option<(String, usize)> {
+    const CONTEXT_BYTES: usize = 4 * text::REDACTION_CONTEXT_CHARS;
+    let start = floor(text, bytes.start.saturating_sub(CONTEXT_BYTES));
+    let end = floor(text, bytes.end.saturating_add(CONTEXT_BYTES));
+    let around = text.get(start..end).unwrap_or_default();
+    let redaction = text::redact_window(around, bytes.start - start..bytes.end - start);
+    (redaction.n_pieces > 0).then_some((redaction.text, redaction.n_pieces))
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// Tells the guard how many pieces were taken out before it.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use model::{Caller, Deadline};
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value};
-use tables::{QueryRequest, Schema, Service, View, ViewForm, ViewRequest, query_output_schema};
+use serde_json::{Map, Value, json};
+use tables::{
+    DEFAULT_PAGE, QueryRequest, Schema, Service, View, ViewForm, ViewRequest, query_output_schema,
+};
 use text::Budget;
 
 use super::aggregate_table::{aggregate_answer, aggregate_output_schema};
 use super::answer::error;
-use super::query_table::fewer_rows;
-use super::redaction::query_answer;
+use super::page::query_page;
 use crate::per_caller::PerCaller;
 use crate::{
     Answer, Call, ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, Spec,
@@ -52,8 +53,18 @@ fn view_spec(view: &View) -> Spec {
     let config = &view.config;
     let title = config.name.replace(['_', '-'], " ");
     let output = if view.asks_rows() { query_output_schema() } else { aggregate_output_schema() };
+    let mut input = view.input_schema();
+    let own = [
+        (CURSOR, json!({ "type": "string", "description": "`next`: the rows behind" })),
+        (OFFSET, json!({ "type": "integer", "minimum": 0, "description": "`next_offset`" })),
+    ];
+    for (name, schema) in own {
+        if input["properties"].get(name).is_none() {
+            input["properties"][name] = schema;
+        }
+    }
     Spec::read_only(&config.name, &title, &config.description)
-        .with_input(view.input_schema())
+        .with_input(input)
         .with_output(output)
         .with_source_text(&["/rows/*/*", "/facets/*/rows/*/value", "/did_you_mean/*/suggestions/*"])
 }
@@ -73,45 +84,46 @@ fn answer(
         failed.details.shift_remove("hint");
         failed
     };
-    let request = view.request(values).map_err(failed)?;
+    let mut values = values.clone();
+    let cursor = own_argument(view, &mut values, CURSOR);
+    let cursor = cursor.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let offset = own_argument(view, &mut values, OFFSET);
+    let offset = match &offset {
+        Some(Value::String(text)) => text.parse().ok(),
+        given => given.as_ref().and_then(Value::as_u64),
+    };
+    let offset = offset.unwrap_or(0) as usize;
+    let request = view.request(&values).map_err(failed)?;
     let schema = schema_of(service, view, caller);
     match request {
-        ViewRequest::Query(request) => {
-            let response = service.query(caller, &request, deadline).map_err(failed)?;
-            let n_wanted = response.rows.len();
-            let mut n_rows = n_wanted;
-            let mut answer = query_answer(schema, &response)?;
-            while let Some(fewer) = fewer_rows(&mut answer, n_rows, &budget) {
-                n_rows = fewer;
-                let request = QueryRequest { max_rows: Some(n_rows as u64), ..(*request).clone() };
-                let response = service.query(caller, &request, deadline).map_err(failed)?;
-                answer = query_answer(schema, &response)?;
+        ViewRequest::Query(mut request) => {
+            if cursor.is_some() {
+                (request.cursor, request.page) = (cursor, DEFAULT_PAGE);
             }
-            Ok(said_cut(answer, n_rows, n_wanted))
+            request.offset = offset;
+            let query =
+                |request: &QueryRequest| service.query(caller, request, deadline).map_err(failed);
+            query_page(schema, &request, &budget, &query)
         }
-        ViewRequest::Aggregate(request) => {
+        ViewRequest::Aggregate(mut request) => {
+            (request.cursor, request.offset) = (cursor, offset);
             let mut response = service.aggregate(caller, &request, deadline).map_err(failed)?;
-            let n_wanted = response.rows.len();
-            let mut answer = aggregate_answer(schema, &mut response, 0, budget)?;
-            if let Value::Object(object) = &mut answer.value {
-                object.shift_remove("next");
-            }
-            let n_rows = answer.n_results as usize;
-            Ok(said_cut(answer, n_rows, n_wanted))
+            response.warnings.retain(|warning| warning.code != "groups_cut");
+            aggregate_answer(schema, &response, budget)
         }
     }
 }
 
-/// A view has no cursor: what did not fit is said.
-fn said_cut(answer: Answer, n_rows: usize, n_wanted: usize) -> Answer {
-    if n_rows == n_wanted {
-        return answer;
+/// What every view takes beside its parameters, to go on with: unless one of them has that name.
+const CURSOR: &str = "cursor";
+const OFFSET: &str = "offset";
+
+/// Takes an argument of the tool's own, which no parameter of the view is named after.
+fn own_argument(view: &View, values: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    if view.parameters().iter().any(|(parameter, _)| parameter == name) {
+        return None;
     }
-    let notice = format!(
-        "{n_rows} of {n_wanted} rows are here, since more would not fit one answer: ask with \
-         narrower parameters, or the table itself"
-    );
-    answer.with_notes(vec![notice])
+    values.shift_remove(name)
 }
 
 fn may_use(service: &Service, view: &View, caller: &Caller) -> bool {

@@ -6,6 +6,7 @@ mod process;
 mod tables_load;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use std::path::Path;
@@ -14,7 +15,9 @@ use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
-use crate::bench_cli::{BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs};
+use crate::bench_cli::{
+    BenchArgs, BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs,
+};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -32,9 +35,15 @@ const N_QUESTIONS: usize = 200;
 /// How long the model may take to load.
 const MODEL_WAIT: Duration = Duration::from_secs(60);
 
+/// Whether reports are printed as JSON, a line each.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
 /// Measures what was asked for.
-pub(super) fn run(command: &BenchCommand) -> anyhow::Result<()> {
-    match command {
+pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
+    if args.json {
+        IS_JSON.store(true, Ordering::Relaxed);
+    }
+    match &args.command {
         BenchCommand::Overhead(args) => overhead::overhead(args)?,
         BenchCommand::Text => show(&text::bench::run()),
         BenchCommand::Store(args) => store(args)?,
@@ -129,6 +138,11 @@ fn contexts(args: &ContextsBenchArgs) -> anyhow::Result<()> {
 
 /// Prints a report as a table.
 fn show(report: &Report) {
+    if IS_JSON.load(Ordering::Relaxed) {
+        // A report is names, numbers and notes: nothing in it can fail to be JSON.
+        print::line(serde_json::to_string(report).unwrap_or_default());
+        return;
+    }
     let mut rows = vec![vec![report.subject.clone(), String::new(), String::new()]];
     rows.extend(report.figures.iter().map(|figure| {
         // Shares are near 1 where they are good: two digits would hide the difference.

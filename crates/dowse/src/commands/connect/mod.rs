@@ -39,9 +39,22 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
                 write::add_to_json(&file, shape.key(), &args.name, &entry)?
             }
         };
+        if args.json {
+            let added = json!({
+                "client": client_name(args.client), "file": file, "name": args.name,
+                "entry": entry, "is_written": true, "was_there": !changed,
+            });
+            print::json(&added)?;
+        }
         let done = if changed { "added to" } else { "was in" };
         print::note(format!("`{}` {done} {}; {}", args.name, file.display(), client.afterwards));
         return Ok(());
+    }
+    if args.json {
+        return print::json(&json!({
+            "client": client_name(args.client), "file": file, "name": args.name,
+            "entry": entry, "is_written": false, "command": client.command(&args.name, &server),
+        }));
     }
     if let (Shape::McpServers, Some(command)) = (client.shape, client.command(&args.name, &server))
     {
@@ -61,12 +74,35 @@ pub(super) fn run(args: &ConnectArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Gives the lines that make clients use a server that runs at `base`, for a person to paste.
+pub(super) fn lines_for_clients(base: &str, needs_key: bool) -> String {
+    let (header, note) = if needs_key {
+        (
+            " --header \"Authorization: Bearer KEY\"",
+            "\n  every client sends a key or token of yours",
+        )
+    } else {
+        ("", "")
+    };
+    format!(
+        r#"Connect an agent{note}
+  Claude Code     claude mcp add --transport http dowse {base}/mcp{header}
+  Claude Desktop  {{ "mcpServers": {{ "dowse": {{ "command": "npx", "args": ["mcp-remote", "{base}/mcp"] }} }} }}
+  Cursor          {{ "mcpServers": {{ "dowse": {{ "url": "{base}/mcp" }} }} }}
+  ChatGPT         Settings, Connectors, Create: {base}/mcp (needs an address that ChatGPT can reach)
+  others          dowse connect vscode|codex|gemini --url {base}/mcp"#
+    )
+}
+
+fn client_name(client: ClientName) -> Option<String> {
+    client.to_possible_value().map(|value| value.get_name().to_owned())
+}
+
 /// Gives every client that is known with its file and the key under which it lists servers.
 pub(super) fn client_files() -> Vec<(String, PathBuf, &'static str)> {
     let of = |name: &ClientName| {
         let client = Client::of(*name);
-        let name = name.to_possible_value()?.get_name().to_owned();
-        Some((name, file_of(&client)?, client.shape.key()))
+        Some((client_name(*name)?, file_of(&client)?, client.shape.key()))
     };
     ClientName::value_variants().iter().filter_map(of).collect()
 }

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::load;
+use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::contexts_service;
@@ -28,7 +28,7 @@ use crate::wiring::contexts_service;
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     config.check()?;
     let shared_state = match reach(&config)? {
         Reach::Running(connection) => {

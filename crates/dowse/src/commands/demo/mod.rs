@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::DemoArgs;
 use crate::commands::host::serve_commands;
 use crate::commands::serve::bind;
-use crate::commands::{block_on, models, variable};
+use crate::commands::{block_on, connect, models, variable};
 use crate::config::{Config, EmbedderProvider, load};
 use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
 use crate::{platform, print};
@@ -130,11 +130,7 @@ Dowse serves {n_tools} tools: {names}
 Open the console in a browser
   {base}/
 
-Connect an agent
-  Claude Code     claude mcp add --transport http dowse {base}/mcp
-  Claude Desktop  {{ "mcpServers": {{ "dowse": {{ "command": "npx", "args": ["mcp-remote", "{base}/mcp"] }} }} }}
-  Cursor          {{ "mcpServers": {{ "dowse": {{ "url": "{base}/mcp" }} }} }}
-  ChatGPT         Settings, Connectors, Create: {base}/mcp (needs an address that ChatGPT can reach)
+{connecting}
 
 Try it
   curl -s {base}/mcp -H 'Content-Type: application/json' -d '{call}'
@@ -143,6 +139,7 @@ The documents behind it are in {documents}
 "#,
         n_tools = tools.len(),
         names = tools.join(", "),
+        connecting = connect::lines_for_clients(base, false),
         call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"searchFiles","arguments":{"query":"remote work allowance","k":3}}}"#,
         documents = documents.join("documents").display(),
     )

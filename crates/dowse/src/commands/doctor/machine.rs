@@ -9,6 +9,7 @@ use model::Deadline;
 use net::{Client, Reach, Request, RetryPolicy};
 
 use super::Finding;
+use crate::commands::status::model_state;
 use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider};
 use crate::print;
 use crate::wiring::{MIN_FREE_BYTES, free_bytes, models_dir};
@@ -67,36 +68,33 @@ pub(super) fn port(config: &Config, is_running: bool) -> Finding {
     }
 }
 
+/// Says how the configured model is, where nothing has opened it.
 pub(super) fn model(config: &Config) -> Finding {
+    let model = &config.embedder.model;
     match config.embedder.provider {
-        EmbedderProvider::None => Finding::ok("model", "off: search works on words alone"),
+        EmbedderProvider::None => model_in(&ModelState::Off),
         EmbedderProvider::Http => Finding::ok("model", "made by a server, see `embedder`"),
-        EmbedderProvider::Local => {
-            let model = &config.embedder.model;
-            if config.base.join(model).is_dir() {
-                return Finding::ok("model", format!("`{model}` is a folder"));
-            }
-            let state = infer::models::state(&models_dir(config), model);
-            match state {
-                ModelState::Ready { .. } | ModelState::Loading { .. } | ModelState::Off => {
-                    Finding::ok("model", format!("`{model}` is here"))
-                }
-                ModelState::Pulling { .. } => {
-                    Finding::ok("model", format!("`{model}` is being downloaded"))
-                }
-                ModelState::Missing { .. }
-                | ModelState::Broken { .. }
-                | ModelState::ProviderDown { .. } => Finding::problem(
-                    "model",
-                    state.warning().map(|warning| warning.message).unwrap_or_default(),
-                    format!(
-                        "run `dowse models pull {model}`, or set `embedder.provider = \"none\"` to \
-                         work on words alone"
-                    ),
-                ),
-            }
+        EmbedderProvider::Local if config.base.join(model).is_dir() => {
+            Finding::ok("model", format!("`{model}` is a folder"))
         }
+        EmbedderProvider::Local => model_in(&infer::models::state(&models_dir(config), model)),
     }
+}
+
+/// Says how a model is: a server may have been started without the one of its configuration.
+pub(super) fn model_in(state: &ModelState) -> Finding {
+    let remedy = match state {
+        ModelState::Ready { .. }
+        | ModelState::Loading { .. }
+        | ModelState::Off
+        | ModelState::Pulling { .. } => return Finding::ok("model", model_state(state)),
+        ModelState::Missing { model } | ModelState::Broken { model, .. } => format!(
+            "run `dowse models pull {model}`, or set `embedder.provider = \"none\"` to work on \
+             words alone"
+        ),
+        ModelState::ProviderDown { .. } => "see that the server of `embedder` answers".to_owned(),
+    };
+    Finding::problem("model", model_state(state), remedy)
 }
 
 /// Do the servers that the configuration names answer?

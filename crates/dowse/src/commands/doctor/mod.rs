@@ -95,9 +95,15 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     findings.push(machine::data_folder(&data_dir));
     findings.push(machine::disk(&data_dir));
     findings.push(machine::port(&located.config, is_running));
-    findings.push(machine::model(&located.config));
     findings.extend(machine::providers(&located.config));
-    if !is_running && !store_folder(&data_dir).is_dir() {
+    let has_store = is_running || store_folder(&data_dir).is_dir();
+    // A file says which model is wanted, whatever a server of an earlier version of it has open;
+    // without one the server knows, since it may have been started with `--no-model`.
+    let is_model_configured = located.file.is_some() || !has_store;
+    if is_model_configured {
+        findings.push(machine::model(&located.config));
+    }
+    if !has_store {
         findings.push(Finding::problem(
             "index",
             format!("`{}` holds no index", data_dir.display()),
@@ -106,7 +112,10 @@ fn examine(located: &mut Located) -> Vec<Finding> {
         return findings;
     }
     match of_store(located) {
-        Ok(more) => findings.extend(more),
+        Ok(more) => {
+            let is_known = |finding: &Finding| is_model_configured && finding.check == "model";
+            findings.extend(more.into_iter().filter(|finding| !is_known(finding)));
+        }
         Err(error) => findings.push(Finding::problem(
             "data",
             format!("`{}` cannot be opened: {error:#}", data_dir.display()),

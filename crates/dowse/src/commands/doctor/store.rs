@@ -3,15 +3,15 @@
 use serve::App;
 use store::Repair;
 
-use super::Finding;
+use super::{Finding, machine};
 use crate::commands::check;
 use crate::wiring::{SharedState, describe_store};
 
-/// Looks at the engine, the indexes and the sources.
+/// Looks at the model, the engine, the indexes and the sources.
 pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<Finding>> {
     let store = &shared_state.kept()?.store;
     let report = check::look(shared_state, app)?;
-    let mut findings = Vec::new();
+    let mut findings = vec![machine::model_in(&shared_state.embedder.state())];
     if !report.problems.iter().any(|problem| problem.what == "engine") {
         findings.push(Finding::ok("engine", describe_store(store)));
     }

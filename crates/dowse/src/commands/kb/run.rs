@@ -9,10 +9,10 @@ use model::{Caller, Deadline, TenantId, iso};
 use serde_json::{Value, json};
 
 use super::session::Session;
+use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, typed};
-use crate::commands::{Outcome, variable};
-use crate::config::load;
+use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
@@ -25,7 +25,7 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let config = load_placed(&args.config)?.config;
     let shared_state = match reach(&config)? {
         Reach::Running(connection) => {
             return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));

@@ -1,0 +1,125 @@
+//! Proves, with two servers over a Qdrant cluster of three peers, that: a killed peer costs no read
+//! and no write, and what is there afterwards equals a rebuild; a network that is cut to one peer
+//! costs neither; a cluster that is away is said with its sentence, and found again without a restart.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use testkit::{Proxy, Request};
+
+use super::{Bed, Collection, Member, is_long};
+use crate::test_server::dowse;
+
+/// Reads until it is over; every read must find something.
+fn read(member: &Member, collection: &Collection, is_over: &AtomicBool, n_reads: &AtomicUsize) {
+    while !is_over.load(Ordering::Relaxed) {
+        let answer = member.search(collection, "harbour");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let results = answer.json()["results"].as_array().map_or(0, Vec::len);
+        assert!(results > 0, "{}", answer.text());
+        n_reads.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn write(member: &Member, collection: &Collection, name: &str, n: usize) -> Vec<String> {
+    let text = |n: usize| format!("{name}{n} seen from the harbour.");
+    (0..n).map(|n| member.add(collection, &format!("{name}{n}"), &text(n))).collect()
+}
+
+/// While servers read and write, something happens to the cluster and passes.
+fn under_load(bed: &mut Bed, fault: impl Fn(&mut Bed), mend: impl Fn(&mut Bed)) {
+    let members = bed.start_many(2);
+    let collection = members[0].collection();
+    let mut ids = write(&members[0], &collection, "before", 3);
+    for member in &members {
+        member.wait_until_ready(&ids);
+        member.wait_until("not found", || member.found(&collection, "harbour").len() == 3);
+    }
+    let (is_over, n_reads) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let n_during = if is_long() { 40 } else { 8 };
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read(&members[1], &collection, &is_over, &n_reads));
+        fault(bed);
+        ids.extend(write(&members[0], &collection, "during", n_during));
+        members[0].wait_until_ready(&ids);
+        let before = n_reads.load(Ordering::Relaxed);
+        members[1].wait_until("no reads", || {
+            n_reads.load(Ordering::Relaxed) >= before + 20 || reader.is_finished()
+        });
+        mend(bed);
+        ids.extend(write(&members[1], &collection, "after", 3));
+        members[0].wait_until_ready(&ids);
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(n_reads.load(Ordering::Relaxed) >= 20);
+    for member in &members {
+        member.wait_until("not all are found", || {
+            member.found(&collection, "harbour").len() == ids.len()
+        });
+    }
+    let before = members[0].found(&collection, "harbour");
+    for id in &ids {
+        members[0].assert_once(id);
+    }
+    // What is there equals what a rebuild makes.
+    let folders: Vec<testkit::Folder> = members
+        .into_iter()
+        .map(|member| {
+            assert!(member.server.stop().success());
+            member.folder
+        })
+        .collect();
+    let config = folders[0].join("dowse.toml");
+    let checked = dowse("check").arg("--config").arg(&config).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+    bed.postgres.run(
+        "UPDATE dowse.objects SET body = jsonb_set(body::jsonb, '{seen}', '0')::text \
+                      WHERE kind = 'qdrant_namespace'",
+    );
+    let rebuilt = bed.start();
+    rebuilt
+        .wait_until("it is not rebuilt alike", || rebuilt.found(&collection, "harbour") == before);
+}
+
+#[test]
+fn a_killed_peer_costs_no_read_and_no_write() {
+    let Some(mut bed) = Bed::qdrant(3) else { return };
+    let kill = |bed: &mut Bed| bed.qdrant.as_mut().unwrap().kill(1);
+    let start = |bed: &mut Bed| bed.qdrant.as_mut().unwrap().start_again(1);
+    under_load(&mut bed, kill, start);
+}
+
+#[test]
+fn a_network_that_is_cut_to_one_peer_costs_no_read_and_no_write() {
+    let Some(mut bed) = Bed::qdrant(3) else { return };
+    let urls = bed.qdrant.as_ref().unwrap().urls();
+    let port = urls[0].rsplit(':').next().unwrap().parse().unwrap();
+    let proxy = Proxy::start(port);
+    let mut through = urls.clone();
+    through[0] = format!("http://127.0.0.1:{}", proxy.port());
+    bed.qdrant_urls = Some(through);
+    under_load(&mut bed, |_| proxy.cut(), |_| proxy.mend());
+}
+
+#[test]
+fn a_cluster_that_is_away_is_said_and_found_again() {
+    let Some(mut bed) = Bed::qdrant(1) else { return };
+    let member = bed.start();
+    let collection = member.collection();
+    let ids = write(&member, &collection, "before", 2);
+    member.wait_until_ready(&ids);
+    bed.qdrant.as_mut().unwrap().kill(0);
+    let answer = member.search(&collection, "harbour");
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    let message = answer.json()["error"]["message"].clone();
+    assert_eq!(message, "Failed to connect to api-admin service", "{}", answer.text());
+    assert!(answer.header("retry-after").is_some());
+    // What is sent is stored: documents are read from the catalogue, and found later.
+    let late = member.add(&collection, "late", "A late letter from the harbour.");
+    assert_eq!(member.http().send(&Request::new("GET", "/v1/knowledge-bases")).status, 200);
+    bed.qdrant.as_mut().unwrap().start_again(0);
+    member.wait_until_ready(std::slice::from_ref(&late));
+    member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 3);
+    member.wait_until("it is still degraded", || {
+        member.http().get("/readyz").json()["status"] == "ready"
+    });
+}

@@ -1,0 +1,253 @@
+//! Long cells, shown in pieces: a window of characters over every text of a page, and the offset
+//! at which the rest is read.
+//!
+//! Every cell is shown from the same offset and to the same length, so one `offset` reads on in
+//! all of them: following it to the end gives every character of every cell exactly once.
+
+use std::ops::Range;
+
+use model::Warning;
+use serde_json::Value;
+
+/// The longest piece of a cell that one answer shows, in characters; `offset` reads on.
+pub const MAX_CELL_CHARS: usize = 2000;
+
+/// The end of a piece that is not the end of its cell.
+const GOES_ON: char = '…';
+
+/// Which characters of every text are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellWindow {
+    /// Characters of the source before the window.
+    pub offset: usize,
+    /// Characters in it.
+    pub max_chars: usize,
+}
+
+impl CellWindow {
+    /// Gives the window of the usual length at an offset.
+    pub fn at(offset: usize) -> Self {
+        CellWindow { offset, max_chars: MAX_CELL_CHARS }
+    }
+
+    fn end(self) -> usize {
+        self.offset.saturating_add(self.max_chars)
+    }
+}
+
+/// Gives what may be shown of a field's text at a range of bytes; none to show it as it is.
+pub type ShowPiece<'a> = dyn FnMut(&str, &str, Range<usize>) -> Option<String> + 'a;
+
+/// Which cells go on behind their window.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CutCells {
+    n_cells: usize,
+    columns: Vec<String>,
+}
+
+impl CutCells {
+    /// Leaves of every cell what is in the window, and remembers which go on.
+    pub(crate) fn cut(
+        columns: &[String],
+        rows: &mut [Vec<Value>],
+        window: CellWindow,
+        piece: &mut ShowPiece<'_>,
+    ) -> Self {
+        let mut cut = CutCells::default();
+        for row in rows {
+            for (name, cell) in columns.iter().zip(row) {
+                let mut show = |text: &str, bytes: Range<usize>| piece(name, text, bytes);
+                if show_cell(cell, window, &mut show) {
+                    cut.n_cells += 1;
+                    if !cut.columns.contains(name) {
+                        cut.columns.push(name.clone());
+                    }
+                }
+            }
+        }
+        cut
+    }
+
+    /// Gives the offset at which the cells go on, and says how to read on; none when all end.
+    pub(crate) fn rest(&self, window: CellWindow) -> Option<(usize, Warning)> {
+        let (next, n_cells) = (window.end(), self.n_cells);
+        let long = match n_cells {
+            0 => return None,
+            1 => "1 cell is cut".to_owned(),
+            _ => format!("{n_cells} cells are cut"),
+        };
+        let message = format!(
+            "{long} at `{GOES_ON}` ({}): to read on, call again with the same arguments \
+             and `offset`: {next}",
+            self.columns.join(", ")
+        );
+        Some((next, Warning::new("cells_cut", message)))
+    }
+}
+
+/// Counts the characters that a cell takes in a window, about.
+pub(crate) fn n_shown_chars(n_chars: usize, window: CellWindow) -> usize {
+    n_chars.saturating_sub(window.offset).min(window.max_chars)
+}
+
+/// Leaves of a cell what is in the window; tells whether it goes on behind it.
+///
+/// The elements of a list are as if one behind the other: one that reaches over the end of the
+/// window ends in `…`, and its rest is the first element of the next.
+fn show_cell(
+    cell: &mut Value,
+    window: CellWindow,
+    show: &mut dyn FnMut(&str, Range<usize>) -> Option<String>,
+) -> bool {
+    match cell {
+        Value::String(text) => {
+            let (shown, goes_on) = piece_of(text, window.offset..window.end(), show);
+            *text = shown;
+            goes_on
+        }
+        Value::Array(items) => {
+            let mut begin = 0_usize;
+            let mut shown = Vec::new();
+            let mut goes_on = false;
+            for mut item in std::mem::take(items) {
+                let n_chars = match &item {
+                    Value::String(text) => text.chars().count(),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => other.to_string().chars().count(),
+                };
+                // An empty text counts as one character, so that it is in one window too.
+                let end = begin + n_chars.max(1);
+                if let Value::String(text) = &mut item
+                    && begin < window.end()
+                    && end > window.offset
+                {
+                    let from = window.offset.saturating_sub(begin);
+                    let (piece, is_cut) = piece_of(text, from..window.end() - begin, show);
+                    *text = piece;
+                    goes_on |= is_cut;
+                    shown.push(item);
+                } else if begin >= window.offset && begin < window.end() {
+                    shown.push(item);
+                } else if begin >= window.end() {
+                    goes_on = true;
+                }
+                begin = end;
+            }
+            *items = shown;
+            goes_on
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Gives the characters of a range, and whether there are more behind it.
+fn piece_of(
+    text: &str,
+    chars: Range<usize>,
+    show: &mut dyn FnMut(&str, Range<usize>) -> Option<String>,
+) -> (String, bool) {
+    let place = |n_chars: usize| text.char_indices().nth(n_chars).map(|(at, _)| at);
+    let begin = place(chars.start).unwrap_or(text.len());
+    let end = place(chars.end);
+    let bytes = begin..end.unwrap_or(text.len());
+    let shown =
+        show(text, bytes.clone()).unwrap_or_else(|| text.get(bytes).unwrap_or_default().to_owned());
+    match end {
+        Some(_) => (format!("{shown}{GOES_ON}"), true),
+        None => (shown, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain(_: &str, _: &str, _: Range<usize>) -> Option<String> {
+        None
+    }
+
+    /// Reads a cell in pieces of this length and gives all of them.
+    fn pieces(cell: &Value, max_chars: usize) -> Vec<Value> {
+        let columns = ["a".to_owned()];
+        let (mut all, mut offset) = (Vec::new(), 0);
+        loop {
+            let window = CellWindow { offset, max_chars };
+            let mut rows = vec![vec![cell.clone()]];
+            let cut = CutCells::cut(&columns, &mut rows, window, &mut plain);
+            all.push(rows.remove(0).remove(0));
+            match cut.rest(window) {
+                Some((next, _)) => offset = next,
+                None => return all,
+            }
+        }
+    }
+
+    fn without_mark(text: &str) -> &str {
+        text.strip_suffix(GOES_ON).unwrap_or(text)
+    }
+
+    proptest! {
+        /// Reading on gives every character of a text exactly once, whatever the length of a
+        /// piece.
+        #[test]
+        fn a_text_is_read_to_its_end(text in "[a-zé長 \n]{0,60}", max_chars in 1_usize..20) {
+            let read: String = pieces(&json!(text), max_chars)
+                .iter()
+                .map(|piece| without_mark(piece.as_str().unwrap()).to_owned())
+                .collect();
+            prop_assert_eq!(read, text);
+        }
+
+        /// Reading on gives every element of a list once; one that was cut goes on as the first
+        /// element of the next piece.
+        #[test]
+        fn a_list_is_read_to_its_end(
+            items in proptest::collection::vec("[a-zé長]{0,12}", 0..12), max_chars in 1_usize..20,
+        ) {
+            let mut read: Vec<String> = Vec::new();
+            let mut is_open = false;
+            for piece in pieces(&json!(items), max_chars) {
+                for item in piece.as_array().unwrap() {
+                    let item = item.as_str().unwrap();
+                    if is_open {
+                        read.last_mut().unwrap().push_str(without_mark(item));
+                    } else {
+                        read.push(without_mark(item).to_owned());
+                    }
+                    is_open = item.ends_with(GOES_ON);
+                }
+            }
+            prop_assert_eq!(read, items);
+        }
+    }
+
+    #[test]
+    fn numbers_and_empty_cells_are_shown_at_every_offset() {
+        assert_eq!(pieces(&json!(1_234_567), 2), [json!(1_234_567)]);
+        assert_eq!(pieces(&json!(null), 2), [json!(null)]);
+        assert_eq!(pieces(&json!([12, 34, 56]), 2), [json!([12]), json!([34]), json!([56])]);
+        assert_eq!(pieces(&json!("abc"), 2), [json!("ab…"), json!("c")]);
+    }
+
+    #[test]
+    fn the_notice_names_the_call_that_reads_on() {
+        let columns = ["a".to_owned(), "b".to_owned()];
+        let mut rows = vec![vec![json!("abc"), json!(1)], vec![json!("ab"), json!("abcd")]];
+        let window = CellWindow { offset: 1, max_chars: 1 };
+        let (next, notice) =
+            CutCells::cut(&columns, &mut rows, window, &mut plain).rest(window).unwrap();
+        assert_eq!(rows, [[json!("b…"), json!(1)], [json!("b"), json!("b…")]]);
+        assert_eq!(next, 2);
+        assert_eq!(
+            notice.message,
+            "2 cells are cut at `…` (a, b): to read on, call again with the same arguments \
+             and `offset`: 2"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The calls of a client: mostly searches, some of everything else.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use testkit::{Http, Mcp, Request, Response};
+
+use super::trace::Seen;
+use crate::chaos::Random;
+
+/// Documents that are there at the same time: an upload beyond it deletes the oldest, so that
+/// what the server holds stays the same and only what it forgets to give back grows.
+const MAX_DOCUMENTS: usize = 500;
+
+/// Different words in questions and documents.
+const N_WORDS: usize = 200;
+
+/// Words of questions to folders: some that many documents hold, some that few do.
+const WORDS: [&str; 12] = [
+    "tram", "castle", "report", "table", "document", "page", "section", "value", "figure",
+    "chapter", "sample", "budget",
+];
+
+/// A client of a server; threads share it.
+pub(crate) struct Client {
+    http: Http,
+    collection: String,
+    documents: Mutex<VecDeque<String>>,
+}
+
+impl Client {
+    pub(crate) fn new(http: &Http, collection: &str) -> Client {
+        let documents = Mutex::new(VecDeque::new());
+        Client { http: http.clone(), collection: collection.to_owned(), documents }
+    }
+
+    /// Makes one call, whichever comes, and writes down how it went.
+    pub(crate) fn call(&self, random: &mut Random, seen: &Mutex<Seen>) {
+        let n = random.below(N_WORDS);
+        let begun = Instant::now();
+        let (name, result) = match random.below(20) {
+            0..=7 => {
+                let [one, other] = [0, 1].map(|_| WORDS[random.below(WORDS.len())]);
+                let query = format!("{one} {other} number{n}");
+                ("searchFiles", self.tool("searchFiles", &json!({ "query": query })))
+            }
+            8..=10 => ("search", self.tool("search", &json!({ "query": format!("report {n}") }))),
+            11 | 12 => {
+                let query = json!({ "query": format!("soak{n}") });
+                ("search_documents", self.tool("search_documents", &query))
+            }
+            13 => {
+                let query = json!({ "filters": { "zone": { "eq": n % 7 } } });
+                ("query_table", self.tool("query_table", &query))
+            }
+            14 => ("listRoots", self.tool("listRoots", &json!({}))),
+            15 => {
+                let listed = Mcp::new(&self.http, "/mcp").send("tools/list", &json!({}));
+                ("tools/list", expect(&listed, 200))
+            }
+            16 | 17 => ("upload", self.upload(n)),
+            18 => ("readyz", expect(&self.http.get("/readyz"), 200)),
+            _ => {
+                let text = json!({ "text": "キャリ-" });
+                ("normalize_ocr_text", self.tool("normalize_ocr_text", &text))
+            }
+        };
+        let took = begun.elapsed();
+        if let Ok(mut seen) = seen.lock() {
+            seen.add(name, took, result);
+        }
+    }
+
+    fn tool(&self, name: &str, arguments: &Value) -> Result<(), String> {
+        let params = json!({ "name": name, "arguments": arguments });
+        let response = Mcp::new(&self.http, "/mcp").send("tools/call", &params);
+        let value: Value = serde_json::from_slice(&response.body).map_err(|e| e.to_string())?;
+        let is_error = value["result"]["isError"] == true || value.get("error").is_some();
+        if is_error || response.status != 200 { Err(format!("{name}: {value}")) } else { Ok(()) }
+    }
+
+    /// Adds a document, and deletes the oldest when there are enough.
+    fn upload(&self, n: usize) -> Result<(), String> {
+        let body = json!({ "title": "soak", "text": format!("Soak document of word soak{n}.") });
+        let path = format!("/v1/collections/{}/documents", self.collection);
+        let added = self.http.send(&Request::new("POST", &path).json(&body));
+        expect(&added, 202)?;
+        let id = added.json()["id"].as_str().ok_or("an upload has no id")?.to_owned();
+        let oldest = {
+            let mut documents = self.documents.lock().map_err(|_| "a client panicked")?;
+            documents.push_back(id);
+            if documents.len() > MAX_DOCUMENTS { documents.pop_front() } else { None }
+        };
+        match oldest {
+            None => Ok(()),
+            Some(id) => {
+                let path = format!("/v1/documents/{id}");
+                let deleted = self.http.send(&Request::new("DELETE", &path));
+                let is_done = (200..300).contains(&deleted.status);
+                if is_done { Ok(()) } else { Err(format!("delete: {}", deleted.text())) }
+            }
+        }
+    }
+}
+
+fn expect(response: &Response, status: u16) -> Result<(), String> {
+    if response.status == status { Ok(()) } else { Err(response.text()) }
+}
