@@ -195,7 +195,7 @@ impl Frame {
             let reach = (self.step() / 2.0).clamp(LEAST_HIT_RADIUS, HIT_RADIUS);
             let _ = write!(
                 svg,
-                r#"<g class="mark"><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{reach:.1}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/>{}</g>"#,
+                r#"<g class="mark" tabindex="-1"><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{reach:.1}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/>{}</g>"#,
                 html(&said),
                 if is_marked { "" } else { " faint" },
                 self.tip(*x, *y, &said),
@@ -245,7 +245,7 @@ impl Frame {
             // A low bar is hit over the whole height of its place.
             let _ = write!(
                 svg,
-                r#"<g class="mark"><title>{}</title><rect class="hit" x="{x:.1}" y="{TOP}" width="{width:.1}" height="{:.1}"/><rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"/>{}</g>"#,
+                r#"<g class="mark" tabindex="-1"><title>{}</title><rect class="hit" x="{x:.1}" y="{TOP}" width="{width:.1}" height="{:.1}"/><rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"/>{}</g>"#,
                 html(&said),
                 self.bottom() - TOP,
                 (width - gap).max(0.8),

@@ -25,7 +25,7 @@ svg.narrow{display:none}
 .point{fill:var(--card);stroke:var(--c);stroke-width:2}.point.faint{fill:transparent;stroke:transparent}
 .hit{fill:transparent}
 .tip{display:none;font-size:13px;font-weight:600;fill:var(--ink);stroke:var(--card);stroke-width:5px;paint-order:stroke;pointer-events:none}
-.mark:hover .tip{display:block}.mark:hover .point{fill:var(--c)}
+.mark{cursor:pointer;outline:none}.mark:hover .tip,.mark:focus .tip{display:block}.mark:hover .point,.mark:focus .point{fill:var(--c)}
 .under{fill:var(--under,var(--page))}.area{fill:var(--c);opacity:.35}
 .bar{fill:var(--c)}
 .slice{fill:var(--c);stroke:var(--card);stroke-width:2}.nothing{fill:none;stroke:var(--grid);stroke-width:40}
