@@ -103,7 +103,7 @@ impl Source for KnowledgeBases {
                 .cut_to(part, at),
             )),
             Err(
-                knowledge::Error::BaseNotFound
+                knowledge::Error::BaseNotFound { .. }
                 | knowledge::Error::NotFound { .. }
                 | knowledge::Error::Denied,
             ) => Ok(None),

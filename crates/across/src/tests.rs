@@ -193,6 +193,7 @@ fn table_service(folder: &std::path::Path, allow: Access) -> tables::Service {
                 ("email", tables::Field::string()),
                 ("note", tables::Field::string()),
             ]),
+            relations: vec![],
         }],
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),

@@ -9,6 +9,7 @@ use model::Deadline;
 use parking_lot::Mutex;
 
 use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::related::Lookup;
 use crate::source::without_password;
 use crate::{
     Aggregate, AggregateAnswer, Cells, Error, LoadReport, Result, TableSpec, Value, source,
@@ -21,6 +22,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 pub struct ReopeningTable {
     source: String,
     spec: TableSpec,
+    lookups: Vec<Lookup>,
     base_folder: PathBuf,
     cache_folder: PathBuf,
     state: Mutex<State>,
@@ -44,7 +46,23 @@ impl ReopeningTable {
         base_folder: &Path,
         cache_folder: &Path,
     ) -> Result<Self> {
-        let state = match source::open(source, spec.clone(), base_folder, cache_folder) {
+        ReopeningTable::open_related(source, spec, Vec::new(), base_folder, cache_folder)
+    }
+
+    /// Opens a source whose rows also have columns of other tables, or remembers that one of them
+    /// is away.
+    ///
+    /// Fails as [`ReopeningTable::open`] does, and when the tables cannot be related.
+    pub fn open_related(
+        source: &str,
+        spec: TableSpec,
+        lookups: Vec<Lookup>,
+        base_folder: &Path,
+        cache_folder: &Path,
+    ) -> Result<Self> {
+        let opened =
+            source::open_related(source, spec.clone(), &lookups, base_folder, cache_folder);
+        let state = match opened {
             Ok(table) => State::Open(table),
             Err(error) if error.is_away() => {
                 let source = without_password(source);
@@ -61,6 +79,7 @@ impl ReopeningTable {
         Ok(ReopeningTable {
             source: source.to_owned(),
             spec,
+            lookups,
             base_folder: base_folder.to_owned(),
             cache_folder: cache_folder.to_owned(),
             state: Mutex::new(state),
@@ -78,9 +97,10 @@ impl ReopeningTable {
             if since.elapsed() < RETRY_AFTER {
                 return Err(away(reason.clone()));
             }
-            let opened = source::open(
+            let opened = source::open_related(
                 &self.source,
                 self.spec.clone(),
+                &self.lookups,
                 &self.base_folder,
                 &self.cache_folder,
             );

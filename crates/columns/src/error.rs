@@ -45,6 +45,16 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
+    /// Tables that a lookup cannot bring together.
+    #[error(
+        "`{source_name}` cannot look columns up in `{other}`: both must be files, or tables of one database with the same address"
+    )]
+    Apart {
+        /// The table.
+        source_name: String,
+        /// The table that it would look up.
+        other: String,
+    },
     /// A time zone that does not exist.
     #[error(
         "unknown time zone `{received}`: expected an IANA name such as `UTC`, `Europe/Bucharest` or `America/New_York`"
@@ -258,6 +268,7 @@ impl Error {
             | Error::NoMeasuredColumn { .. }
             | Error::TooManySorts { .. }
             | Error::TimedOut
+            | Error::Apart { .. }
             | Error::UnknownFormat { .. }
             | Error::NoTableName { .. }
             | Error::MissingColumn { .. }

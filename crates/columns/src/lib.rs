@@ -58,6 +58,7 @@ mod mapped;
 
 mod away;
 mod parquet_out;
+mod related;
 mod source;
 mod sql;
 
@@ -75,7 +76,7 @@ pub use error::{Error, Result};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
-    NAMED_MISFITS,
+    NAMED_MISFITS, RepeatedKeys,
 };
 pub use moment::{
     Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,
@@ -86,8 +87,9 @@ pub use query::{
     MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint, Sort,
     Table, Test, TimeSeries, Unmatched,
 };
+pub use related::Lookup;
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
-pub use source::open;
+pub use source::{open, open_related};
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
 pub use sql::{PostgresTable, SqliteTable};
 pub use suggest::{MAX_COMPARED, likeness};

@@ -66,7 +66,7 @@ impl LiveTable {
     }
 
     /// Follows the file without holding queries up for long.
-    fn follow(&self) {
+    pub(crate) fn follow(&self) {
         if !self.0.has_changed() {
             return;
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::query::Table;
+use crate::related::{Lookup, RelatedTable};
 use crate::sql::{PostgresTable, SqliteTable};
 use crate::{Error, Format, LiveTable, Result, TableSpec};
 
@@ -37,6 +38,79 @@ pub fn open(
         }
         Source::Sqlite { path, table } => Arc::new(SqliteTable::open(&path, &table, &spec)?),
         Source::Postgres { url, table } => Arc::new(PostgresTable::open(&url, &table, &spec)?),
+    })
+}
+
+/// Opens a source whose rows also have columns of other tables.
+///
+/// Fails as [`open`] does, and when the tables are neither all in files nor all in one database.
+pub fn open_related(
+    source: &str,
+    spec: TableSpec,
+    lookups: &[Lookup],
+    base_folder: &Path,
+    cache_folder: &Path,
+) -> Result<Arc<dyn Table>> {
+    if lookups.is_empty() {
+        return open(source, spec, base_folder, cache_folder);
+    }
+    let apart = |lookup: &Lookup| Error::Apart {
+        source_name: without_password(source),
+        other: without_password(&lookup.source),
+    };
+    let own = parse(source, base_folder)?;
+    let mut tables = Vec::new();
+    for lookup in lookups {
+        let other = parse(&lookup.source, base_folder)?;
+        let is_together = match (&own, &other) {
+            (Source::File(_) | Source::Sheet { .. }, Source::File(_) | Source::Sheet { .. }) => {
+                true
+            }
+            (Source::Sqlite { path, .. }, Source::Sqlite { path: other, .. }) => path == other,
+            (Source::Postgres { url, .. }, Source::Postgres { url: other, .. }) => url == other,
+            _ => false,
+        };
+        if !is_together {
+            return Err(apart(lookup));
+        }
+        tables.push(other);
+    }
+    let names = || -> Vec<(&Lookup, &str)> {
+        let names = tables.iter().map(|table| match table {
+            Source::Sqlite { table, .. } | Source::Postgres { table, .. } => table.as_str(),
+            Source::File(_) | Source::Sheet { .. } => "",
+        });
+        lookups.iter().zip(names).collect()
+    };
+    let live = |source: &Source, spec: &TableSpec| match source {
+        Source::Sheet { path, sheet } => {
+            let spec = TableSpec { sheet: Some(sheet.clone()), ..spec.clone() };
+            LiveTable::open(path, spec, cache_folder)
+        }
+        Source::File(path) if !path.is_dir() && Format::of(path).is_none() => {
+            Err(Error::UnknownFormat { source_name: path.display().to_string() })
+        }
+        Source::File(path) | Source::Sqlite { path, .. } => {
+            LiveTable::open(path, spec.clone(), cache_folder)
+        }
+        Source::Postgres { url, .. } => {
+            Err(Error::UnknownFormat { source_name: without_password(url) })
+        }
+    };
+    Ok(match &own {
+        Source::Sqlite { path, table } => {
+            Arc::new(SqliteTable::open_related(path, table, &spec, &names())?)
+        }
+        Source::Postgres { url, table } => {
+            Arc::new(PostgresTable::open_related(url, table, &spec, &names())?)
+        }
+        Source::File(_) | Source::Sheet { .. } => {
+            let mut others = Vec::new();
+            for (lookup, table) in lookups.iter().zip(&tables) {
+                others.push((lookup.clone(), live(table, &lookup.spec)?));
+            }
+            Arc::new(RelatedTable::new(live(&own, &spec)?, others)?)
+        }
     })
 }
 

@@ -87,7 +87,7 @@ impl Service {
         if Project::load(self.catalogue(), &project.id)?.is_none() {
             let key = ObjectKey::new(Endpoint::KIND, &endpoint.id);
             self.catalogue().apply(&[Change::Delete(key)])?;
-            return Err(Error::NotFound { what: "Project" });
+            return Err(Error::missing("Project", &project.id));
         }
         Ok(WithKey { endpoint, api_key, kept })
     }
@@ -151,7 +151,7 @@ impl Service {
         let n_before = endpoint.keys.len();
         endpoint.keys.retain(|kept| kept.id != key);
         if endpoint.keys.len() == n_before {
-            return Err(Error::NotFound { what: "Key" });
+            return Err(Error::missing("Key", key));
         }
         endpoint.updated_at = self.0.clock.now();
         self.catalogue().apply(&[Change::PutIfUnchanged(endpoint.to_object(version)?)])?;

@@ -10,10 +10,12 @@ use crate::json::{JsonError, Position, Problem};
 pub enum Error {
     // The caller can mend these.
     /// Nothing with this id exists for the caller.
-    #[error("{what} not found")]
+    #[error("{what} not found: `{id}`")]
     NotFound {
         /// What was asked for: `Project`, `Table`, `Tool`, `Endpoint`, `Key`, `Job`.
         what: &'static str,
+        /// The id as it was given, shortened.
+        id: String,
     },
     /// The object belongs to the caller's tenant, and they have no right to it.
     #[error("access denied to this project")]
@@ -82,6 +84,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says that nothing with this id exists for the caller.
+    pub(crate) fn missing(what: &'static str, id: &str) -> Self {
+        Error::NotFound { what, id: ingest::shown_id(id) }
+    }
+
     /// Tells whether trying again may help.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
@@ -106,7 +113,7 @@ impl Error {
 impl From<ObjectError> for Error {
     fn from(error: ObjectError) -> Self {
         match error {
-            ObjectError::NotFound { what } => Error::NotFound { what },
+            ObjectError::NotFound { what, id } => Error::NotFound { what, id },
             ObjectError::BadRequest { problem } => Error::BadRequest { problem },
             ObjectError::TooLarge { what, received, allowed } => {
                 Error::TooLarge { what, received, allowed }

@@ -85,7 +85,7 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Node> {
         let tool = self.usable_tool(caller, tool)?;
-        let missing = || Error::NotFound { what: "Tool" };
+        let missing = || Error::missing("Tool", &tool.id);
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         self.node(&table, &tool.json_path, request, deadline)
     }

@@ -123,7 +123,11 @@ impl Service {
             let problem = format!("the tool `{}` does not search, it reads nodes", tool.name);
             return Err(Error::BadRequest { problem });
         }
-        let missing = || Error::NotFound { what: "Tool" };
+        if text::is_blank(query) {
+            let problem = "`query` is blank: say in words what to look for".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
+        let missing = || Error::missing("Tool", &tool.id);
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         let mut found =
             SearchResults { query: query.to_owned(), results: vec![], warnings: vec![] };

@@ -63,24 +63,24 @@ impl Service {
         right: Right,
     ) -> Result<(Project, u64)> {
         let found = Project::load(self.catalogue(), id)?;
-        let (project, version) = found.ok_or(Error::NotFound { what: "Project" })?;
+        let (project, version) = found.ok_or_else(|| Error::missing("Project", id))?;
         check(&project, caller, right)?;
         Ok((project, version))
     }
 
     /// Gives a table whose project the caller has a right to, with its version.
     pub(crate) fn table_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Table, u64)> {
-        let missing = || Error::NotFound { what: "Table" };
+        let missing = || Error::missing("Table", id);
         let (table, version) = Table::load(self.catalogue(), id)?.ok_or_else(missing)?;
-        self.pass(caller, &table.project_id, right, "Table")?;
+        self.pass(caller, &table.project_id, right, ("Table", id))?;
         Ok((table, version))
     }
 
     /// Gives a tool whose project the caller has a right to, with its version.
     pub(crate) fn tool_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Tool, u64)> {
-        let missing = || Error::NotFound { what: "Tool" };
+        let missing = || Error::missing("Tool", id);
         let (tool, version) = Tool::load(self.catalogue(), id)?.ok_or_else(missing)?;
-        self.pass(caller, &tool.project_id, right, "Tool")?;
+        self.pass(caller, &tool.project_id, right, ("Tool", id))?;
         Ok((tool, version))
     }
 
@@ -91,9 +91,9 @@ impl Service {
         id: &str,
         right: Right,
     ) -> Result<(Endpoint, u64)> {
-        let missing = || Error::NotFound { what: "Endpoint" };
+        let missing = || Error::missing("Endpoint", id);
         let (endpoint, version) = Endpoint::load(self.catalogue(), id)?.ok_or_else(missing)?;
-        self.pass(caller, &endpoint.project_id, right, "Endpoint")?;
+        self.pass(caller, &endpoint.project_id, right, ("Endpoint", id))?;
         Ok((endpoint, version))
     }
 
@@ -102,7 +102,7 @@ impl Service {
         if caller.identity != Identity::Endpoint {
             return Ok(self.tool_of(caller, id, Right::Read)?.0);
         }
-        let missing = || Error::NotFound { what: "Tool" };
+        let missing = || Error::missing("Tool", id);
         let endpoint = endpoint_of_caller(caller).ok_or_else(missing)?;
         let (endpoint, _) = Endpoint::load(self.catalogue(), endpoint)?.ok_or_else(missing)?;
         if endpoint.tenant != caller.tenant || !endpoint.tool_ids.iter().any(|bound| bound == id) {
@@ -149,9 +149,15 @@ impl Service {
     }
 
     /// What belongs to another tenant's project does not exist, whatever it is.
-    fn pass(&self, caller: &Caller, project: &str, right: Right, what: &'static str) -> Result<()> {
+    fn pass(
+        &self,
+        caller: &Caller,
+        project: &str,
+        right: Right,
+        (what, id): (&'static str, &str),
+    ) -> Result<()> {
         match self.project_of(caller, project, right) {
-            Err(Error::NotFound { .. }) => Err(Error::NotFound { what }),
+            Err(Error::NotFound { .. }) => Err(Error::missing(what, id)),
             passed => passed.map(|_| ()),
         }
     }

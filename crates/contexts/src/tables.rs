@@ -148,7 +148,7 @@ impl Service {
             failed => {
                 document::forget(self.catalogue(), &document.id)?;
                 failed?;
-                Err(Error::NotFound { what: "Table" })
+                Err(Error::missing("Table", id))
             }
         }
     }
@@ -163,7 +163,7 @@ impl Service {
             table.updated_at = now;
             Ok(())
         })?;
-        changed.ok_or(Error::NotFound { what: "Table" })
+        changed.ok_or_else(|| Error::missing("Table", id))
     }
 
     /// Lists the tables of a project, by name.

@@ -83,7 +83,7 @@ impl Service {
         // The table may have been deleted meanwhile, and then nobody would delete the tool.
         if Table::load(self.catalogue(), &table.id)?.is_none() {
             self.catalogue().apply(&[Change::Delete(ObjectKey::new(Tool::KIND, &tool.id))])?;
-            return Err(Error::NotFound { what: "Table" });
+            return Err(Error::missing("Table", &table.id));
         }
         self.index_for(&table, tool)
     }
@@ -144,11 +144,11 @@ impl Service {
             tool.updated_at = now;
             Ok(())
         })?;
-        let tool = changed.ok_or(Error::NotFound { what: "Tool" })?;
+        let tool = changed.ok_or_else(|| Error::missing("Tool", id))?;
         if !is_moved {
             return Ok((tool, None));
         }
-        let missing = || Error::NotFound { what: "Table" };
+        let missing = || Error::missing("Table", &tool.table_id);
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         self.index_for(&table, tool)
     }

@@ -27,13 +27,13 @@ pub(crate) enum BenchCommand {
     Store(StoreBenchArgs),
     /// Whole searches over many copies of judged datasets' documents, stage by stage
     Search(SearchBenchArgs),
-    /// The default model, beside Python's onnxruntime where it is there
+    /// The default model
     Infer(ConfigArgs),
-    /// Lookups of names and codes over a folder of registers, beside pg_trgm where it is there
+    /// Lookups of names and codes over a folder of registers
     Lookup(LookupBenchArgs),
     /// Search tools over a folder of JSON documents
     Contexts(ContextsBenchArgs),
-    /// Tables over a folder of data sets, beside DuckDB and polars where they are there
+    /// Tables over a folder of data sets
     Tables(TablesBenchArgs),
     /// Knowledge bases through a real server: ingest, quality, latency, many clients at once
     Knowledge(KnowledgeBenchArgs),
@@ -46,10 +46,6 @@ pub(crate) struct LookupBenchArgs {
     pub(crate) config: ConfigArgs,
     /// The folder
     pub(crate) folder: PathBuf,
-    /// A PostgreSQL with pg_trgm that answers the same lookups in the same run; a table of
-    /// names is made there and dropped
-    #[arg(long, value_name = "URL", env = "DOWSE_BENCH_POSTGRES")]
-    pub(crate) postgres: Option<String>,
 }
 
 /// Flags of `dowse bench contexts`.

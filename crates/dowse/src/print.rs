@@ -241,6 +241,15 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
+/// Puts a text on one line, with as many characters as there is room for; what is cut off is said.
+pub(crate) fn on_one_line(text: &str, room: Option<usize>) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match room.and_then(|room| line.char_indices().nth(room)) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// Says how long something took, as people say it.
 pub(crate) fn duration(millis: u64) -> String {
     match millis {

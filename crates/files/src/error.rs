@@ -25,6 +25,16 @@ pub enum Error {
         /// What is wrong with it, as the end of a sentence.
         problem: &'static str,
     },
+    /// An argument that cannot find anything.
+    #[error("`{argument}` {problem}, received {}", quoted(.received))]
+    BadArgument {
+        /// The argument.
+        argument: &'static str,
+        /// What was given, shortened.
+        received: String,
+        /// What is wrong with it, as the end of a sentence.
+        problem: String,
+    },
     /// A pointer that is none.
     #[error(transparent)]
     BadPointer(#[from] model::BadPointer),
@@ -86,6 +96,14 @@ pub enum Error {
     /// The job queue failed.
     #[error("the job queue failed")]
     Ingest(#[from] ingest::Error),
+}
+
+/// Quotes what was received; what cannot be seen is named.
+fn quoted(received: &str) -> String {
+    match text::is_blank(received) {
+        true => "blank text".to_owned(),
+        false => format!("`{received}`"),
+    }
 }
 
 fn places(first: &str, last: &str) -> String {

@@ -19,6 +19,7 @@ mod roots;
 mod walk;
 mod years;
 
+mod again;
 mod browse;
 mod cursor;
 mod index;

@@ -10,12 +10,14 @@ use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
+use crate::again::Again;
 use crate::cursor::Cursor;
 use crate::index::attribute;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
 use crate::same::{Places, folded};
 use crate::walk::{ext_of, normal_ext};
+use crate::years::YEARS;
 use crate::{Error, INDEX_JOB, Indexer, Result};
 
 /// The most results in one page.
@@ -38,6 +40,42 @@ pub struct SearchRequest {
     pub years: Option<Vec<String>>,
     /// Roots to search; all that the caller may use when absent.
     pub roots: Option<Vec<String>>,
+}
+
+/// Extensions are shorter than this; `.numbers-template` is among the longest in use.
+const MAX_EXT_CHARS: usize = 32;
+
+impl SearchRequest {
+    /// Refuses what no file could pass, whoever asks: a query that says nothing, years that the
+    /// index never holds, extensions that are none.
+    fn check(&self) -> Result<()> {
+        let refuse = |argument: &'static str, received: &str, problem: String| {
+            let received = received.chars().take(100).collect();
+            Err(Error::BadArgument { argument, received, problem })
+        };
+        if text::is_blank(&self.query) {
+            let problem = "must say what to look for".to_owned();
+            return refuse("query", &self.query, problem);
+        }
+        for year in self.years.iter().flatten() {
+            let number = year.parse().ok().filter(|_| year.len() == 4);
+            if !number.is_some_and(|year: u32| YEARS.contains(&year)) {
+                let (first, last) = (YEARS.start(), YEARS.end());
+                let problem = format!("takes years of four digits, `{first}` to `{last}`");
+                return refuse("years", year, problem);
+            }
+        }
+        for ext in self.exts.iter().flatten() {
+            let bare = ext.trim().trim_start_matches(['*', '.']);
+            let is_ext = |char: char| char.is_alphanumeric() || "_-+.~".contains(char);
+            if bare.is_empty() || bare.chars().count() > MAX_EXT_CHARS || !bare.chars().all(is_ext)
+            {
+                let problem = "takes extensions, such as `.pptx`".to_owned();
+                return refuse("exts", ext, problem);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One file that was found.
@@ -126,6 +164,7 @@ pub(crate) fn search(
     deadline: &Deadline,
 ) -> Result<SearchResults> {
     let Searched { indexer, retriever: _, queue, clock } = *searched;
+    request.check()?;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
     let mut filters = Filters {
@@ -142,30 +181,9 @@ pub(crate) fn search(
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
     let mut warnings = Vec::new();
     let mut response = ask(searched, request, query, &roots, &filters, deadline)?;
-    let exts_are_said = request.exts.is_none() && !filters.exts.is_empty();
-    let years_are_said = request.years.is_none() && !filters.years.is_empty();
-    let has_filters = !filters.exts.is_empty() || !filters.years.is_empty();
-    if has_filters && (response.hits.is_empty() || is_mended(&response)) {
-        let relaxed = Filters {
-            exts: if exts_are_said { Vec::new() } else { filters.exts.clone() },
-            years: if years_are_said { Vec::new() } else { filters.years.clone() },
-        };
-        let none = Filters { exts: Vec::new(), years: Vec::new() };
-        let is_said = exts_are_said || years_are_said;
-        let wider = if is_said { &relaxed } else { &none };
-        let asked = if is_said { request.query.as_str() } else { query };
-        let wider = ask(searched, request, asked, &roots, wider, deadline)?;
-        let words_are_there = !wider.hits.is_empty() && !is_mended(&wider);
-        if is_said && !wider.hits.is_empty() && (words_are_there || response.hits.is_empty()) {
-            // Words that were read as filters must not hide what was asked for.
-            warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
-            (response, filters) = (wider, relaxed);
-        } else if words_are_there {
-            // The words are right: it is the filter that leaves nothing, and nobody mistyped.
-            response.hits.clear();
-            response.warnings.retain(|warning| warning.code != SPELLING);
-            response.total = retrieve::Total { n: 0, is_exact: true };
-        }
+    if !filters.is_empty() && (response.hits.is_empty() || response.corrected.is_some()) {
+        let again = Again { searched, request, query, roots: &roots, deadline };
+        (response, filters) = again.search(response, filters, &mut warnings)?;
     }
     warnings.extend(response.warnings);
     let Coverage { n_passages, n_vectors } = response.coverage;
@@ -245,13 +263,6 @@ pub(crate) fn search(
     Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order })
 }
 
-/// The code of the warning that other words were searched for.
-const SPELLING: &str = "query_corrected";
-
-fn is_mended(response: &retrieve::Response) -> bool {
-    response.warnings.iter().any(|warning| warning.code == SPELLING)
-}
-
 /// Says how far the first index of a root is, while it is not complete: more may be found later.
 pub(crate) fn first_index(
     indexer: &Indexer,
@@ -280,13 +291,19 @@ pub(crate) fn first_index(
 }
 
 /// What files must be like.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Filters {
-    exts: Vec<String>,
-    years: Vec<String>,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filters {
+    pub(crate) exts: Vec<String>,
+    pub(crate) years: Vec<String>,
 }
 
-fn ask(
+impl Filters {
+    fn is_empty(&self) -> bool {
+        self.exts.is_empty() && self.years.is_empty()
+    }
+}
+
+pub(crate) fn ask(
     searched: &Searched<'_>,
     request: &SearchRequest,
     query: &str,
@@ -348,21 +365,6 @@ const MAX_FACTOR: usize = 64;
 
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
-
-fn relaxed_note(filters: &Filters, relaxed: &Filters) -> String {
-    let mut left_out = Vec::new();
-    if relaxed.years != filters.years {
-        left_out.push(format!("years {}", filters.years.join(", ")));
-    }
-    if relaxed.exts != filters.exts {
-        left_out.push(format!("formats {}", filters.exts.join(", ")));
-    }
-    format!(
-        "no file passes what the query was understood to filter by ({}): the search was made \
-         without it; give `years` or `exts` to filter all the same",
-        left_out.join("; ")
-    )
-}
 
 /// Names the place of a hit so that `openFile` shows it: a unit that is longer than one preview
 /// is followed by the character in the file where the hit begins.

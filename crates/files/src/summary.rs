@@ -114,7 +114,7 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
     let written = within(&completion.text, max_tokens as usize);
     Ok(Summary {
         // A picture, a link or a tag that a snippet talked the model into is text here.
-        summary: with_true_citations(&without_links(&written), &request.results),
+        summary: text::defuse_markdown(&with_true_citations(&written, &request.results)),
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
@@ -206,11 +206,6 @@ fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-/// Makes text of the links, pictures and tags of a Markdown text that a model wrote.
-fn without_links(markdown: &str) -> String {
-    markdown.replace("](", "] (").replace("][", "] [").replace("]:", "] :").replace('<', "&lt;")
-}
-
 /// Takes away what could close a mark.
 fn unforgeable(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›")
@@ -239,9 +234,6 @@ fn extractive(request: &SummaryRequest) -> Summary {
     scored.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     scored.dedup_by(|one, other| one.2 == other.2);
     scored.truncate(MAX_SENTENCES);
-    for (_, _, sentence) in &mut scored {
-        *sentence = text::escape_markdown(sentence);
-    }
     let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS) as usize;
     let mut summary = lay_out(request, &scored);
     while text::count_tokens(&summary) > max_tokens && scored.len() > 1 {
@@ -266,19 +258,23 @@ fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> Strin
         let path = request.results.get(result_idx).map_or("", |result| result.path.as_str());
         text::escape_markdown(file_name(path)).replace('|', "\\|")
     };
+    let scored: Vec<(usize, String)> = scored
+        .iter()
+        .map(|(_, result_idx, sentence)| (*result_idx, text::escape_markdown(sentence)))
+        .collect();
     match request.style {
         Style::Bullets => scored
             .iter()
-            .map(|(_, result_idx, sentence)| format!("- {sentence} [{}]", file_of(*result_idx)))
+            .map(|(result_idx, sentence)| format!("- {sentence} [{}]", file_of(*result_idx)))
             .collect::<Vec<_>>()
             .join("\n"),
         Style::Paragraph => scored
             .iter()
-            .map(|(_, result_idx, sentence)| format!("{sentence} [{}]", file_of(*result_idx)))
+            .map(|(result_idx, sentence)| format!("{sentence} [{}]", file_of(*result_idx)))
             .collect::<Vec<_>>()
             .join(" "),
         Style::Table => {
-            let rows = scored.iter().map(|(_, result_idx, sentence)| {
+            let rows = scored.iter().map(|(result_idx, sentence)| {
                 format!("| {} | {} |", file_of(*result_idx), sentence.replace('|', "\\|"))
             });
             ["| File | Point |".to_owned(), "|---|---|".to_owned()]

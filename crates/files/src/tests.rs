@@ -322,3 +322,83 @@ fn files_with_the_same_content_are_one_result_that_names_its_places() {
         assert_eq!((seen.len(), unique.len()), (5, 5), "{k}: {seen:?}");
     }
 }
+
+/// What emptied an answer is found out and said: the words, the filter, or a typing error behind a
+/// filter, which was not mended where only files outside of it have the word.
+#[test]
+fn words_and_filters_are_told_apart() {
+    let fixture = Fixture::new();
+    fixture.write("a-2007.txt", "Lorem ipsum dolor, a report of the year 2007");
+    fixture.write("b-2008.txt", "consectetur adipiscing, a report of the year 2008");
+    let opened = fixture.one_root();
+    opened.index_all();
+    let search = |query: &str, years: Option<&str>| {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            k: 5,
+            offset: 0,
+            after: None,
+            exts: None,
+            years: years.map(|year| vec![year.to_owned()]),
+            roots: None,
+        };
+        let found = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
+        let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        let first =
+            found.items.first().map(|item| item.path.rsplit('/').next().unwrap().to_owned());
+        (first, codes.join(" "), found.warnings)
+    };
+    let check = |query: &str, years: Option<&str>, first: Option<&str>, codes: &str| {
+        let (found, warned, warnings) = search(query, years);
+        assert_eq!((found.as_deref(), warned.as_str()), (first, codes), "{query}: {warnings:?}");
+    };
+    // Right words that no file of the year has: a filter that was said gives way, one that was
+    // given stays and is named.
+    check("Lorem ipsum 2008", None, Some("a-2007.txt"), "filters_relaxed");
+    check("Lorem ipsum", Some("2008"), None, "filtered_out");
+    let (_, _, warnings) = search("Lorem ipsum", Some("2008"));
+    assert!(warnings[0].message.contains("(years 2008)"), "{warnings:?}");
+    // A mistyped word behind a filter is mended, and the filter stays.
+    check("consecteturr 2008", None, Some("b-2008.txt"), "query_corrected");
+    check("consecteturr", Some("2008"), Some("b-2008.txt"), "query_corrected");
+    // Mistyped, and right words of no file of the year.
+    check("loremm", Some("2008"), None, "query_corrected filtered_out");
+    check("loremm 2008", None, Some("a-2007.txt"), "query_corrected filters_relaxed");
+    // Nothing anywhere.
+    check("xylophone", Some("2008"), None, "");
+}
+
+#[test]
+fn what_no_file_can_pass_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a crane");
+    let opened = fixture.one_root();
+    opened.index_all();
+    let refused = |query: &str, exts: &[&str], years: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let request = SearchRequest {
+            query: query.to_owned(),
+            k: 5,
+            offset: 0,
+            after: None,
+            exts: (!exts.is_empty()).then(|| owned(exts)),
+            years: (!years.is_empty()).then(|| owned(years)),
+            roots: None,
+        };
+        match opened.service.search(&Caller::local_admin(), &request, &soon()) {
+            Err(Error::BadArgument { argument, .. }) => Some(argument),
+            Err(error) => panic!("{error}"),
+            Ok(_) => None,
+        }
+    };
+    for blank in ["", "  ", "\u{3000}", "\u{200b}\u{feff}"] {
+        assert_eq!(refused(blank, &[], &[]), Some("query"), "{blank:?}");
+    }
+    for year in ["21", "0000", "20211", "MMXX", "1899", "+202"] {
+        assert_eq!(refused("crane", &[], &[year]), Some("years"), "{year}");
+    }
+    for ext in ["", "  ", ".", "nonsense!!", "a b"] {
+        assert_eq!(refused("crane", &[ext], &[]), Some("exts"), "{ext:?}");
+    }
+    assert_eq!(refused("crane", &["txt", ".TXT", "*.docx", "tar.gz"], &["1900", "2099"]), None);
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::Block;
 
 /// Years outside this range are numbers of something else.
-const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
+pub(crate) const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
 
 /// At most so many years are kept for a document; a table of all years says nothing.
 const MAX_YEARS: usize = 64;

@@ -148,6 +148,17 @@ pub enum Error {
         /// Columns that exist.
         available: Vec<String>,
     },
+    /// The columns of the facts name a dimension that is not configured.
+    #[error(
+        "`[charts.columns] dimensions` names `{category}`, which is no category of `[[dimensions]]`: there are {}",
+        list(.available)
+    )]
+    NoSuchDimension {
+        /// What was written.
+        category: String,
+        /// Categories that exist.
+        available: Vec<String>,
+    },
     /// A configuration that says too little or too much.
     #[error("dimension `{category}`: {problem}")]
     BadDimension {
@@ -181,13 +192,6 @@ pub enum Error {
         /// Why.
         #[source]
         source: columns::Error,
-    },
-    /// Data to measure on cannot be read.
-    #[error("cannot measure")]
-    Data {
-        /// Why.
-        #[source]
-        source: lookup::Error,
     },
     /// A database cannot be asked.
     #[error("cannot ask `{origin}`")]
@@ -243,11 +247,11 @@ impl Error {
             | Error::NotFound { .. } => true,
             Error::DuplicateCategory { .. }
             | Error::MissingColumn { .. }
+            | Error::NoSuchDimension { .. }
             | Error::BadDimension { .. }
             | Error::UnknownSource { .. }
             | Error::Read { .. }
             | Error::Columns { .. }
-            | Error::Data { .. }
             | Error::Database { .. }
             | Error::Away { .. }
             | Error::TooLarge { .. } => false,

@@ -54,7 +54,6 @@ mod template;
 mod service;
 mod snapshot;
 
-pub mod bench;
 pub mod charts;
 mod reconcile;
 

@@ -10,7 +10,7 @@ use lookup::NameEmbedder;
 use model::Caller;
 use parking_lot::Mutex;
 
-use crate::config::{DimensionConfig, FiltersConfig};
+use crate::config::{DimensionConfig, FilterKeyConfig, FiltersConfig};
 use crate::dimension::Dimension;
 use crate::request::{MAX_BATCH, SearchRequest};
 use crate::response::SearchResponse;
@@ -219,6 +219,18 @@ impl Service {
                 let entry = dimension.find_value(value)?;
                 Some(dimension.name(entry, None))
             })
+    }
+
+    /// Gives the filter key of a dimension, whoever may use it.
+    pub(crate) fn filter_key(&self, category: &str) -> Option<FilterKeyConfig> {
+        let snapshots = self.shared.loaded.iter().map(|loaded| loaded.snapshot.load_full());
+        let mut named = snapshots.filter(|snapshot| snapshot.dimension.config.category == category);
+        named.next().map(|snapshot| snapshot.dimension.config.filter_key.clone())
+    }
+
+    /// Lists the categories of all dimensions, whoever may use them: for the operator.
+    pub(crate) fn all_categories(&self) -> Vec<String> {
+        self.shared.loaded.iter().map(Loaded::category).collect()
     }
 
     /// Tells whether a best score can be taken without asking, given the second.

@@ -3,8 +3,11 @@
 //! Ages are measured with a monotonic clock, so that a wall clock that steps neither stops nor
 //! floods the issuer. A key that is known is never waited for: while one caller fetches, the
 //! others go on with what is there.
+//!
+//! A key that is not known is asked for at once, as often as a bucket of [`BURST`] allows that all
+//! names share: a key that was just rotated works with the first token that it signs, and names
+//! that somebody makes up cost the issuer one request in [`REFILL`] at most.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,15 +23,14 @@ use crate::tokens::FetchKeys;
 /// How long published keys are trusted without asking again.
 pub(crate) const KEYS_TTL: Duration = Duration::from_secs(10 * 60);
 
-/// How long to wait before asking again for the same key that was not there, or after a failure.
+/// How long keys are trusted on after the issuer could not be asked.
 pub(crate) const REFETCH: Duration = Duration::from_secs(30);
 
-/// How often the issuer is asked at most, whatever keys are named. A key that was published
-/// before the last fetch is never missed.
-pub(crate) const MIN_BETWEEN_FETCHES: Duration = Duration::from_secs(1);
+/// How often the issuer is asked in a row for keys that are not known.
+pub(crate) const BURST: u32 = 5;
 
-/// Names of unknown keys that are remembered between two fetches.
-const MAX_UNKNOWN: usize = 1_000;
+/// After so long it may be asked once more.
+pub(crate) const REFILL: Duration = Duration::from_secs(2);
 
 /// Time since some moment, which never steps.
 pub(crate) type Elapsed = Arc<dyn Fn() -> Duration + Send + Sync>;
@@ -55,7 +57,33 @@ struct Known {
     /// When the issuer was last asked, whatever came of it.
     asked_at: Option<Duration>,
     has_failed: bool,
-    unknown: HashSet<String>,
+    bucket: Bucket,
+}
+
+/// How often the issuer may still be asked for keys that are not known.
+#[derive(Default)]
+struct Bucket {
+    n_taken: u32,
+    /// When the bucket was last seen with something taken out.
+    since: Duration,
+}
+
+impl Bucket {
+    /// Takes one out, if there is one.
+    fn take(&mut self, now: Duration) -> bool {
+        let age = now.saturating_sub(self.since);
+        let n_back = u32::try_from(age.as_millis() / REFILL.as_millis()).unwrap_or(u32::MAX);
+        if n_back > 0 {
+            self.n_taken = self.n_taken.saturating_sub(n_back);
+            self.since += REFILL * n_back.min(u32::MAX / 4);
+        }
+        if self.n_taken == 0 {
+            self.since = now;
+        }
+        let is_left = self.n_taken < BURST;
+        self.n_taken += u32::from(is_left);
+        is_left
+    }
 }
 
 impl PublishedKeys {
@@ -75,13 +103,17 @@ impl PublishedKeys {
                 return decoding_key(&jwk);
             }
             let Some(_fetching) = self.fetching.try_lock() else { return decoding_key(&jwk) };
-            self.refresh(kid);
+            self.refresh();
             return self.known_key(kid);
         }
         let _fetching = self.fetching.lock();
         // It may have come while this caller waited.
-        if self.known.lock().wants_fetch(kid, (self.elapsed)()) {
-            self.refresh(kid);
+        let wants_fetch = {
+            let mut known = self.known.lock();
+            known.find(kid).is_none() && known.bucket.take((self.elapsed)())
+        };
+        if wants_fetch {
+            self.refresh();
         }
         self.known_key(kid)
     }
@@ -97,22 +129,16 @@ impl PublishedKeys {
         decoding_key(jwk)
     }
 
-    fn refresh(&self, kid: &str) {
+    fn refresh(&self) {
         self.known.lock().asked_at = Some((self.elapsed)());
         let fetched =
             (self.fetch)(&self.url).and_then(|text| serde_json::from_str::<JwkSet>(&text).ok());
         let mut known = self.known.lock();
         known.has_failed = fetched.is_none();
         match fetched {
-            Some(keys) => {
-                known.keys = Some(Arc::new(keys));
-                known.unknown.clear();
-            }
+            Some(keys) => known.keys = Some(Arc::new(keys)),
             // Keys that were right ten minutes ago are better than turning everyone away.
             None => tracing::warn!("the issuer's keys cannot be fetched"),
-        }
-        if known.find(kid).is_none() && known.unknown.len() < MAX_UNKNOWN {
-            known.unknown.insert(kid.to_owned());
         }
     }
 }
@@ -125,16 +151,6 @@ impl Known {
     fn is_stale(&self, now: Duration) -> bool {
         let allowed = if self.has_failed { REFETCH } else { KEYS_TTL };
         self.asked_at.is_none_or(|at| now.saturating_sub(at) >= allowed)
-    }
-
-    fn wants_fetch(&self, kid: &str, now: Duration) -> bool {
-        let Some(asked_at) = self.asked_at else { return true };
-        if self.find(kid).is_some() {
-            return false;
-        }
-        let age = now.saturating_sub(asked_at);
-        let is_new = !self.has_failed && !self.unknown.contains(kid);
-        age >= if is_new { MIN_BETWEEN_FETCHES } else { REFETCH }
     }
 }
 

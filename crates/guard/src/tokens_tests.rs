@@ -10,7 +10,7 @@ use serde_json::json;
 use testkit::tokens::{published_keys, signed_under};
 
 use super::*;
-use crate::published::{KEYS_TTL, MIN_BETWEEN_FETCHES, REFETCH};
+use crate::published::{BURST, KEYS_TTL, REFETCH, REFILL};
 
 const NOW: i64 = 1_800_000_000;
 const SECRET: &str = "a shared secret of decent length";
@@ -194,11 +194,39 @@ fn published_keys_are_cached_and_a_missing_key_is_asked_for_again() {
         assert!(issuer.tokens.caller(&token).is_err());
         assert_eq!(issuer.n_fetches(), n_fetches);
     };
-    expect(Duration::ZERO, 1);
-    expect(REFETCH - Duration::from_millis(1), 1);
-    expect(Duration::from_millis(1), 2);
-    expect(Duration::from_millis(1), 2);
-    expect(KEYS_TTL, 3);
+    let burst = BURST as usize;
+    for n in 1..=burst {
+        expect(Duration::ZERO, n);
+    }
+    // From now on all unknown names together get one request in each interval.
+    expect(REFILL - Duration::from_millis(1), burst);
+    expect(Duration::from_millis(1), burst + 1);
+    expect(Duration::from_millis(1), burst + 1);
+    expect(REFILL, burst + 2);
+    // After a quiet time there is a whole burst again.
+    issuer.pass(KEYS_TTL);
+    for n in 1..=burst {
+        expect(Duration::ZERO, burst + 2 + n);
+    }
+    expect(Duration::ZERO, burst + 2 + burst);
+}
+
+/// A key that had been asked for before it was published waited for half a minute.
+#[test]
+fn a_key_that_was_unknown_a_moment_ago_works_when_it_has_come() {
+    let issuer = Issuer::new(published_keys(&["first"]));
+    let (first, second) = (testkit::tokens::SIGNED_FIRST, testkit::tokens::SIGNED_SECOND);
+    assert!(issuer.tokens.caller(first).is_ok());
+    assert!(issuer.tokens.caller(second).is_err(), "it is not published yet");
+    *issuer.published.lock() = Some(published_keys(&["first", "second"]));
+    assert_eq!(issuer.tokens.caller(second).unwrap().subject, "ann");
+    // After a failure too.
+    let issuer = Issuer::new(published_keys(&["first"]));
+    assert!(issuer.tokens.caller(first).is_ok());
+    *issuer.published.lock() = None;
+    assert!(issuer.tokens.caller(second).is_err());
+    *issuer.published.lock() = Some(published_keys(&["first", "second"]));
+    assert_eq!(issuer.tokens.caller(second).unwrap().subject, "ann");
 }
 
 #[test]
@@ -219,11 +247,12 @@ fn made_up_key_names_neither_delay_a_rotated_key_nor_flood_the_issuer() {
     for n in 0..50 {
         assert!(issuer.tokens.caller(&naming(&format!("made up {n}"))).is_err());
     }
-    assert_eq!(issuer.n_fetches(), 1);
+    let burst = BURST as usize;
+    assert_eq!(issuer.n_fetches(), burst);
     *issuer.published.lock() = Some(published_keys(&["first", "second"]));
-    issuer.pass(MIN_BETWEEN_FETCHES);
+    issuer.pass(REFILL);
     assert_eq!(issuer.tokens.caller(testkit::tokens::SIGNED_SECOND).unwrap().subject, "ann");
-    assert_eq!(issuer.n_fetches(), 2);
+    assert_eq!(issuer.n_fetches(), burst + 1);
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub use jobs::{
 };
 pub use objects::{
     FamilyJobs, JobService, ObjectError, ServiceSlot, Subject, arguments_of, bounded,
-    change_object, named, new_id, room_for,
+    change_object, named, new_id, room_for, shown_id,
 };
 pub use pipeline::{
     Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,

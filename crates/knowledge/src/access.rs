@@ -37,7 +37,7 @@ pub(crate) enum Right {
 /// Lets a caller pass, or says why not.
 pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Result<()> {
     if base.tenant != caller.tenant {
-        return Err(Error::BaseNotFound);
+        return Err(Error::no_base(&base.id));
     }
     let owns = caller.is_admin() || base.owner == caller.subject;
     let is_open = base.visibility == Visibility::Public || base.shared_with.names(caller);

@@ -86,7 +86,7 @@ impl Service {
             Change::PutIfUnchanged(collection.to_object(0)?),
         ]);
         match applied {
-            Err(store::Error::MissingObject { .. }) => Err(Error::BaseNotFound),
+            Err(store::Error::MissingObject { .. }) => Err(Error::no_base(&base.id)),
             applied => Ok(applied.map(|_| collection)?),
         }
     }

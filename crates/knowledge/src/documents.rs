@@ -76,6 +76,18 @@ impl NewDocument {
     }
 }
 
+impl NewDocument {
+    fn is_empty_file(&self) -> Result<bool> {
+        Ok(match &self.content {
+            Content::Text(_) | Content::Received { name: None, .. } => false,
+            Content::File { bytes, .. } => bytes.is_empty(),
+            Content::Received { file, name: Some(_) } => {
+                file.n_bytes().map_err(Error::Upload)? == 0
+            }
+        })
+    }
+}
+
 /// Documents that wait for their job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
@@ -141,6 +153,14 @@ impl Service {
         }
         if received == 0 {
             let problem = "an upload needs at least one document".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
+        // Beside others an empty file is kept as failed, with the reason; alone it is a mistake.
+        if let [only] = new.as_slice()
+            && only.source.is_none()
+            && only.is_empty_file()?
+        {
+            let problem = format!("`{}` is empty: it has 0 bytes", file_name_of(only));
             return Err(Error::BadRequest { problem });
         }
         let now = self.0.clock.now();
@@ -214,7 +234,9 @@ impl Service {
             changes.push(Change::PutIfUnchanged(document.to_object(0)?));
         }
         match self.0.catalogue.apply(&changes) {
-            Err(store::Error::MissingObject { .. }) => Err(Error::NotFound { what: "Collection" }),
+            Err(store::Error::MissingObject { .. }) => {
+                Err(Error::missing("Collection", &collection.id))
+            }
             applied => Ok(applied.map(|_| duplicates)?),
         }
     }
@@ -260,7 +282,7 @@ impl Service {
         });
         drop(adding);
         let document =
-            match changed.and_then(|found| found.ok_or(Error::NotFound { what: "Document" })) {
+            match changed.and_then(|found| found.ok_or_else(|| Error::missing("Document", id))) {
                 Ok(document) => document,
                 Err(error) => {
                     self.forget_uploads([upload.staged.as_str()]);
@@ -322,10 +344,10 @@ impl Service {
 
     /// Gives a chunk by the id that a search gave.
     pub fn get_chunk(&self, caller: &Caller, id: &str) -> Result<Chunk> {
-        let missing = || Error::NotFound { what: "Chunk" };
+        let missing = || Error::missing("Chunk", id);
         let document = document_of_chunk(id).ok_or_else(missing)?;
         let (collection, document, _) = match self.document_of(caller, document, Right::Read) {
-            Err(Error::NotFound { .. } | Error::BaseNotFound) => return Err(missing()),
+            Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => return Err(missing()),
             found => found?,
         };
         let passage = PassageId::new(id);
@@ -386,7 +408,7 @@ impl Service {
                         duplicates.push(Duplicate { document, of });
                         break;
                     }
-                    Err(Error::NotFound { .. } | Error::BaseNotFound | Error::Denied) => {}
+                    Err(Error::NotFound { .. } | Error::BaseNotFound { .. } | Error::Denied) => {}
                     Err(other) => return Err(other),
                 }
             }

@@ -62,7 +62,7 @@ impl Service {
             document.updated_at = now;
             Ok::<_, Error>(vec![])
         })?;
-        let document = changed.ok_or(Error::NotFound { what: "Document" })?;
+        let document = changed.ok_or_else(|| Error::missing("Document", id))?;
         if document.state.is_indexed() && before.title != document.title {
             self.rewrite(&collection, &document)?;
         }

@@ -9,12 +9,17 @@ pub enum Error {
     // The caller can mend these.
     /// There is no such knowledge base for this caller's tenant.
     #[error("Knowledge base not found")]
-    BaseNotFound,
+    BaseNotFound {
+        /// The id as it was given, shortened. The contract's sentence has no place for it.
+        id: String,
+    },
     /// There is no such collection, document, chunk or job for this caller's tenant.
-    #[error("{what} not found")]
+    #[error("{what} not found: `{id}`")]
     NotFound {
         /// What was asked for: `Collection`, `Document`, `Chunk`, `Job`.
         what: &'static str,
+        /// The id as it was given, shortened.
+        id: String,
     },
     /// The object belongs to the caller's tenant, and they have no right to it.
     #[error("Access denied to this knowledge base")]
@@ -67,6 +72,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says that nothing with this id exists for the caller.
+    pub(crate) fn missing(what: &'static str, id: &str) -> Self {
+        Error::NotFound { what, id: ingest::shown_id(id) }
+    }
+
+    /// Says that there is no such knowledge base for the caller.
+    pub(crate) fn no_base(id: &str) -> Self {
+        Error::BaseNotFound { id: ingest::shown_id(id) }
+    }
+
     /// Tells whether trying again may help.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
@@ -76,7 +91,7 @@ impl Error {
             | Error::Queue(_)
             | Error::Upload(_)
             | Error::LlmUnavailable(_) => true,
-            Error::BaseNotFound
+            Error::BaseNotFound { .. }
             | Error::NotFound { .. }
             | Error::Denied
             | Error::OriginalDenied { .. }
@@ -100,7 +115,7 @@ fn roles_in_words(roles: &[String]) -> String {
 impl From<ObjectError> for Error {
     fn from(error: ObjectError) -> Self {
         match error {
-            ObjectError::NotFound { what } => Error::NotFound { what },
+            ObjectError::NotFound { what, id } => Error::NotFound { what, id },
             ObjectError::BadRequest { problem } => Error::BadRequest { problem },
             ObjectError::TooLarge { what, received, allowed } => {
                 Error::TooLarge { what, received, allowed }

@@ -50,7 +50,7 @@ impl Service {
     /// mounted.
     pub fn follow_folder(&self, collection: &str, files: &[FolderFile]) -> Result<Followed> {
         let found = Collection::load(&*self.0.catalogue, collection)?;
-        let (collection, _) = found.ok_or(Error::NotFound { what: "Collection" })?;
+        let (collection, _) = found.ok_or_else(|| Error::missing("Collection", collection))?;
         let caller = administrator(&collection.tenant);
         let known = self.followed_in(&collection)?;
         if files.is_empty() && known.len() > 1 {

@@ -147,7 +147,7 @@ impl Service {
             (None, None) => Err(Error::Denied),
         };
         match seen {
-            Err(Error::NotFound { .. } | Error::BaseNotFound) => Ok(Subject::Gone),
+            Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => Ok(Subject::Gone),
             seen => seen.map(|()| Subject::Seen),
         }
     }

@@ -41,7 +41,7 @@ impl Service {
         if !self.may_download(caller) {
             return Err(Error::OriginalDenied { roles: self.0.settings.originals.roles.clone() });
         }
-        let missing = || Error::NotFound { what: "Original" };
+        let missing = || Error::missing("Original", &document.id);
         let original = document.original.clone().ok_or_else(missing)?;
         let file = self.0.uploads.open(&original.file)?.ok_or_else(missing)?;
         let n_bytes = file.metadata().map_err(Error::Upload)?.len();

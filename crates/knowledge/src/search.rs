@@ -13,7 +13,7 @@ use store::{Bm25, Filter, TypedObject};
 use crate::access::{Right, filter};
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
-use crate::{Result, Service, limits};
+use crate::{Error, Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a document may be deleted meanwhile.
 const SPARE_HITS: usize = 10;
@@ -91,6 +91,8 @@ pub struct SearchResults {
     pub warnings: Vec<Warning>,
     /// What each stage took, in order.
     pub timings: Vec<StageTook>,
+    /// The words that were searched for in the place of those that were typed, where they were.
+    pub corrected: Option<String>,
 }
 
 /// The figures of the stages.
@@ -143,6 +145,10 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<SearchResults> {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
+        if text::is_blank(&request.query) {
+            let problem = "`query` is blank: say in words what to look for".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
         let asked = SearchCall {
@@ -152,7 +158,27 @@ impl Service {
             grouping: Grouping::Passages,
             among,
         };
-        self.search_collections(caller, &collections, asked, begun, deadline)
+        let mut found = self.search_collections(caller, &collections, asked, begun, deadline)?;
+        if among.is_none_or(|among| among.n_documents() == 0) || !found.results.is_empty() {
+            return Ok(found);
+        }
+        // What emptied it, the words or the filters? The same words without filters tell.
+        let open = SearchCall { among: None, ..asked };
+        let open = self.search_collections(caller, &collections, open, begun, deadline)?;
+        if let Some(corrected) = open.corrected.as_deref() {
+            let mended = SearchCall { query: corrected, ..asked };
+            let mut again =
+                self.search_collections(caller, &collections, mended, begun, deadline)?;
+            let noted = open.warnings.iter().filter(|one| one.code == retrieve::QUERY_CORRECTED);
+            again.warnings.splice(0..0, noted.cloned());
+            found = again;
+        }
+        if found.results.is_empty() && !open.results.is_empty() {
+            let message =
+                "documents that do not pass `filters` have these words, and none that does";
+            found.warnings.push(Warning::new("filtered_out", message));
+        }
+        Ok(found)
     }
 
     /// Searches every knowledge base that the caller may read, for the best chunk of each
@@ -225,6 +251,7 @@ impl Service {
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
         warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
         let best_below = response.best_below;
+        let corrected = response.corrected.clone();
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", "No results found"));
@@ -239,7 +266,7 @@ impl Service {
                 warnings.push(Warning::new("below_threshold", message));
             }
         }
-        Ok(SearchResults { results, warnings, timings })
+        Ok(SearchResults { results, warnings, timings, corrected })
     }
 
     /// Searches collections part by part, the nearest first. A score does not depend on what else
@@ -418,6 +445,7 @@ fn add(response: &mut Response, more: Response) {
         response.timings = more.timings;
     }
     let best = |below: &retrieve::BestBelow| below.score;
+    response.corrected = response.corrected.take().or(more.corrected);
     response.best_below =
         response.best_below.take().into_iter().chain(more.best_below).max_by_key(best);
 }

@@ -74,7 +74,7 @@ impl Service {
         right: Right,
     ) -> Result<(KnowledgeBase, u64)> {
         let found = KnowledgeBase::load(&*self.0.catalogue, id)?;
-        let (base, version) = found.ok_or(Error::BaseNotFound)?;
+        let (base, version) = found.ok_or_else(|| Error::no_base(id))?;
         check(&base, caller, right)?;
         Ok((base, version))
     }
@@ -86,7 +86,7 @@ impl Service {
         id: &str,
         right: Right,
     ) -> Result<(KnowledgeBase, Collection, u64)> {
-        let missing = || Error::NotFound { what: "Collection" };
+        let missing = || Error::missing("Collection", id);
         let (collection, version) =
             Collection::load(&*self.0.catalogue, id)?.ok_or_else(missing)?;
         if collection.tenant != caller.tenant {
@@ -106,7 +106,7 @@ impl Service {
         id: &str,
         right: Right,
     ) -> Result<(Collection, Document, u64)> {
-        let missing = || Error::NotFound { what: "Document" };
+        let missing = || Error::missing("Document", id);
         let (document, version) = Document::load(&*self.0.catalogue, id)?.ok_or_else(missing)?;
         if document.tenant != caller.tenant {
             return Err(missing());
@@ -151,7 +151,7 @@ impl Service {
                 collection.updated_at = now;
                 Ok::<_, Error>(changes)
             })?;
-        changed.ok_or(Error::NotFound { what: "Collection" })
+        changed.ok_or_else(|| Error::missing("Collection", id))
     }
 
     /// Gives the jobs of the family.

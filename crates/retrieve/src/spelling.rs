@@ -46,7 +46,7 @@ pub(crate) fn second_try(
         let is_long = word.folded.chars().count() >= MIN_CHARS;
         let nearest = if is_long && !request.deadline.is_over() && !is_known(store, request, word)?
         {
-            nearest_word(store, request, question, &word.folded)?
+            nearest_word(store, request, &word.folded)?
         } else {
             None
         };
@@ -75,17 +75,14 @@ fn is_known(store: &Store, request: &Request<'_>, word: &QueryWord) -> Result<bo
     Ok(false)
 }
 
-fn nearest_word(
-    store: &Store,
-    request: &Request<'_>,
-    question: &Question,
-    word: &str,
-) -> Result<Option<String>> {
+/// Finds the nearest word of the passages that the caller may see; what the query itself filters by
+/// does not count, since a word is spelt the same in every file.
+fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Option<String>> {
     let n_kept = (word.chars().count() / 2).clamp(2, 4);
     let start: String = word.chars().take(n_kept).collect();
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
     query.should.push(Clause::prefix(Form::Folded, start));
-    let found = by_words(store, request, &query, &question.filter)?.found;
+    let found = by_words(store, request, &query, &Filter::All)?.found;
     let mut words = BTreeSet::new();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);

@@ -10,9 +10,17 @@ use tables::{
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mcp = table_router(handler()?, MountConfig::default());
+    let app = axum::Router::new().nest("/api/mcp", mcp);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    Ok(axum::serve(listener, app).await?)
+}
+
+/// The program's own data: it filters, sorts and gives one page of what it was asked for.
+pub fn handler() -> tables::Result<TableHandler> {
     let fields = Fields::from([("name", Field::string()), ("born", Field::range(Field::number()))]);
     let schema = Schema::new("people", Some("Pioneers of computing".into()), fields)?;
-    let handler = TableHandler::new(schema, |options: GetDataOptions| async move {
+    Ok(TableHandler::new(schema, |options: GetDataOptions| async move {
         let people = [("Ada Lovelace", 1815), ("Alan Turing", 1912), ("Grace Hopper", 1906)];
         let mut passing: Vec<_> =
             people.into_iter().filter(|person| passes(&options, *person)).collect();
@@ -24,10 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let page = rows.iter().skip(first).take(options.page_size as usize);
         let rows = page.filter_map(|row| row.as_object().cloned()).collect();
         Ok(GetDataResult { rows, total, facets: None })
-    });
-    let app = axum::Router::new().nest("/api/mcp", table_router(handler, MountConfig::default()));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
-    Ok(axum::serve(listener, app).await?)
+    }))
 }
 
 /// Filters arrive checked and typed: all of them must hold, and one alternative of each `any`.

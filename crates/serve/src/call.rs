@@ -65,7 +65,10 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
         cancelled: request.cancelled,
         via,
     };
+    let served = Arc::clone(&request.tool.served);
     let result = answer(app, &call_context, request.tool, &arguments, request.progress).await;
+    // Whoever has a part of the tools is not advised to call the others.
+    let result = result.map_err(|error| served.error(error));
     let (result, ended) = match result {
         Ok((done, n_results)) => {
             if via == Via::Api {
@@ -142,6 +145,7 @@ async fn answer(
         };
         n_rounds += 1;
         let mut answer = answer.with_notes(notes.clone());
+        tool.served.warnings(&mut answer.value);
         spec.check_output(&answer.value)?;
         guard::redact_around(&mut answer.value, &answer.around);
         let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);

@@ -48,11 +48,11 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use tables::{QueryRequest, TableHandler, handler_input_schema};
+use tables::{QueryRequest, TableHandler};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::tables::{
-    Page, describe_schema_spec, query_table_page, query_table_spec, table_error, with_query_input,
+    Page, describe_schema_spec, mounted_query_spec, query_table_page, table_error,
 };
 use tools::{Answer, Code, Spec, ToolError};
 
@@ -95,10 +95,7 @@ impl Default for MountConfig {
 pub fn table_router(handler: TableHandler, config: MountConfig) -> Router {
     let schemas = [handler.schema()];
     let mounted = Mounted(Arc::new(Inside {
-        query_table: with_query_input(
-            query_table_spec(&schemas),
-            handler_input_schema(handler.schema()),
-        ),
+        query_table: mounted_query_spec(&handler),
         describe_schema: describe_schema_spec(&schemas),
         handler,
         config,

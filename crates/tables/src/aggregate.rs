@@ -152,7 +152,7 @@ pub(crate) fn aggregate(
         }
     };
     answer.rows = answer.rows.drain(n_before..).take(limit).collect();
-    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    let mut warnings = load_warnings(table, deadline);
     if answer.total_groups > (n_before + answer.rows.len()) as u64 {
         let message = format!(
             "{} of {} groups are shown; raise `limit` (at most {MAX_GROUPS}), filter with \

@@ -1,5 +1,6 @@
 //! A table as `dowse.toml` writes it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use model::Access;
@@ -32,6 +33,25 @@ pub struct TableConfig {
     pub delimiter: Option<char>,
     /// The columns that exist for agents, in the order in which rows show them.
     pub fields: Fields,
+    /// Columns of other tables that rows show, filter, sort and group by as if they were their
+    /// own. This is the only way in which tables come together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<RelationConfig>,
+}
+
+/// One `[[tables.relations]]`: a field whose value is the key of a row in another table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelationConfig {
+    /// The other table, by its name; in files like this one, or in the same database.
+    pub table: String,
+    /// The field of this table that holds the key; it may be hidden.
+    pub on: String,
+    /// The field of the other table that holds the key; a key that several rows have looks
+    /// nothing up.
+    pub key: String,
+    /// The fields that rows of this table get: the name here, and the field of the other table.
+    pub fields: BTreeMap<String, String>,
 }
 
 /// `[exports]`: links to whole results.

@@ -84,6 +84,7 @@ pub fn table_config(source: &str) -> TableConfig {
         null_values: Vec::new(),
         delimiter: None,
         fields,
+        relations: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `describe_schema`: what can be asked of a table, and what is in it.
 
-use columns::{Answer, Query, Table};
+use columns::{Answer, Query};
 use model::{Deadline, Warning};
 use serde_json::{Map, Value, json};
 
@@ -24,9 +24,9 @@ const MAX_LITERALS_SEEN: usize = 1000;
 pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
     let schema = &table.schema;
     let answer = figures(table, deadline)?;
-    let mut description = without_data(schema);
+    let mut description = described(schema);
     description["total"] = answer.total.into();
-    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    let mut warnings = load_warnings(table, deadline);
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
         let entry = &mut description["fields"][name.as_str()];
         let n_null: u64 = facet
@@ -91,7 +91,7 @@ pub(crate) fn briefly(table: &ServedTable, deadline: &Deadline) -> Result<Value>
     let schema = &table.schema;
     let answer = figures(table, deadline)?;
     let mut filters = schema.filters_json_schema();
-    let mut warnings = load_warnings(table.engine.as_ref(), deadline);
+    let mut warnings = load_warnings(table, deadline);
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
         let entry = &mut filters["properties"][name.as_str()];
         let leaf = leaf(field);
@@ -177,8 +177,23 @@ pub fn describe_output_schema() -> Value {
     })
 }
 
-/// Describes a schema of which no data is known.
-pub(crate) fn without_data(schema: &Schema) -> Value {
+/// Describes a schema of which no data is known: what a program's own function can be asked for.
+pub(crate) fn without_data(schema: &Schema, has_facets: bool) -> Value {
+    let mut description = described(schema);
+    if !has_facets {
+        description["formats"] = json!(["json", "markdown", "csv"]);
+    }
+    let is_had = |example: &Value| {
+        example.get("series").is_none() && (has_facets || example["format"] != "stats")
+    };
+    if let Some(examples) = description["examples"].as_array_mut() {
+        examples.retain(is_had);
+    }
+    description
+}
+
+/// Describes a schema, whatever is in its table.
+fn described(schema: &Schema) -> Value {
     let fields: Map<String, Value> =
         schema.columns().map(|(name, field)| (name.clone(), describe_field(field))).collect();
     let mut description = json!({
@@ -196,8 +211,8 @@ pub(crate) fn without_data(schema: &Schema) -> Value {
 }
 
 /// Says what of the source does not fit, or that it could not be looked at.
-pub(crate) fn load_warnings(engine: &dyn Table, deadline: &Deadline) -> Vec<Warning> {
-    let report = match engine.load_report(deadline) {
+pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<Warning> {
+    let report = match table.engine.load_report(deadline) {
         Ok(report) => report,
         Err(error) => {
             let message = format!(
@@ -207,11 +222,21 @@ pub(crate) fn load_warnings(engine: &dyn Table, deadline: &Deadline) -> Vec<Warn
             return vec![Warning::new("rows_not_checked", message)];
         }
     };
+    let is_shown = |name: &str| table.schema.field(name).is_some();
     let mut warnings = Vec::new();
+    for repeated in &report.repeated_keys {
+        let message = format!(
+            "{} keys of `{}` are in several of its rows, so nothing is looked up for them",
+            repeated.n_keys, repeated.table
+        );
+        warnings.push(Warning::new("repeated_keys", message));
+    }
     if report.n_misfits > 0 {
         let named: Vec<String> = report
             .misfits
             .iter()
+            // A key that is hidden is read by the engine and has no name for anybody else.
+            .filter(|misfit| misfit.column.as_deref().is_none_or(is_shown))
             .map(|misfit| {
                 let place = match (&misfit.key, misfit.line) {
                     (Some(key), _) => Some(format!("row {key}")),

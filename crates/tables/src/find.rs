@@ -217,6 +217,7 @@ mod tests {
                     ("city", Field::any_of(Field::string())),
                     ("seats", Field::number()),
                 ]),
+                relations: vec![],
             }],
             base_folder: folder.to_owned(),
             cache_folder: folder.join("cache"),

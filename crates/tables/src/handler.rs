@@ -39,7 +39,8 @@ pub struct GetDataResult {
     pub rows: Vec<Map<String, Value>>,
     /// All rows that pass, on whatever page.
     pub total: u64,
-    /// Facets over all rows that pass, when the program counts them.
+    /// Facets over all rows that pass, when the program counts them; see
+    /// [`TableHandler::with_facets`].
     pub facets: Option<Vec<(String, FacetMeta)>>,
 }
 
@@ -95,12 +96,25 @@ where
 pub struct TableHandler {
     schema: Schema,
     source: Box<dyn GetData>,
+    has_facets: bool,
 }
 
 impl TableHandler {
     /// Makes a handler from a schema and a function.
     pub fn new(schema: Schema, source: impl GetData + 'static) -> Self {
-        TableHandler { schema, source: Box::new(source) }
+        TableHandler { schema, source: Box::new(source), has_facets: false }
+    }
+
+    /// Says that the function counts values: `facets` and the format `stats` are advertised, and
+    /// [`GetDataResult::facets`] is shown.
+    pub fn with_facets(mut self) -> Self {
+        self.has_facets = true;
+        self
+    }
+
+    /// Tells whether the function counts values.
+    pub fn has_facets(&self) -> bool {
+        self.has_facets
     }
 
     /// Gives the schema, from which tool definitions are made.
@@ -120,7 +134,7 @@ impl TableHandler {
     pub fn describe_schema(&self, arguments: &Value) -> Result<Value> {
         let table = describe_table_name(arguments)?;
         self.check_name(table.as_deref())?;
-        Ok(describe::without_data(&self.schema))
+        Ok(describe::without_data(&self.schema, self.has_facets))
     }
 
     /// Answers a checked request.
@@ -136,6 +150,12 @@ impl TableHandler {
         }
         if let Some(series) = &request.series {
             return Err(unsupported("series", &series.field));
+        }
+        if !self.has_facets && request.facets.is_some() {
+            return Err(unsupported("facets", "a list of fields"));
+        }
+        if !self.has_facets && request.format == crate::Format::Stats {
+            return Err(unsupported("format", "stats"));
         }
         let zone = zone_of(request.time_zone.as_deref())?;
         let typed = typed(&self.schema, &request.filters, &zone)?;

@@ -1,10 +1,10 @@
 //! Drafts the configuration of a table from a file: types, closed lists, ranges and moments are
 //! recognised; a person reads it over.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use columns::{
-    Column, ColumnSpec, Dataset, DateOrder, Kind, NULL_WORDS, TableSpec, parse_moment,
+    Column, ColumnSpec, Dataset, DateOrder, Format, Kind, NULL_WORDS, TableSpec, parse_moment,
     three_numbers,
 };
 
@@ -20,7 +20,8 @@ const MAX_MEMBERS: usize = 25;
 /// How much of a column must read as a type for the column to be of that type.
 const MIN_FITTING: f64 = 0.95;
 
-/// Drafts the TOML of a `[[tables]]` entry for a file.
+/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, or a sheet of a workbook
+/// (`book.xlsx#SHEET`).
 ///
 /// Fails when the file cannot be read or has no columns.
 pub fn infer(path: &Path) -> Result<String> {
@@ -30,14 +31,14 @@ pub fn infer(path: &Path) -> Result<String> {
 
 /// Drafts the configuration of a table for a file, with a remark for each field.
 pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
-    let name = path.file_stem().map_or_else(|| "table".into(), |stem| stem.to_string_lossy());
-    let name = name.to_string();
+    let drafted = Drafted::of(path);
+    let name = drafted.name();
     let failed = |cause| Error::Source { table: name.clone(), cause };
-    let as_text = Dataset::read(path, &TableSpec::all_text()).map_err(failed)?;
+    let as_text = drafted.read(TableSpec::all_text()).map_err(failed)?;
     let mut fields = Vec::new();
     let mut notes = Vec::new();
     for column in as_text.all_columns() {
-        let guess = guess(path, column, as_text.n_rows()).map_err(failed)?;
+        let guess = guess(&drafted, column, as_text.n_rows()).map_err(failed)?;
         fields.push((column.name().to_owned(), guess.field));
         notes.push(guess.note);
     }
@@ -56,8 +57,40 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
         null_values: Vec::new(),
         delimiter: None,
         fields: Fields(fields),
+        relations: Vec::new(),
     };
     Ok((config, notes))
+}
+
+/// What is drafted from.
+struct Drafted {
+    path: PathBuf,
+    sheet: Option<String>,
+}
+
+impl Drafted {
+    fn of(path: &Path) -> Self {
+        let text = path.to_string_lossy();
+        let named = text.rsplit_once('#').filter(|(book, sheet)| {
+            Format::of(Path::new(book)) == Some(Format::Workbook) && !sheet.is_empty()
+        });
+        match named.filter(|_| !path.exists()) {
+            Some((book, sheet)) => {
+                Drafted { path: PathBuf::from(book), sheet: Some(sheet.to_owned()) }
+            }
+            None => Drafted { path: path.to_owned(), sheet: None },
+        }
+    }
+
+    /// Names the table: after the sheet, or after the file.
+    fn name(&self) -> String {
+        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        self.sheet.clone().or(stem).unwrap_or_else(|| "table".to_owned())
+    }
+
+    fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
+        Dataset::read(&self.path, &TableSpec { sheet: self.sheet.clone(), ..spec })
+    }
 }
 
 struct Guess {
@@ -65,7 +98,7 @@ struct Guess {
     note: String,
 }
 
-fn guess(path: &Path, column: &Column, n_rows: usize) -> columns::Result<Guess> {
+fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<Guess> {
     let texts: Vec<String> = column
         .distinct_values()
         .filter_map(|value| value.as_str().map(str::to_owned))
@@ -83,9 +116,14 @@ fn guess(path: &Path, column: &Column, n_rows: usize) -> columns::Result<Guess> 
         return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
     }
     if is_list(&texts) {
-        let mut field = Field::any_of(Field::string());
+        let (item, note) = if has_number_lists(&texts) {
+            (Field::number(), "lists of numbers")
+        } else {
+            (Field::string(), "lists")
+        };
+        let mut field = Field::any_of(item);
         field.separator = Some(';');
-        return Ok(Guess { field, note: "lists".to_owned() });
+        return Ok(Guess { field, note: note.to_owned() });
     }
     let has_codes = names_code(column.name()) || texts.iter().any(|text| is_code(text));
     let is_number =
@@ -93,14 +131,14 @@ fn guess(path: &Path, column: &Column, n_rows: usize) -> columns::Result<Guess> 
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
     let is_moment =
         !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
-    let typed = |kind| typed_column(path, ColumnSpec::new(column.name(), kind));
+    let typed = |kind| typed_column(drafted, ColumnSpec::new(column.name(), kind));
     if !is_number
         && !is_moment
         && let Some((order, doubt)) = date_order(&texts)
     {
         let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
         spec.date_order = Some(order);
-        let note = format!("{}{doubt}", extremes(&typed_column(path, spec)?, "timestamp"));
+        let note = format!("{}{doubt}", extremes(&typed_column(drafted, spec)?, "timestamp"));
         let mut field = Field::range(Field::timestamp());
         field.date_order = Some(order);
         return Ok(Guess { field, note });
@@ -201,6 +239,13 @@ fn is_list(texts: &[String]) -> bool {
         })
 }
 
+/// Tells whether all items of lists are numbers, and there are some.
+fn has_number_lists(texts: &[String]) -> bool {
+    let lists = texts.iter().map(|text| serde_json::from_str::<Vec<serde_json::Value>>(text));
+    let mut items = lists.flatten().flatten().peekable();
+    items.peek().is_some() && items.all(|item| item.is_number())
+}
+
 /// Finds what comes first in dates of three numbers, and says when it cannot be known.
 fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> {
     let dates: Vec<(i8, i8)> = texts
@@ -225,8 +270,8 @@ fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> {
     }
 }
 
-fn typed_column(path: &Path, spec: ColumnSpec) -> columns::Result<Dataset> {
-    Dataset::read(path, &TableSpec::of(vec![spec]))
+fn typed_column(drafted: &Drafted, spec: ColumnSpec) -> columns::Result<Dataset> {
+    drafted.read(TableSpec::of(vec![spec]))
 }
 
 fn extremes(typed: &Dataset, what: &str) -> String {

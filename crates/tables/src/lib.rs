@@ -57,6 +57,7 @@ mod export;
 mod find;
 mod handler;
 mod links;
+mod relations;
 mod service;
 mod views;
 
@@ -75,7 +76,8 @@ pub use columns::{
     AnyGroup, Bucket, Calendar, Case, Direction, Filter, Op, Range, Sort, Test, Value, Zone,
 };
 pub use config::{
-    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, TableConfig,
+    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, RelationConfig,
+    TableConfig,
 };
 pub use describe::{MAX_TOP_VALUES, describe_output_schema};
 pub use error::{Error, Result};
@@ -86,6 +88,7 @@ pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
+pub use relations::MAX_RELATIONS;
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,
     SortRequest, describe_input_schema, describe_table_name, handler_input_schema,
@@ -103,6 +106,8 @@ pub use views::{
 
 #[cfg(test)]
 mod operators_tests;
+#[cfg(test)]
+mod relations_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -35,6 +35,7 @@ fn service() -> (Service, tempfile::TempDir) {
         null_values: vec![String::new()],
         delimiter: None,
         fields,
+        relations: Vec::new(),
     };
     let service = Service::open(ServiceConfig {
         tables: vec![table],

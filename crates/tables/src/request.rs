@@ -4,7 +4,7 @@ use columns::{Bucket, Direction};
 use serde_json::{Map, Value, json};
 
 use crate::error::did_you_mean;
-use crate::{Error, Result, Schema};
+use crate::{Error, Result, Schema, TableHandler};
 
 /// The page that is given when none is asked for.
 pub const DEFAULT_PAGE: u64 = 1;
@@ -299,12 +299,17 @@ pub fn lenient_input_schema(mut shown: Value) -> Value {
 }
 
 /// Gives the JSON Schema of `query_table` over a mounted program's data, without what such a
-/// program cannot be asked for: continuation tokens and series.
-pub fn handler_input_schema(schema: &Schema) -> Value {
-    let mut input = query_input_schema(&[schema]);
+/// program cannot be asked for: continuation tokens, series, and counts that it does not make.
+pub fn handler_input_schema(handler: &TableHandler) -> Value {
+    let mut input = query_input_schema(&[handler.schema()]);
     if let Some(properties) = input["properties"].as_object_mut() {
         properties.shift_remove("cursor");
         properties.shift_remove("series");
+        if !handler.has_facets() {
+            properties.shift_remove("facets");
+            let formats = Format::ALL.into_iter().filter(|format| *format != Format::Stats);
+            properties["format"]["enum"] = formats.map(Format::as_str).collect();
+        }
     }
     input
 }

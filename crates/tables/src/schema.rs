@@ -102,14 +102,9 @@ impl Schema {
 
     /// Says in a sentence how values filter, since JSON Schema cannot.
     fn filters_hint(&self) -> String {
-        let named = |wanted: &dyn Fn(&Field) -> bool| -> String {
-            let names: Vec<&str> = self
-                .fields
-                .iter()
-                .filter(|(_, field)| wanted(field))
-                .map(|(name, _)| name.as_str())
-                .collect();
-            names.join(", ")
+        let named = |wanted: &dyn Fn(&Field) -> bool| -> Vec<&str> {
+            let fields = self.fields.iter().filter(|(_, field)| wanted(field));
+            fields.map(|(name, _)| name.as_str()).collect()
         };
         let mut hint =
             "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
@@ -117,16 +112,24 @@ impl Schema {
                 .to_owned();
         let texts = named(&|field| field.field_type == FieldType::String);
         if !texts.is_empty() {
-            hint.push_str(&format!(" Substring: {texts}."));
+            hint.push_str(&format!(" Substring: {}.", texts.join(", ")));
         }
         let members = named(&|field| field.operator == Some(Operator::In));
-        if !members.is_empty() {
-            hint.push_str(&format!(" Any of: {members}."));
-        }
         let ranges = named(&|field| field.operator == Some(Operator::Range));
-        if !ranges.is_empty() {
-            hint.push_str(&format!(" [value] or inclusive [min, max]: {ranges}."));
-        }
+        // Arrays are of two kinds; naming the smaller one says what the others are.
+        hint.push_str(&match (members.len(), ranges.len()) {
+            (0, 0) => String::new(),
+            (_, 0) => " Arrays: any of.".to_owned(),
+            (0, _) => " Arrays: [value] or inclusive [min, max].".to_owned(),
+            (n_members, n_ranges) if n_members < n_ranges => format!(
+                " Arrays: [value] or inclusive [min, max], but any of: {}.",
+                members.join(", ")
+            ),
+            _ => format!(
+                " Arrays: any of, but [value] or inclusive [min, max]: {}.",
+                ranges.join(", ")
+            ),
+        });
         hint
     }
 }
@@ -159,28 +162,33 @@ pub fn json_schema(field: &Field) -> Value {
     schema
 }
 
-/// Says how the engine reads a configured table.
-pub(crate) fn table_spec(config: &TableConfig, schema: &Schema) -> TableSpec {
-    let columns = schema
-        .columns()
-        .map(|(name, field)| {
-            let leaf = leaf(field);
-            let separator = field.separator.or(leaf.separator);
-            ColumnSpec {
-                name: name.clone(),
-                source_name: field.column.clone().unwrap_or_else(|| name.clone()),
-                kind: kind(leaf.field_type),
-                cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
-                epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
-                date_order: field.date_order.or(leaf.date_order),
-            }
-        })
-        .collect();
+/// Says how the engine reads a configured table; hidden keys are read too, for it alone.
+pub(crate) fn table_spec(config: &TableConfig, hidden_keys: Vec<ColumnSpec>) -> TableSpec {
+    let shown = config
+        .fields
+        .0
+        .iter()
+        .filter(|(_, field)| !field.hidden && field.field_type != FieldType::Sort)
+        .map(|(name, field)| column_spec(name, field));
     TableSpec {
-        columns,
+        columns: shown.chain(hidden_keys).collect(),
         null_values: config.null_values.clone(),
         delimiter: config.delimiter,
         sheet: None,
+    }
+}
+
+/// Says how the engine reads a field.
+pub(crate) fn column_spec(name: &str, field: &Field) -> ColumnSpec {
+    let leaf = leaf(field);
+    let separator = field.separator.or(leaf.separator);
+    ColumnSpec {
+        name: name.to_owned(),
+        source_name: field.column.clone().unwrap_or_else(|| name.to_owned()),
+        kind: kind(leaf.field_type),
+        cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
+        epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
+        date_order: field.date_order.or(leaf.date_order),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::did_you_mean;
 use crate::export::ExportFormat;
 use crate::filters::{TypedFilters, typed};
 use crate::links::{ExportLink, ExportLinks};
+use crate::relations::related;
 use crate::request::{Format, QueryRequest, SeriesRequest, SortRequest, unknown_name};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
@@ -68,11 +69,12 @@ impl Service {
     /// calls fail as unavailable until it is back.
     pub fn open(config: ServiceConfig) -> Result<Self> {
         let mut tables: Vec<ServedTable> = Vec::new();
-        for table in config.tables {
+        for table in &config.tables {
             if tables.iter().any(|known| known.schema.name == table.name) {
-                return Err(Error::DuplicateTable { table: table.name });
+                return Err(Error::DuplicateTable { table: table.name.clone() });
             }
-            tables.push(open_table(table, &config.base_folder, &config.cache_folder)?);
+            let (base, cache) = (&config.base_folder, &config.cache_folder);
+            tables.push(open_table(table, &config.tables, base, cache)?);
         }
         let link_lifetime = Duration::from_secs(60 * config.export_link_minutes);
         Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
@@ -288,7 +290,7 @@ impl ServedTable {
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
         response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
         // Cells that did not fit show as null in rows and counts, whatever the format.
-        response.warnings.extend(describe::load_warnings(self.engine.as_ref(), deadline));
+        response.warnings.extend(describe::load_warnings(self, deadline));
         if !query.facets.is_empty() {
             warn_of_cut_facets(&mut response.warnings, &answer.facets);
             let facets =
@@ -479,10 +481,27 @@ fn warn_of_cut_facets(warnings: &mut Vec<Warning>, facets: &[columns::Facet]) {
     }
 }
 
-fn open_table(config: TableConfig, base: &Path, cache: &Path) -> Result<ServedTable> {
-    let schema = Schema::new(&config.name, config.description.clone(), config.fields.clone())?;
-    let spec = schema::table_spec(&config, &schema);
-    let engine = ReopeningTable::open(&config.source, spec, base, cache)
-        .map_err(|cause| Error::of_source(&config.name, cause))?;
-    Ok(ServedTable { schema, access: config.allow, engine: Arc::new(engine) })
+fn open_table(
+    config: &TableConfig,
+    tables: &[TableConfig],
+    base: &Path,
+    cache: &Path,
+) -> Result<ServedTable> {
+    let related = related(config, tables)?;
+    let mut fields = config.fields.clone();
+    fields.0.extend(related.fields);
+    let schema = Schema::new(&config.name, config.description.clone(), fields)?;
+    let spec = schema::table_spec(config, related.hidden_keys);
+    let lookups = related.lookups;
+    let engine = ReopeningTable::open_related(&config.source, spec, lookups, base, cache).map_err(
+        |cause| match cause {
+            columns::Error::Apart { .. } => Error::BadSchema {
+                table: config.name.clone(),
+                field: "relations".to_owned(),
+                problem: cause.to_string(),
+            },
+            cause => Error::of_source(&config.name, cause),
+        },
+    )?;
+    Ok(ServedTable { schema, access: config.allow.clone(), engine: Arc::new(engine) })
 }

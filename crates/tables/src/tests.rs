@@ -479,6 +479,31 @@ fn a_draft_opens_the_file_it_was_drafted_from() {
 }
 
 #[test]
+fn lists_of_numbers_are_drafted_as_numbers_and_a_missing_sheet_names_its_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lists.json");
+    fs_err::write(&path, r#"[{"n": [1, 2.5], "t": ["a", "1"]}, {"n": [3], "t": []}]"#).unwrap();
+    let (config, notes) = crate::infer_config(&path).unwrap();
+    let items: Vec<&str> = config
+        .fields
+        .0
+        .iter()
+        .map(|(_, field)| field.items.as_ref().unwrap().field_type.as_str())
+        .collect();
+    assert_eq!(items, ["number", "string"], "{notes:?}");
+    let sheet = folder.path().join("book.xlsx#Q2");
+    let error = infer(&sheet).unwrap_err();
+    let mut cause = String::new();
+    let mut inner = std::error::Error::source(&error);
+    while let Some(error) = inner {
+        cause.push_str(&error.to_string());
+        inner = error.source();
+    }
+    assert!(error.to_string().contains("`Q2`"), "{error}");
+    assert!(cause.contains("book.xlsx") && !cause.contains('#'), "{cause}");
+}
+
+#[test]
 fn the_same_seed_makes_the_same_log() {
     let folder = tempfile::tempdir().unwrap();
     let read = |name: &str, seed: u64| {

@@ -40,6 +40,7 @@ mod clock;
 pub mod tokens;
 
 mod folder;
+pub mod markdown;
 pub mod onnx;
 mod ports;
 

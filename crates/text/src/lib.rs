@@ -40,6 +40,7 @@ mod name;
 mod nearest;
 mod trigram;
 
+mod blank;
 mod budget;
 mod sentence;
 
@@ -53,6 +54,7 @@ pub mod bench;
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
 };
+pub use blank::is_blank;
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold};
 pub use language::{
@@ -60,7 +62,7 @@ pub use language::{
     is_small_word, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
-pub use markdown::escape_markdown;
+pub use markdown::{Defuser, defuse_markdown, escape_markdown};
 pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,

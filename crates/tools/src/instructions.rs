@@ -28,8 +28,10 @@ const ROUTES: [(&[&str], &str); 7] = [
 /// Adds to an introduction which tool to use when; only tools that this caller has are named.
 pub fn instructions(introduction: &str, registry: &Registry, caller: &Caller) -> String {
     let mut text = introduction.to_owned();
+    let listed = registry.list(caller);
+    let is_listed = |name: &&str| listed.iter().any(|listed| listed.spec.name == **name);
     for (tools, sentence) in ROUTES {
-        if tools.iter().all(|tool| registry.get(tool, caller).is_some()) {
+        if tools.iter().all(|tool| is_listed(tool)) {
             text.push_str(sentence);
         }
     }

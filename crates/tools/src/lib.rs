@@ -36,6 +36,7 @@ mod paging;
 mod per_caller;
 mod registry;
 mod resources;
+mod served;
 
 pub mod contexts;
 pub mod everywhere;
@@ -55,4 +56,5 @@ pub use registry::{Listed, Registry};
 pub use resources::{
     ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
 };
+pub use served::Served;
 pub use spec::{Effect, ErrorShape, OutputShape, Spec};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::Caller;
 
-use crate::{Exposure, Spec, Tool};
+use crate::{Exposure, Served, Spec, Tool};
 
 /// A tool as one caller sees it.
 #[derive(Clone)]
@@ -13,6 +13,16 @@ pub struct Listed {
     pub spec: Arc<Spec>,
     /// The tool.
     pub tool: Arc<dyn Tool>,
+    /// The tools that this caller has: no other is named to them.
+    pub served: Arc<Served>,
+}
+
+impl Listed {
+    /// Takes a tool that is served by itself.
+    pub fn alone(spec: Arc<Spec>, tool: Arc<dyn Tool>) -> Self {
+        let served = Arc::new(Served::new([spec.name.clone()]));
+        Listed { spec, tool, served }
+    }
 }
 
 /// Every tool that is served at one address.
@@ -49,13 +59,22 @@ impl Registry {
 
     /// Lists what exists for a caller and has something to work on.
     pub fn list(&self, caller: &Caller) -> Vec<Listed> {
-        self.tools
+        let listed: Vec<(Arc<Spec>, &Arc<dyn Tool>)> = self
+            .tools
             .iter()
             .filter(|tool| tool.is_listed(caller))
-            .filter_map(|tool| {
-                tool.spec(caller).map(|spec| Listed { spec, tool: Arc::clone(tool) })
+            .filter_map(|tool| tool.spec(caller).map(|spec| (spec, tool)))
+            .filter(|(spec, _)| self.exposure.allows(&spec.name, caller))
+            .collect();
+        let names = listed.iter().map(|(spec, _)| spec.name.clone());
+        let served = Arc::new(Served::new(names));
+        listed
+            .into_iter()
+            .map(|(spec, tool)| Listed {
+                spec: served.spec(&spec).map_or(spec, Arc::new),
+                tool: Arc::clone(tool),
+                served: Arc::clone(&served),
             })
-            .filter(|listed| self.exposure.allows(&listed.spec.name, caller))
             .collect()
     }
 
@@ -64,9 +83,12 @@ impl Registry {
         if !self.exposure.allows(name, caller) {
             return None;
         }
-        self.tools.iter().find_map(|tool| {
-            let spec = tool.spec(caller)?;
-            (spec.name == name).then(|| Listed { spec, tool: Arc::clone(tool) })
-        })
+        let specs: Vec<(Arc<Spec>, &Arc<dyn Tool>)> =
+            self.tools.iter().filter_map(|tool| Some((tool.spec(caller)?, tool))).collect();
+        let allowed = specs.iter().filter(|(spec, _)| self.exposure.allows(&spec.name, caller));
+        let served = Arc::new(Served::new(allowed.map(|(spec, _)| spec.name.clone())));
+        let (spec, tool) = specs.into_iter().find(|(spec, _)| spec.name == name)?;
+        // A call is checked by the schema as it is: only what is shown differs between callers.
+        Some(Listed { spec, tool: Arc::clone(tool), served })
     }
 }

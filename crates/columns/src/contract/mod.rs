@@ -415,4 +415,5 @@ fn misfit_line(misfit: &crate::Misfit) -> String {
 mod aggregate;
 mod postgres;
 mod random;
+mod related;
 mod sqlite;

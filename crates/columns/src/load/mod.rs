@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
 pub(crate) use builder::number_of;
-pub use report::{LoadReport, Misfit, NAMED_MISFITS};
+pub use report::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};
 

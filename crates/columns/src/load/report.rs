@@ -34,8 +34,20 @@ pub struct LoadReport {
     /// The encoding that the text was read in, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// Keys of other tables that several rows there have, so that they look nothing up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated_keys: Vec<RepeatedKeys>,
     #[serde(skip)]
     rows: Vec<u32>,
+}
+
+/// Keys of one table that several of its rows have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedKeys {
+    /// The table that columns are looked up in.
+    pub table: String,
+    /// How many of its keys.
+    pub n_keys: u64,
 }
 
 /// One cell or row that did not fit.

@@ -2,8 +2,9 @@
 //! few named by the key of their row.
 
 use super::answer::{Cell, Run};
+use super::join::repeated_keys;
 use super::statement::{Dialect, SqlColumn, Statement, Target};
-use crate::load::{LoadReport, Misfit, NAMED_MISFITS};
+use crate::load::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
 use crate::{Result, Value};
 
 /// Counts the rows and the cells that do not fit. Columns that fit by their type cost nothing.
@@ -30,7 +31,18 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
             misfits.extend(named(target, run, column, condition, NAMED_MISFITS - misfits.len())?);
         }
     }
-    Ok(LoadReport::of_database(*n_rows, *n_misfit_rows, by_column.iter().sum(), misfits))
+    let mut report =
+        LoadReport::of_database(*n_rows, *n_misfit_rows, by_column.iter().sum(), misfits);
+    for join in &target.joins {
+        let statement = Statement { sql: repeated_keys(join), parameters: Vec::new() };
+        let rows = run.run(&statement, &[Cell::Whole])?;
+        let n_keys = rows.first().and_then(|row| row.first()).and_then(Value::as_f64);
+        let n_keys = n_keys.unwrap_or(0.0) as u64;
+        if n_keys > 0 {
+            report.repeated_keys.push(RepeatedKeys { table: join.table.clone(), n_keys });
+        }
+    }
+    Ok(report)
 }
 
 fn counts(target: &Target, doubtful: &[(&SqlColumn, &str)]) -> Statement {

@@ -6,6 +6,7 @@
 mod aggregate;
 mod answer;
 mod fit;
+mod join;
 mod spread;
 mod statement;
 mod writer;

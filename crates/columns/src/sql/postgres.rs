@@ -11,9 +11,11 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
 use super::answer::{self, Cell, Run};
+use super::join::{self, Join};
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
 use super::{aggregate, fit};
 use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::related::Lookup;
 use crate::source::without_password;
 use crate::{
     Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
@@ -49,6 +51,8 @@ struct Inner {
     /// The table with its schema, each part quoted.
     from: String,
     specs: Vec<ColumnSpec>,
+    /// What is looked up, each in its quoted table.
+    lookups: Vec<(Lookup, String)>,
     target: OnceLock<Arc<Target>>,
     idle: Mutex<Vec<Client>>,
     /// Why the database could not be reached the last time, if it could not.
@@ -59,6 +63,16 @@ struct Inner {
 impl PostgresTable {
     /// Names a table, `table` or `schema.table`, without reaching it.
     pub fn open(url: &str, table: &str, spec: &TableSpec) -> Result<Self> {
+        PostgresTable::open_related(url, table, spec, &[])
+    }
+
+    /// Names a table whose rows also have columns of other tables of the same database.
+    pub(crate) fn open_related(
+        url: &str,
+        table: &str,
+        spec: &TableSpec,
+        lookups: &[(&Lookup, &str)],
+    ) -> Result<Self> {
         let source_name = format!("{}#{table}", without_password(url));
         let address = PostgresAddress::parse(url, CONNECT_LIMIT)
             .map_err(|cause| Error::BadAddress { source_name: source_name.clone(), cause })?;
@@ -69,7 +83,8 @@ impl PostgresTable {
                 reason: "a table of PostgreSQL needs its columns in the schema",
             });
         }
-        let lists = spec.columns.iter().find(|column| column.cells != Cells::One);
+        let others = lookups.iter().flat_map(|(lookup, _)| &lookup.spec.columns);
+        let lists = spec.columns.iter().chain(others).find(|column| column.cells != Cells::One);
         if let Some(column) = lists {
             return Err(Error::Unsupported {
                 source_name,
@@ -77,7 +92,10 @@ impl PostgresTable {
                 reason: "several values in a cell are read from files only",
             });
         }
-        let from = table.split('.').map(quoted).collect::<Vec<_>>().join(".");
+        let in_schema = |table: &str| table.split('.').map(quoted).collect::<Vec<_>>().join(".");
+        let from = in_schema(table);
+        let lookups =
+            lookups.iter().map(|(lookup, other)| ((*lookup).clone(), in_schema(other))).collect();
         Ok(PostgresTable {
             checked: Mutex::new(None),
             inner: Arc::new(Inner {
@@ -85,6 +103,7 @@ impl PostgresTable {
                 source_name,
                 from,
                 specs: spec.columns.clone(),
+                lookups,
                 target: OnceLock::new(),
                 idle: Mutex::new(Vec::new()),
                 away: Mutex::new(None),
@@ -123,7 +142,9 @@ impl Table for PostgresTable {
         self.inner
             .specs
             .iter()
-            .map(|spec| ColumnInfo { name: spec.name.clone(), kind: spec.kind, has_lists: false })
+            .map(|spec| (spec.name.clone(), spec.kind))
+            .chain(self.inner.lookups.iter().flat_map(|(lookup, _)| looked_up(lookup)))
+            .map(|(name, kind)| ColumnInfo { name, kind, has_lists: false })
             .collect()
     }
 
@@ -268,18 +289,7 @@ impl Inner {
     async fn inspect(&self, client: &Client) -> Result<Target> {
         let failed = |cause| self.failed(cause);
         let key = |name: &str| format!("{ALIAS}.{name}");
-        let columns = client
-            .query(
-                "SELECT a.attname::text, t.typname::text FROM pg_attribute a \
-                 JOIN pg_type t ON t.oid = a.atttypid \
-                 WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped \
-                 ORDER BY a.attnum",
-                &[&self.from],
-            )
-            .await
-            .map_err(failed)?;
-        let known: Vec<(String, String)> =
-            columns.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let known = self.types_of(client, &self.from).await?;
         let keys = client
             .query(
                 "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) FROM pg_index i \
@@ -305,10 +315,39 @@ impl Inner {
         if keys.is_empty() && is_table {
             keys.push(Key { expression: key("ctid"), cast: "tid".to_owned() });
         }
-        let columns =
+        let mut columns: Vec<SqlColumn> =
             self.specs.iter().map(|spec| self.sql_column(spec, &known)).collect::<Result<_>>()?;
-        let from = format!("{} AS {ALIAS}", self.from);
-        Ok(Target { dialect: Dialect::Postgres, from, columns, keys })
+        let mut from = format!("{} AS {ALIAS}", self.from);
+        let mut joins = Vec::new();
+        for (lookup, other) in &self.lookups {
+            let known = self.types_of(client, other).await?;
+            let specs = lookup.spec.columns.iter();
+            let others: Vec<SqlColumn> =
+                specs.map(|spec| self.sql_column(spec, &known)).collect::<Result<_>>()?;
+            joins.push(Join::new(lookup, other.clone(), &columns, &others)?);
+        }
+        if !joins.is_empty() {
+            let (joined, added, joined_keys) =
+                join::joined(Dialect::Postgres, &self.from, ALIAS, keys, &joins);
+            (from, keys) = (joined, joined_keys);
+            columns.extend(added);
+        }
+        Ok(Target { dialect: Dialect::Postgres, from, columns, keys, joins })
+    }
+
+    /// Learns the columns of a table and their types.
+    async fn types_of(&self, client: &Client, table: &str) -> Result<Vec<(String, String)>> {
+        let columns = client
+            .query(
+                "SELECT a.attname::text, t.typname::text FROM pg_attribute a \
+                 JOIN pg_type t ON t.oid = a.atttypid \
+                 WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped \
+                 ORDER BY a.attnum",
+                &[&table],
+            )
+            .await
+            .map_err(|cause| self.failed(cause))?;
+        Ok(columns.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
     fn sql_column(&self, spec: &ColumnSpec, known: &[(String, String)]) -> Result<SqlColumn> {
@@ -409,6 +448,15 @@ impl Run for Transaction<'_> {
             })
             .collect()
     }
+}
+
+/// Gives the looked-up columns with what they hold.
+fn looked_up(lookup: &Lookup) -> impl Iterator<Item = (String, Kind)> + '_ {
+    lookup.columns.iter().map(|(name, column)| {
+        let specs = &lookup.spec.columns;
+        let spec = specs.iter().find(|spec| spec.name == *column);
+        (name.clone(), spec.map_or(Kind::Text, |spec| spec.kind))
+    })
 }
 
 fn bound(value: &Value) -> (Box<dyn ToSql + Sync>, Type) {

@@ -10,11 +10,13 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 
 use super::answer::{self, Cell, Run};
+use super::join::{self, Join};
 use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
 use super::{aggregate, fit, functions};
 use crate::cache::Stamp;
 use crate::load::number_of;
 use crate::query::{Answer, ColumnInfo, Query, Table};
+use crate::related::Lookup;
 use crate::spec::NULL_WORDS;
 use crate::{
     Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
@@ -47,36 +49,38 @@ type Outside = (Option<Stamp>, Option<[u8; HEADER_BYTES]>, Option<Stamp>);
 impl SqliteTable {
     /// Opens a table and checks its columns.
     pub fn open(path: &Path, table: &str, spec: &TableSpec) -> Result<Self> {
+        SqliteTable::open_related(path, table, spec, &[])
+    }
+
+    /// Opens a table whose rows also have columns of other tables of the same file.
+    pub(crate) fn open_related(
+        path: &Path,
+        table: &str,
+        spec: &TableSpec,
+        lookups: &[(&Lookup, &str)],
+    ) -> Result<Self> {
         let source_name = format!("sqlite:{}#{table}", path.display());
         let failed = |cause| Error::Sqlite { source_name: source_name.clone(), cause };
         let connection = connect(path).map_err(failed)?;
         let known = column_names(&connection, table).map_err(failed)?;
-        let mut columns = Vec::new();
-        let specs = if spec.columns.is_empty() {
-            known.iter().map(|(name, _)| ColumnSpec::new(name, Kind::Text)).collect()
-        } else {
-            spec.columns.clone()
-        };
-        for column in specs {
-            let is_there = known.iter().any(|(name, _)| *name == column.source_name);
-            if !is_there {
-                return Err(Error::MissingColumn {
-                    source_name,
-                    column: column.source_name,
-                    known: known.into_iter().map(|(name, _)| name).collect(),
-                });
-            }
-            if column.cells != Cells::One {
-                return Err(Error::Unsupported {
-                    source_name,
-                    column: column.name,
-                    reason: "several values in a cell are read from files only",
-                });
-            }
-            columns.push(sql_column(&column));
+        let mut columns = sql_columns(&source_name, &known, spec)?;
+        let mut keys = keys(&connection, table, &known);
+        let mut from = quoted(table);
+        let mut joins = Vec::new();
+        for (lookup, other) in lookups {
+            let source_name = format!("sqlite:{}#{other}", path.display());
+            let known = column_names(&connection, other)
+                .map_err(|cause| Error::Sqlite { source_name: source_name.clone(), cause })?;
+            let others = sql_columns(&source_name, &known, &lookup.spec)?;
+            joins.push(Join::new(lookup, quoted(other), &columns, &others)?);
         }
-        let keys = keys(&connection, table, &known);
-        let target = Target { dialect: Dialect::Sqlite, from: quoted(table), columns, keys };
+        if !joins.is_empty() {
+            let (joined, added, joined_keys) =
+                join::joined(Dialect::Sqlite, &from, "dowse_row", keys, &joins);
+            (from, keys) = (joined, joined_keys);
+            columns.extend(added);
+        }
+        let target = Target { dialect: Dialect::Sqlite, from, columns, keys, joins };
         Ok(SqliteTable {
             path: path.to_owned(),
             source_name: source_name.clone(),
@@ -297,6 +301,39 @@ fn keys(connection: &Connection, table: &str, known: &[(String, i64)]) -> Vec<Ke
     let mut primary: Vec<&(String, i64)> = known.iter().filter(|(_, place)| *place > 0).collect();
     primary.sort_by_key(|(_, place)| *place);
     primary.into_iter().map(|(name, _)| key(quoted(name))).collect()
+}
+
+/// Checks columns against those that a table has.
+fn sql_columns(
+    source_name: &str,
+    known: &[(String, i64)],
+    spec: &TableSpec,
+) -> Result<Vec<SqlColumn>> {
+    let specs = if spec.columns.is_empty() {
+        known.iter().map(|(name, _)| ColumnSpec::new(name, Kind::Text)).collect()
+    } else {
+        spec.columns.clone()
+    };
+    let mut columns = Vec::new();
+    for column in specs {
+        let is_there = known.iter().any(|(name, _)| *name == column.source_name);
+        if !is_there {
+            return Err(Error::MissingColumn {
+                source_name: source_name.to_owned(),
+                column: column.source_name,
+                known: known.iter().map(|(name, _)| name.clone()).collect(),
+            });
+        }
+        if column.cells != Cells::One {
+            return Err(Error::Unsupported {
+                source_name: source_name.to_owned(),
+                column: column.name,
+                reason: "several values in a cell are read from files only",
+            });
+        }
+        columns.push(sql_column(&column));
+    }
+    Ok(columns)
 }
 
 fn sql_column(spec: &ColumnSpec) -> SqlColumn {

@@ -1,5 +1,6 @@
 //! Generates statements that mean the same in SQLite and PostgreSQL as the scan over columns.
 
+use super::join::Join;
 use super::writer::Writer;
 use crate::query::{AnyGroup, Direction, Filter, Query};
 use crate::{Bucket, DAY_MILLIS, Error, Kind, Result, Value};
@@ -20,6 +21,8 @@ pub(super) struct Target {
     pub(super) columns: Vec<SqlColumn>,
     /// What tells rows apart and orders them, most significant first; empty when nothing does.
     pub(super) keys: Vec<Key>,
+    /// The tables that columns are looked up in.
+    pub(super) joins: Vec<Join>,
 }
 
 /// A column and the expression that gives its typed value, null where it does not fit.

@@ -127,13 +127,13 @@ fn another_tenants_id_and_one_that_never_was_say_the_same() {
     let eve = admin("other");
     for id in [table.id.as_str(), "5ddbc2c6-e0a4-4ba1-a1a6-84c1b1b1a3cd", "", "../x"] {
         let error = world.service.create_tool(&eve, &new_tool(id, "", "x")).unwrap_err();
-        assert_eq!(error.to_string(), "Table not found");
+        assert_eq!(error.to_string(), format!("Table not found: `{id}`"));
         let error = world.service.delete_table(&eve, id).unwrap_err();
-        assert_eq!(error.to_string(), "Table not found");
+        assert_eq!(error.to_string(), format!("Table not found: `{id}`"));
     }
     for id in [project.id.as_str(), "none"] {
         let error = world.service.list_tables(&eve, id).unwrap_err();
-        assert_eq!(error.to_string(), "Project not found");
+        assert_eq!(error.to_string(), format!("Project not found: `{id}`"));
     }
 }
 

@@ -9,13 +9,13 @@ use anyhow::Context;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use serve::App;
+use serve::{App, Health};
 use store::Repair;
 
 use crate::cli::CheckArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
 use crate::config::Config;
 use crate::print;
@@ -56,7 +56,8 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
     let loaded = load_placed(&args.config)?;
     let config = &loaded.config;
     config.check()?;
-    let reached = reach(config)?;
+    let reading = reach_to_read(config)?;
+    let reached = reading.reach;
     if matches!(reached, Reach::Running(_)) && args.repair {
         anyhow::bail!(
             "a server has `{}` open\nhint: stop it before `dowse check --repair`",
@@ -84,7 +85,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
             (report, true)
         }
         Reach::Here(shared_state) => {
-            let (app, _) = app(config, &shared_state)?;
+            let (app, _) = app(&reading.config, &shared_state)?;
             let mut report = look(&shared_state, &app)?;
             let repair = if args.repair { Repair::Yes } else { Repair::No };
             check_store(&shared_state, repair, &mut report)?;
@@ -124,31 +125,41 @@ impl Report {
     }
 }
 
+/// Looks at how everything is. An engine elsewhere is asked, and one that does not answer is away:
+/// whoever looks wants to know before the first search fails.
+pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<Health> {
+    let health = (app.readiness)();
+    let store = &shared_state.kept()?.store;
+    let engine = store.engine();
+    if !engine.is_far() || health.degraded.iter().any(|degraded| degraded.what == "engine") {
+        return Ok(health);
+    }
+    Ok(match engine.reach() {
+        Ok(()) => health,
+        Err(error) => {
+            let problem =
+                format!("{} does not answer: {}", engine.name(), model::with_causes(&error));
+            let hint = "check `[store]`, its key and the network; `dowse doctor` says more";
+            health.with("engine", problem, hint)
+        }
+    })
+}
+
+/// Gives what does not work as it should.
+pub(super) fn problems_of(health: &Health) -> Vec<Problem> {
+    let problem = |degraded: &serve::Degraded| Problem {
+        what: degraded.what.to_owned(),
+        problem: degraded.problem.clone(),
+        hint: degraded.hint.clone(),
+    };
+    health.degraded.iter().map(problem).collect()
+}
+
 /// Says what is served and how it is. The operator sees the cells themselves, which no agent does.
 pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
-    let health = (app.readiness)();
-    let mut problems: Vec<Problem> = health
-        .degraded
-        .iter()
-        .map(|degraded| Problem {
-            what: degraded.what.to_owned(),
-            problem: degraded.problem.clone(),
-            hint: degraded.hint.clone(),
-        })
-        .collect();
+    let health = health(shared_state, app)?;
     let store = &shared_state.kept()?.store;
-    let engine = store.engine();
-    if engine.is_far()
-        && let Err(error) = engine.reach()
-        && !problems.iter().any(|problem| problem.what == "engine")
-    {
-        problems.push(Problem {
-            what: "engine".to_owned(),
-            problem: format!("{} does not answer: {}", engine.name(), model::with_causes(&error)),
-            hint: "check `[store]`, its key and the network; `dowse doctor` says more".to_owned(),
-        });
-    }
     let deadline = Deadline::after(SOURCES_LIMIT);
     let tables = app.tables.iter().flat_map(|tables| tables.load_reports(&caller, &deadline));
     let tables = tables.map(|(name, report)| table_report(name, report)).collect();
@@ -167,10 +178,10 @@ pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Repo
     Ok(Report {
         store: describe_store(store),
         health: health.status().to_owned(),
+        problems: problems_of(&health),
         tools: app.tools.list(&caller).iter().map(|listed| listed.spec.name.clone()).collect(),
         tables,
         dimensions: dimensions.collect(),
-        problems,
     })
 }
 

@@ -7,7 +7,7 @@ use anyhow::bail;
 use crate::config::Config;
 use crate::control::{self, Connection, Typed};
 use crate::print;
-use crate::wiring::SharedState;
+use crate::wiring::{SharedState, store_folder};
 
 /// How long a command waits for another one that has the folder open and does not listen: those
 /// are short, or a server that is just starting.
@@ -57,6 +57,42 @@ pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// A data folder that a command only looks at.
+pub(crate) struct Reading {
+    pub(crate) reach: Reach,
+    /// The configuration that it was opened with.
+    pub(crate) config: Config,
+    /// What stands in for a folder that does not exist; it goes with this.
+    pub(crate) instead: Option<tempfile::TempDir>,
+}
+
+impl Reading {
+    /// Gives the configuration, the way to the folder, and what must live as long as both.
+    pub(crate) fn into_parts(self) -> (Config, Reach, Option<tempfile::TempDir>) {
+        (self.config, self.reach, self.instead)
+    }
+}
+
+/// Gets at the data folder of a configuration without making one: where nothing was ever stored, an
+/// empty one elsewhere takes its place, and goes when the command ends.
+///
+/// # Errors
+///
+/// Those of [`reach`].
+pub(crate) fn reach_to_read(config: &Config) -> anyhow::Result<Reading> {
+    let choice = config.store.choice()?;
+    let is_local = choice.catalogue == Default::default() && choice.engine == Default::default();
+    let is_there = store_folder(&config.data_dir).exists();
+    let mut config = config.clone();
+    let mut instead = None;
+    if is_local && !is_there && control::connect(&config.data_dir).is_none() {
+        let folder = tempfile::tempdir()?;
+        config.data_dir = folder.path().to_owned();
+        instead = Some(folder);
+    }
+    Ok(Reading { reach: reach(&config)?, config, instead })
 }
 
 /// Tells whether another process holds the folder.

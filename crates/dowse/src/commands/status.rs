@@ -16,7 +16,7 @@ use serve::App;
 
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
-use crate::commands::check::Problem;
+use crate::commands::check::{Problem, health, problems_of};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, typed};
 use crate::commands::sets::{Located, locate};
@@ -142,7 +142,7 @@ pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome>
 
 fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
-    let health = (app.readiness)();
+    let health = health(shared_state, app)?;
     let kept = shared_state.kept()?;
     let debt = app.files.as_ref().map(|files| files.vector_debt()).transpose()?;
     let debt = debt.unwrap_or_default();
@@ -183,11 +183,6 @@ fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
                 .map(|seconds| (job.progress.n_done as f64 / seconds * 10.0).round() / 10.0),
         }
     });
-    let problems = health.degraded.iter().map(|degraded| Problem {
-        what: degraded.what.to_owned(),
-        problem: degraded.problem.clone(),
-        hint: degraded.hint.clone(),
-    });
     Ok(Report {
         data_dir: shared_state.data_dir().to_owned(),
         configuration: None,
@@ -214,7 +209,7 @@ fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
         },
         vectors: VectorReport { passages: debt.n_passages, missing: n_missing, per_second: None },
         jobs: jobs.collect(),
-        problems: problems.collect(),
+        problems: problems_of(&health),
     })
 }
 

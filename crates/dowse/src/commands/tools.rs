@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::ToolsArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::serve::configured;
 use crate::control::Typed;
 use crate::print;
@@ -19,10 +19,11 @@ const TERMINAL_CHARS: usize = 80;
 pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Outcome> {
     let config = configured(&args.files)?.config;
     let typed = typed(Form::Typed)?;
-    match reach(&config)? {
+    let reading = reach_to_read(&config)?;
+    match reading.reach {
         Reach::Running(connection) => Ok(Outcome::of(connection.run(typed)?)),
         Reach::Here(shared_state) => {
-            let (app, _) = app(&config, &shared_state)?;
+            let (app, _) = app(&reading.config, &shared_state)?;
             list(&app.tools, &typed, args.json)
         }
     }

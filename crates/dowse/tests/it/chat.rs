@@ -18,6 +18,8 @@ type Answers = fn(&Seen) -> Reply;
 struct Talk {
     library: Library,
     base: String,
+    /// Another base, which is empty.
+    other: String,
     _model: Loopback,
     n_asked: Arc<AtomicUsize>,
 }
@@ -25,6 +27,11 @@ struct Talk {
 impl Talk {
     /// A server whose model chooses to search and then answers in its own way.
     fn with(answers: Answers) -> Self {
+        Talk::choosing(r#"{"tool_name": "search_documents", "arguments": {}}"#, answers)
+    }
+
+    /// A server whose model chooses so, and then answers in its own way.
+    fn choosing(choice: &'static str, answers: Answers) -> Self {
         let n_asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&n_asked);
         let model = Loopback::start(move |seen| {
@@ -32,7 +39,7 @@ impl Talk {
             let asked = seen.json();
             match (asked["stream"] == true, asked.to_string().contains("You choose the tool")) {
                 (true, _) => answers(seen),
-                (false, true) => says(r#"{"tool_name": "search_documents", "arguments": {}}"#),
+                (false, true) => says(choice),
                 (false, false) => says("A summary."),
             }
         });
@@ -42,10 +49,11 @@ impl Talk {
             model.url("")
         );
         let library = Library(TestServer::start_with(&config, &[("TEST_LLM_KEY", KEY)]));
+        let (other, _) = library.base(None, &json!({ "name": "Other" }));
         let (base, collection) = library.base(None, &json!({ "name": "Rules" }));
         let text = "Remote work is allowed on three days. Write to hr@example.org.";
         library.add(None, &collection, &json!({ "title": "Work", "text": text }));
-        Talk { library, base, _model: model, n_asked }
+        Talk { library, base, other, _model: model, n_asked }
     }
 
     fn ask(&self) -> Vec<(String, Value)> {
@@ -154,4 +162,93 @@ fn half_an_answer_and_an_endless_wait_are_errors() {
     let is_told = done["status"] == "error" || !done["warnings"].as_array().unwrap().is_empty();
     assert!(is_told, "{events:?}");
     talk.assert_key_is_nowhere();
+}
+
+/// A passage talked the model into a picture whose address would carry the answer away.
+#[test]
+fn what_the_model_writes_is_never_live() {
+    let talk = Talk::with(|_| {
+        let pieces = [
+            "See !",
+            "[x",
+            "]",
+            "(htt",
+            "p:/",
+            "/evil.example/?q=1) <",
+            "img src=x> [1",
+            "]: w",
+            "ww",
+            ".",
+            "e",
+        ];
+        streams(&pieces, "data: [DONE]\n\n")
+    });
+    let events = talk.ask();
+    let said = text_of(&events);
+    assert_eq!(testkit::markdown::live_parts(&said), Vec::<String>::new(), "{said}");
+    assert!(said.starts_with("See ![x] (http:/ /evil.example/"), "{said}");
+    // Without a model the passages themselves are said.
+    let library = Library::open();
+    let (base, collection) = library.base(None, &json!({ "name": "Hostile" }));
+    let text =
+        "Remote work ![x](http://evil.example/a.png) <img src=x> and <http://evil.example/>.";
+    library.add(None, &collection, &json!({ "title": "Work", "text": text }));
+    for force in ["search_documents", "get_knowledge_base_summary"] {
+        let body = json!({
+            "query": "remote work", "knowledge_base_id": base, "threshold": 0.0, "force_tool": force,
+        });
+        let said = text_of(&events_of(&library.post(None, "/v1/chat", &body)));
+        assert!(said.contains("evil.example"), "{said}");
+        assert_eq!(testkit::markdown::live_parts(&said), Vec::<String>::new(), "{said}");
+    }
+}
+
+/// The choice of a base by the model was dropped, and nothing said which base was asked.
+#[test]
+fn bases_are_taken_by_name_and_said() {
+    let choice = r#"{"tool_name": "search_documents",
+        "arguments": {"query": "remote days", "knowledge_base_id": "rules"}}"#;
+    let talk = Talk::choosing(choice, |_| streams(&["Yes [1]."], "data: [DONE]\n\n"));
+    let other = &talk.other;
+    let ask = |base: Option<&str>| {
+        let mut body = json!({ "query": "Is remote work allowed?", "threshold": 0.0 });
+        if let Some(base) = base {
+            body["knowledge_base_id"] = json!(base);
+        }
+        let answer = talk.library.post(None, "/v1/chat", &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        events_of(&answer)
+    };
+    let of = |events: &[(String, Value)], name: &str| {
+        events.iter().find(|(known, _)| known == name).unwrap().1.clone()
+    };
+    let events = ask(None);
+    let (selection, start, done) =
+        (of(&events, "tool_selection"), of(&events, "search_start"), of(&events, "done"));
+    assert_eq!(start["query"], "remote days", "what is searched is the model's query");
+    for told in [&selection, &start, &done] {
+        assert_eq!(
+            told["knowledge_bases"],
+            json!([{ "id": talk.base, "name": "Rules" }]),
+            "{told}"
+        );
+    }
+    let warned = selection["warnings"].to_string();
+    assert!(warned.contains("`Rules`") && warned.contains("not asked"), "{warned}");
+    assert!(done["warnings"].to_string().contains("not asked"), "{done}");
+    // The caller's own choice wins, by name as well.
+    let events = ask(Some("OTHER"));
+    assert_eq!(of(&events, "done")["knowledge_bases"], json!([{ "id": other, "name": "Other" }]));
+    assert_eq!(of(&events, "tool_selection")["warnings"], json!([]));
+    let refused = talk.library.post(
+        None,
+        "/v1/chat",
+        &json!({ "query": "x", "knowledge_base_id": "nowhere" }),
+    );
+    assert_eq!(refused.status, 404);
+    assert!(refused.text().contains("nowhere") && refused.text().contains("hint"));
+    // A blank question is refused in a sentence that is true.
+    let refused = talk.library.post(None, "/v1/chat", &json!({ "query": " \u{200b}" }));
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.json()["error"]["message"], "`query` is blank");
 }

@@ -37,6 +37,7 @@ mod lists;
 mod meaning;
 mod messages;
 mod openapi;
+mod own_dimensions;
 mod pictures;
 mod pipes;
 mod private_pieces;

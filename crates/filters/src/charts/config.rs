@@ -1,5 +1,7 @@
 //! The `[charts]` table of `dowse.toml`.
 
+use std::collections::BTreeMap;
+
 use model::Access;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,9 @@ pub struct ChartColumns {
     /// The code by nature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub economic: Option<String>,
+    /// The columns of other dimensions, each by its category.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub dimensions: BTreeMap<String, String>,
 }
 
 fn default_currency() -> String {

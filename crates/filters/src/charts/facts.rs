@@ -1,6 +1,6 @@
 //! The fact table under charts: sums by period for what a filter selects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use columns::{ColumnSpec, Dataset, Filter, GroupQuery, Kind, LiveTable, TableSpec, Test, Value};
@@ -8,9 +8,10 @@ use model::Deadline;
 
 use crate::charts::config::{ChartColumns, ChartsConfig};
 use crate::charts::period::Period;
-use crate::charts::request::{AccountCategory, ChartFilter, Exclusion};
+use crate::charts::request::{AccountCategory, ChartFilter, Exclusion, FIELDS};
+use crate::config::FilterKeyConfig;
 use crate::postgres::{self, Condition, Database};
-use crate::{Error, Result};
+use crate::{Error, Result, Service};
 
 /// The names by which this crate calls the columns of any fact table.
 const PERIOD: &str = "period";
@@ -26,7 +27,7 @@ const ECONOMIC: &str = "economic";
 pub(crate) struct Facts {
     engine: Engine,
     origin: String,
-    columns: BTreeSet<&'static str>,
+    selecting: Vec<Selecting>,
 }
 
 /// Where facts are summed.
@@ -50,28 +51,31 @@ pub(crate) struct Sums {
 impl Facts {
     /// Opens the fact table; column files are kept in the cache folder.
     ///
-    /// Fails when it cannot be read or lacks a configured column.
-    pub(crate) fn open(folder: &Path, config: &ChartsConfig, cache_folder: &Path) -> Result<Self> {
+    /// Fails when it cannot be read, lacks a configured column, or names a dimension that is not
+    /// configured.
+    pub(crate) fn open(
+        folder: &Path,
+        config: &ChartsConfig,
+        dimensions: &Service,
+        cache_folder: &Path,
+    ) -> Result<Self> {
         let named = &config.columns;
-        let optional = [
-            (ENTITY, &named.entity),
-            (UAT, &named.uat),
-            (COUNTY, &named.county),
-            (FUNCTIONAL, &named.functional),
-            (ECONOMIC, &named.economic),
-        ];
+        let mut selecting = Selecting::of_columns(named);
+        for (category, column) in &named.dimensions {
+            let key = dimensions.filter_key(category).ok_or_else(|| Error::NoSuchDimension {
+                category: category.clone(),
+                available: dimensions.all_categories(),
+            })?;
+            selecting.push(Selecting::of_dimension(category, column, key));
+        }
         let mut specs = vec![
             spec(PERIOD, &named.period, Kind::Text),
             spec(ACCOUNT, &named.account, Kind::Text),
             spec(AMOUNT, &named.amount, Kind::Number),
         ];
-        let mut columns = BTreeSet::new();
-        for (name, column) in optional {
-            if let Some(column) = column {
-                specs.push(spec(name, column, Kind::Text));
-                columns.insert(name);
-            }
-        }
+        specs.extend(
+            selecting.iter().map(|fields| spec(&fields.column, &fields.source, Kind::Text)),
+        );
         let (engine, origin) = match config.source.rsplit_once('#') {
             Some((url, table)) if url.starts_with("postgres") => {
                 let database = Database::open(url)?;
@@ -86,7 +90,14 @@ impl Facts {
                 (Engine::Columns(table), config.source.clone())
             }
         };
-        Ok(Facts { engine, origin, columns })
+        Ok(Facts { engine, origin, selecting })
+    }
+
+    /// Gives the filter keys of dimensions beside those that every chart has.
+    pub(crate) fn own_filter_keys(&self) -> Vec<String> {
+        let keys = self.selecting.iter().flat_map(|fields| [&fields.exact, &fields.prefix]);
+        let keys = keys.flatten().filter(|key| !FIELDS.contains(&key.as_str()));
+        keys.cloned().collect()
     }
 
     /// Sums the amounts that a filter selects, by period of its type.
@@ -130,9 +141,10 @@ impl Facts {
 
     /// Gives the units that institutions belong to.
     pub(crate) fn units_of(&self, entities: &[String], deadline: &Deadline) -> Result<Vec<String>> {
-        if !self.columns.contains(UAT) || !self.columns.contains(ENTITY) {
+        let column = |name: &str| self.selecting.iter().find(|fields| fields.column == name);
+        let (Some(unit), Some(entity)) = (column(UAT), column(ENTITY)) else {
             return Ok(Vec::new());
-        }
+        };
         match &self.engine {
             Engine::Columns(table) => {
                 let values = entities.iter().map(|entity| Value::from(entity.as_str())).collect();
@@ -147,15 +159,20 @@ impl Facts {
             }
             Engine::Postgres { database, table, names } => {
                 let condition = Condition {
-                    column: column_of(names, ENTITY).to_owned(),
+                    column: entity.source.clone(),
                     exact: entities.to_vec(),
                     prefixes: Vec::new(),
                     is_excluded: false,
                 };
-                let unit = column_of(names, UAT);
                 let limit = deadline.remaining();
-                let groups =
-                    postgres::sums(database, table, unit, &names.amount, &[condition], limit)?;
+                let groups = postgres::sums(
+                    database,
+                    table,
+                    &unit.source,
+                    &names.amount,
+                    &[condition],
+                    limit,
+                )?;
                 Ok(groups.into_iter().map(|(unit, _, _)| unit).collect())
             }
         }
@@ -163,48 +180,63 @@ impl Facts {
 
     /// Gives the conditions of a filter for the database.
     fn conditions(&self, names: &ChartColumns, filter: &ChartFilter) -> Result<Vec<Condition>> {
+        self.check(filter)?;
         let mut conditions = vec![Condition {
             column: names.account.clone(),
             exact: vec![account(filter.account_category).to_owned()],
             prefixes: Vec::new(),
             is_excluded: false,
         }];
-        for fields in SELECTING {
+        for fields in &self.selecting {
             for (named, is_excluded) in [(&filter.only, false), (&filter.exclude, true)] {
-                let exact = named.values(fields.exact).to_vec();
-                let prefixes = fields.prefix.map_or(&[][..], |field| named.values(field)).to_vec();
+                let (exact, prefixes) = fields.values(named);
                 if exact.is_empty() && prefixes.is_empty() {
                     continue;
                 }
-                self.check_column(fields, exact.is_empty())?;
-                let column = column_of(names, fields.column).to_owned();
+                let column = fields.source.clone();
+                let (exact, prefixes) = (exact.to_vec(), prefixes.to_vec());
                 conditions.push(Condition { column, exact, prefixes, is_excluded });
             }
         }
         Ok(conditions)
     }
 
-    fn check_column(&self, fields: Selecting, is_prefix: bool) -> Result<()> {
-        if self.columns.contains(fields.column) {
-            return Ok(());
+    /// Checks that the facts have a column for every field of a filter, and that prefixes end in
+    /// a dot.
+    fn check(&self, filter: &ChartFilter) -> Result<()> {
+        for (named, place) in [(&filter.only, ""), (&filter.exclude, "exclude.")] {
+            for field in named.fields() {
+                let is_it = |key: &Option<String>| key.as_deref() == Some(field);
+                let known = self.selecting.iter();
+                let known =
+                    known.clone().find(|fields| is_it(&fields.exact) || is_it(&fields.prefix));
+                let Some(fields) = known else {
+                    return Err(Error::NotAvailable {
+                        name: field.to_owned(),
+                        reason: "the fact table has no such column",
+                    });
+                };
+                let without_dot = named.values(field).iter().find(|value| !value.ends_with('.'));
+                if let Some(received) = without_dot.filter(|_| is_it(&fields.prefix)) {
+                    let name = format!("{place}{field}");
+                    return Err(Error::PrefixWithoutDot { name, received: received.clone() });
+                }
+            }
         }
-        let name = if is_prefix { fields.prefix.unwrap_or(fields.exact) } else { fields.exact };
-        Err(Error::NotAvailable {
-            name: name.to_owned(),
-            reason: "the fact table has no such column",
-        })
+        Ok(())
     }
 
     fn filters(&self, dataset: &Dataset, filter: &ChartFilter) -> Result<Vec<Filter>> {
+        self.check(filter)?;
         let account = Value::from(account(filter.account_category));
         let mut filters = vec![Filter::new(ACCOUNT, Test::AnyOf(vec![account]))];
-        for fields in SELECTING {
+        for fields in &self.selecting {
             if let Some(values) = self.selected(dataset, &filter.only, fields)? {
-                filters.push(Filter::new(fields.column, Test::AnyOf(values)));
+                filters.push(Filter::new(&fields.column, Test::AnyOf(values)));
             }
             if let Some(values) = self.selected(dataset, &filter.exclude, fields)? {
                 let excluded = Test::Not(Box::new(Test::AnyOf(values)));
-                filters.push(Filter::new(fields.column, excluded));
+                filters.push(Filter::new(&fields.column, excluded));
             }
         }
         Ok(filters)
@@ -217,18 +249,16 @@ impl Facts {
         &self,
         dataset: &Dataset,
         named: &Exclusion,
-        fields: Selecting,
+        fields: &Selecting,
     ) -> Result<Option<Vec<Value>>> {
-        let exact = named.values(fields.exact);
-        let prefixes = fields.prefix.map_or(&[][..], |field| named.values(field));
+        let (exact, prefixes) = fields.values(named);
         if exact.is_empty() && prefixes.is_empty() {
             return Ok(None);
         }
-        self.check_column(fields, exact.is_empty())?;
         let mut values: Vec<Value> =
             exact.iter().map(|value| Value::from(value.as_str())).collect();
         if !prefixes.is_empty() {
-            let column = dataset.column(fields.column).map_err(|source| self.failed(source))?;
+            let column = dataset.column(&fields.column).map_err(|source| self.failed(source))?;
             values.extend(column.distinct_values().filter(|value| {
                 value
                     .as_str()
@@ -250,24 +280,54 @@ impl std::fmt::Debug for Facts {
 }
 
 /// Fields of a filter that select by one column.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Selecting {
-    column: &'static str,
-    exact: &'static str,
-    prefix: Option<&'static str>,
+    /// Our name of the column.
+    column: String,
+    /// The source's name of it.
+    source: String,
+    exact: Option<String>,
+    prefix: Option<String>,
 }
 
-const SELECTING: [Selecting; 5] = [
-    Selecting { column: ENTITY, exact: "entity_cuis", prefix: None },
-    Selecting { column: UAT, exact: "uat_ids", prefix: None },
-    Selecting { column: COUNTY, exact: "county_codes", prefix: None },
-    Selecting {
-        column: FUNCTIONAL,
-        exact: "functional_codes",
-        prefix: Some("functional_prefixes"),
-    },
-    Selecting { column: ECONOMIC, exact: "economic_codes", prefix: Some("economic_prefixes") },
-];
+impl Selecting {
+    /// Gives the columns that every fact table may have, as far as this one has them.
+    fn of_columns(named: &ChartColumns) -> Vec<Self> {
+        let known = [
+            (ENTITY, &named.entity, "entity_cuis", None),
+            (UAT, &named.uat, "uat_ids", None),
+            (COUNTY, &named.county, "county_codes", None),
+            (FUNCTIONAL, &named.functional, "functional_codes", Some("functional_prefixes")),
+            (ECONOMIC, &named.economic, "economic_codes", Some("economic_prefixes")),
+        ];
+        let known = known.into_iter().filter_map(|(column, source, exact, prefix)| {
+            Some(Selecting {
+                column: column.to_owned(),
+                source: source.clone()?,
+                exact: Some(exact.to_owned()),
+                prefix: prefix.map(str::to_owned),
+            })
+        });
+        known.collect()
+    }
+
+    /// Gives the column of a dimension of one's own.
+    fn of_dimension(category: &str, source: &str, key: FilterKeyConfig) -> Self {
+        let (exact, prefix) = match key {
+            FilterKeyConfig::One(key) => (key, None),
+            FilterKeyConfig::ByKind { prefix, exact } => (exact, Some(prefix)),
+        };
+        // No name of ours has a colon.
+        let column = format!("own:{category}");
+        Selecting { column, source: source.to_owned(), exact: Some(exact), prefix }
+    }
+
+    /// Gives the exact values and the prefixes of this column.
+    fn values<'n>(&self, named: &'n Exclusion) -> (&'n [String], &'n [String]) {
+        let of = |key: &Option<String>| key.as_deref().map_or(&[][..], |key| named.values(key));
+        (of(&self.exact), of(&self.prefix))
+    }
+}
 
 /// Tells whether a code is the one a prefix names, or is under it: `70.` selects `70` too.
 fn is_under(code: &str, prefix: &str) -> bool {
@@ -283,18 +343,6 @@ fn account(category: AccountCategory) -> &'static str {
 
 fn first_text(keys: &[Value]) -> String {
     keys.first().and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// Gives the name that the source has for one of our columns.
-fn column_of<'a>(names: &'a ChartColumns, column: &str) -> &'a str {
-    let name = match column {
-        ENTITY => &names.entity,
-        UAT => &names.uat,
-        COUNTY => &names.county,
-        FUNCTIONAL => &names.functional,
-        _ => &names.economic,
-    };
-    name.as_deref().unwrap_or_default()
 }
 
 fn spec(name: &str, source_name: &str, kind: Kind) -> ColumnSpec {

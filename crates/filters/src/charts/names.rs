@@ -5,7 +5,7 @@ use model::Caller;
 use crate::Service;
 use crate::charts::chart::SeriesWords;
 use crate::charts::request::{
-    AccountCategory, Exclusion, FIELDS, Normalization, Selection, SeriesDefinition,
+    AccountCategory, Exclusion, Normalization, Selection, SeriesDefinition,
 };
 
 /// A line names at most this many values and counts the rest.
@@ -42,9 +42,8 @@ pub(crate) fn in_words(
 }
 
 fn fields(service: &Service, caller: &Caller, named: &Exclusion, before: &str) -> Vec<String> {
-    FIELDS
-        .iter()
-        .filter(|field| !named.values(field).is_empty())
+    named
+        .fields()
         .map(|field| {
             let values: Vec<String> = named
                 .values(field)

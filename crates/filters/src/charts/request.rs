@@ -1,5 +1,7 @@
 //! What a chart is made of; what types cannot say is checked, and named with its place.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::charts::period::{Period, PeriodType};
@@ -98,6 +100,9 @@ pub struct Exclusion {
     /// Codes by nature, alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub economic_codes: Vec<String>,
+    /// Values of dimensions of one's own, by their filter key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub own: BTreeMap<String, Vec<String>>,
 }
 
 /// When.
@@ -177,7 +182,7 @@ impl ReportPeriod {
     }
 }
 
-/// The fields of a filter that hold values, with what they select.
+/// The fields of a filter that every chart has.
 pub(crate) const FIELDS: [&str; 7] = [
     "entity_cuis",
     "uat_ids",
@@ -191,7 +196,14 @@ pub(crate) const FIELDS: [&str; 7] = [
 impl Exclusion {
     /// Tells whether nothing is named.
     pub fn is_empty(&self) -> bool {
-        FIELDS.iter().all(|field| self.values(field).is_empty())
+        self.fields().next().is_none()
+    }
+
+    /// Gives the fields that have values.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        let known = FIELDS.into_iter();
+        let fields = known.chain(self.own.keys().map(String::as_str));
+        fields.filter(|field| !self.values(field).is_empty())
     }
 
     /// Gives the values of a field by its name.
@@ -204,7 +216,7 @@ impl Exclusion {
             "functional_codes" => &self.functional_codes,
             "economic_prefixes" => &self.economic_prefixes,
             "economic_codes" => &self.economic_codes,
-            _ => &[],
+            own => self.own.get(own).map_or(&[], Vec::as_slice),
         }
     }
 }
@@ -282,12 +294,13 @@ impl ReportPeriod {
 
 impl Exclusion {
     fn check(&self, place: &str) -> Result<()> {
-        for field in FIELDS {
+        for field in self.fields() {
             let values = self.values(field);
             let place = format!("{place}.{field}");
             check_count(&place, values.len(), 0, MAX_FILTER_VALUES, "values")?;
             for (at, value) in values.iter().enumerate() {
-                if field.ends_with("_prefixes") && !value.ends_with('.') {
+                if FIELDS.contains(&field) && field.ends_with("_prefixes") && !value.ends_with('.')
+                {
                     let name = format!("{place}[{at}]");
                     return Err(Error::PrefixWithoutDot { name, received: value.clone() });
                 }

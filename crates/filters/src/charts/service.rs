@@ -70,7 +70,7 @@ impl Charts {
                 let population = config.population.as_deref();
                 let rates = config.rates.as_deref();
                 Some(Finance {
-                    facts: Facts::open(&folder, &config, &data_folder.join("facts"))?,
+                    facts: Facts::open(&folder, &config, &dimensions, &data_folder.join("facts"))?,
                     population: population
                         .map(|name| Population::read(&folder, name))
                         .transpose()?,
@@ -93,6 +93,11 @@ impl Charts {
     /// Tells whether charts of the fact table exist for a caller.
     pub fn may_use(&self, caller: &Caller) -> bool {
         self.finance.as_ref().is_some_and(|finance| caller.may_use(&finance.config.allow))
+    }
+
+    /// Gives the filter keys of dimensions of one's own that the facts have a column for.
+    pub fn own_filter_keys(&self) -> Vec<String> {
+        self.finance.as_ref().map_or_else(Vec::new, |finance| finance.facts.own_filter_keys())
     }
 
     /// Sums the series, keeps the chart, and gives both.
@@ -279,12 +284,17 @@ impl Finance {
 
     /// Names the part of a filter without which there would be facts.
     fn nearest_with_facts(&self, filter: &ChartFilter, deadline: &Deadline) -> String {
-        let mut without: Vec<(&str, ChartFilter)> = Vec::new();
-        let mut add = |name: &'static str, change: fn(&mut ChartFilter)| {
+        let mut without: Vec<(String, ChartFilter)> = Vec::new();
+        for key in filter.only.own.keys() {
+            let mut wider = filter.clone();
+            wider.only.own.remove(key);
+            without.push((key.clone(), wider));
+        }
+        let mut add = |name: &str, change: fn(&mut ChartFilter)| {
             let mut wider = filter.clone();
             change(&mut wider);
             if wider != *filter {
-                without.push((name, wider));
+                without.push((name.to_owned(), wider));
             }
         };
         add("economic_prefixes", |filter| filter.only.economic_prefixes.clear());

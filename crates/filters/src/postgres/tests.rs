@@ -112,6 +112,7 @@ fn facts_are_summed_where_they_are() {
                 county: None,
                 functional: Some("function".to_owned()),
                 economic: None,
+                dimensions: std::collections::BTreeMap::new(),
             },
             population: None,
             rates: None,

@@ -88,7 +88,7 @@ impl FamilyJobs {
         job: &Job,
         may_see: impl FnOnce(&Job) -> Result<Subject, E>,
     ) -> Result<(), E> {
-        let missing = || E::from(ObjectError::NotFound { what: "Job" });
+        let missing = || E::from(ObjectError::missing("Job", &job.id.to_string()));
         if job.tenant != caller.tenant || !self.kinds.contains(&job.kind.as_str()) {
             return Err(missing());
         }

@@ -10,5 +10,5 @@ mod slot;
 pub use bounds::{bounded, named, new_id, room_for};
 pub use change::change_object;
 pub use jobs::{FamilyJobs, Subject, arguments_of};
-pub use refusal::ObjectError;
+pub use refusal::{ObjectError, shown_id};
 pub use slot::{JobService, ServiceSlot};

@@ -6,10 +6,12 @@ use crate::Error;
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
     /// Nothing with this id exists for the caller.
-    #[error("{what} not found")]
+    #[error("{what} not found: `{id}`")]
     NotFound {
         /// What was asked for, such as `Job`.
         what: &'static str,
+        /// The id as it was given, shortened.
+        id: String,
     },
     /// A request that cannot be met as it is.
     #[error("{problem}")]
@@ -38,6 +40,21 @@ pub enum ObjectError {
     Queue(#[source] Error),
 }
 
+/// Characters of an id that an error gives back; ids of ours are shorter.
+const MAX_SHOWN_ID_CHARS: usize = 80;
+
+/// Shortens an id that a caller gave, for an error.
+pub fn shown_id(id: &str) -> String {
+    id.chars().take(MAX_SHOWN_ID_CHARS).collect()
+}
+
+impl ObjectError {
+    /// Says that nothing with this id exists for the caller.
+    pub fn missing(what: &'static str, id: &str) -> Self {
+        ObjectError::NotFound { what, id: shown_id(id) }
+    }
+}
+
 impl From<store::Error> for ObjectError {
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others mean that it is unreachable")]
     fn from(error: store::Error) -> Self {
@@ -57,7 +74,7 @@ impl From<Error> for ObjectError {
         match error {
             Error::Store(error) => error.into(),
             Error::Busy => ObjectError::Busy,
-            Error::UnknownJob { .. } => ObjectError::NotFound { what: "Job" },
+            Error::UnknownJob { id } => ObjectError::missing("Job", &id),
             other => ObjectError::Queue(other),
         }
     }

@@ -75,10 +75,11 @@ impl Choice {
 
 impl Service {
     /// Chooses the tool for a question: the forced one, or by the language model where one is
-    /// configured, or by rules.
+    /// configured, or by rules. The model may choose one of the named bases too.
     pub fn choose_tool(
         &self,
         query: &str,
+        bases: &[&str],
         forced: Option<ToolName>,
         deadline: &Deadline,
     ) -> Choice {
@@ -88,7 +89,7 @@ impl Service {
         let Some(llm) = self.0.llm.as_deref() else {
             return Choice::plain(choose_by_rules(query), "rules");
         };
-        let (chosen, tokens_used) = by_model::choose(llm, query, deadline);
+        let (chosen, tokens_used) = by_model::choose(llm, query, bases, deadline);
         match chosen {
             Ok((tool, arguments)) => {
                 let by = llm.name().to_owned();

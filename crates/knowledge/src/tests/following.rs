@@ -54,5 +54,5 @@ fn new_changed_and_gone_files_follow() {
     assert_eq!(follow(&[]).n_removed, 1);
     assert_eq!(titles(), [""]);
     let gone = world.service.follow_folder("no-such-collection", &[]).unwrap_err();
-    assert!(matches!(gone, Error::NotFound { what: "Collection" }));
+    assert!(matches!(gone, Error::NotFound { what: "Collection", .. }));
 }

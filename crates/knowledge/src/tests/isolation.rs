@@ -208,8 +208,9 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
         let summary = service.summary(caller, id);
         match refused {
             (true, _) => {
-                prop_assert!(matches!(search, Err(Error::BaseNotFound)));
-                prop_assert!(matches!(summary, Err(Error::BaseNotFound)));
+                let is_missing = |error: &Error| matches!(error, Error::BaseNotFound { .. });
+                prop_assert!(search.as_ref().is_err_and(is_missing));
+                prop_assert!(summary.as_ref().is_err_and(is_missing));
             }
             (false, true) => {
                 prop_assert!(matches!(search, Err(Error::Denied)));
@@ -253,9 +254,9 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
             prop_assert_eq!(service.job(caller, job).is_ok(), may);
             if refused.0 {
                 let error = service.get_chunk(caller, chunk).unwrap_err();
-                prop_assert_eq!(error.to_string(), "Chunk not found");
+                prop_assert_eq!(error.to_string(), format!("Chunk not found: `{chunk}`"));
                 let error = service.document_text(caller, document, 100).unwrap_err();
-                prop_assert_eq!(error.to_string(), "Document not found");
+                prop_assert_eq!(error.to_string(), format!("Document not found: `{document}`"));
             }
         }
     }

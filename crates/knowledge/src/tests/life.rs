@@ -84,7 +84,7 @@ fn counts_follow_every_change() {
     world.done(&job);
     let job = world.service.delete_base(&owner, &base).unwrap();
     world.done(&job);
-    assert!(matches!(world.service.get_base(&owner, &base), Err(Error::BaseNotFound)));
+    assert!(matches!(world.service.get_base(&owner, &base), Err(Error::BaseNotFound { .. })));
     assert!(matches!(world.service.get_chunk(&owner, "x:0"), Err(Error::NotFound { .. })));
 }
 

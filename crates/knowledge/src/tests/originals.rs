@@ -33,7 +33,7 @@ fn an_original_is_for_those_with_a_role_and_goes_with_its_document() {
     let denied = world.service.original(&ann, id).unwrap_err();
     assert!(matches!(&denied, Error::OriginalDenied { roles } if roles == &["admin"]));
     let stranger = world.service.original(&admin("other"), id).unwrap_err();
-    assert!(matches!(stranger, Error::NotFound { what: "Document" }));
+    assert!(matches!(stranger, Error::NotFound { what: "Document", .. }));
     // A sweep knows whose it is.
     assert_eq!(world.service.sweep_uploads().unwrap(), 0);
     assert_eq!(world.uploads().len(), 1);

@@ -174,7 +174,7 @@ fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
                             let new = vec![NewDocument::text("", text)];
                             match world.service.add_documents(ann, collection, new) {
                                 Ok(_) => n_accepted += 1,
-                                Err(Error::NotFound { .. } | Error::BaseNotFound) => {
+                                Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => {
                                     return n_accepted;
                                 }
                                 Err(other) => panic!("{other:?}"),

@@ -57,7 +57,7 @@ async fn one(
             None => 0,
             Some(after) => begin_of(&id, after)?,
         };
-        let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing())?;
+        let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing(&id))?;
         let warnings = chart.warnings.iter().map(|warning| warning.message.clone());
         let value = json!(ChartView {
             url: format!("{}/charts/{}", app.server.link_base(), chart.id),
@@ -89,7 +89,7 @@ fn begin_of(id: &str, after: &str) -> Result<usize, ToolError> {
 async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("DELETE /v1/charts/{id}", move |caller, _| {
-        charts_of(&app)?.delete(caller, &id).map_err(|_| missing())?;
+        charts_of(&app)?.delete(caller, &id).map_err(|_| missing(&id))?;
         Ok(Reply::ok(json!(GoneView { id, deleted: Some(true) })))
     })
     .await
@@ -116,7 +116,10 @@ fn charts_of(app: &App) -> Result<&Charts, ToolError> {
     })
 }
 
-fn missing() -> ToolError {
-    ToolError::new(Code::NotFound, "this chart does not exist")
-        .with_hint("`GET /v1/charts` lists those that do")
+/// Says that a chart is not there, or not for this caller.
+pub(crate) fn missing(id: &str) -> ToolError {
+    let id = ingest::shown_id(id);
+    ToolError::new(Code::NotFound, format!("there is no chart `{id}`"))
+        .with_detail("received", id)
+        .with_hint("`GET /v1/charts` lists those that you may see; a chart is kept for a time")
 }

@@ -42,9 +42,11 @@ async fn download(State(http_state): State<HttpState>, Path(token): Path<String>
     let Some((service, link)) =
         service.and_then(|service| service.export_link(&token).map(|link| (service, link)))
     else {
-        let missing =
-            ToolError::new(Code::NotFound, "this export does not exist, or its time is over")
-                .with_hint("call `query_table` with `export` again for another link");
+        // The whole token would open the export: its beginning is enough to tell it by.
+        let shown: String = token.chars().take(8).collect();
+        let message = format!("the export `{shown}…` does not exist, or its time is over");
+        let missing = ToolError::new(Code::NotFound, message)
+            .with_hint("call `query_table` with `export` again for another link");
         return coded(&missing);
     };
     let caller = Arc::new(link.caller.clone());

@@ -5,7 +5,7 @@ use axum::response::Response;
 use ingest::{Job, JobId};
 use model::Caller;
 use serde_json::json;
-use tools::{Code, ToolError};
+use tools::ToolError;
 
 use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf, newest_first};
@@ -26,8 +26,10 @@ async fn list(rest: Rest, page: PageOf) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs", move |caller, _| {
         let page = Page::read(page, app.caps())?;
-        let queue = app.queue.as_ref().ok_or_else(unknown)?;
-        let jobs = queue.list().map_err(failed)?;
+        let jobs = match &app.queue {
+            Some(queue) => queue.list().map_err(failed)?,
+            None => Vec::new(),
+        };
         let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
         let jobs = jobs.map(|job| {
             (newest_first(job.created_at, &job.id.to_string()), json!(JobView::of(job)))
@@ -57,7 +59,7 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
                 service.cancel_job(caller, &id).map_err(tools::contexts::error)?
             }
             _ => {
-                let queue = app.queue.as_ref().ok_or_else(unknown)?;
+                let queue = app.queue.as_ref().ok_or_else(|| unknown(&id))?;
                 queue.cancel(&job.id).map_err(failed)?
             }
         };
@@ -67,9 +69,9 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
-    let queue = app.queue.as_ref().ok_or_else(unknown)?;
+    let queue = app.queue.as_ref().ok_or_else(|| unknown(id))?;
     let job = match queue.get(&JobId::new(id)) {
-        Err(ingest::Error::UnknownJob { .. }) => return Err(unknown()),
+        Err(ingest::Error::UnknownJob { .. }) => return Err(unknown(id)),
         job => job.map_err(failed)?,
     };
     if is_of_knowledge(&job)
@@ -82,7 +84,7 @@ fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
     {
         service.check_job(caller, &job).map_err(tools::contexts::error)?;
     }
-    if may_see(app, caller, &job) { Ok(job) } else { Err(unknown()) }
+    if may_see(app, caller, &job) { Ok(job) } else { Err(unknown(id)) }
 }
 
 /// A job belongs to a tenant; what it works on may have rules of its own.
@@ -103,8 +105,9 @@ fn is_of_contexts(job: &Job) -> bool {
     contexts::JOBS.contains(&job.kind.as_str())
 }
 
-fn unknown() -> ToolError {
-    ToolError::new(Code::NotFound, "Job not found")
+fn unknown(id: &str) -> ToolError {
+    let missing = ingest::ObjectError::missing("Job", id);
+    tools::knowledge::error(missing.into())
 }
 
 fn failed(error: ingest::Error) -> ToolError {

@@ -424,10 +424,19 @@ async fn with(
     .await
 }
 
+/// Says that a tool is not there for a caller, and which are.
+pub(in crate::api) fn not_served(rest: &Rest, name: &str) -> ToolError {
+    let listed = rest.app.tools.list(&rest.caller);
+    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
+    ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
+        .with_detail("allowed", names)
+        .with_hint("the server has no source for it, or your key does not name it")
+}
+
 /// Calls a tool, so that the same rules hold over REST as over MCP.
 pub(super) async fn by_tool(rest: Rest, name: &str, arguments: Map<String, Value>) -> Response {
     let Some(tool) = rest.app.tools.get(name, &rest.caller) else {
-        return coded(&ToolError::new(Code::NotFound, format!("`{name}` is not served here")));
+        return coded(&not_served(&rest, name));
     };
     let cancelled = CancellationToken::new();
     let _gone = cancelled.clone().drop_guard();

@@ -32,6 +32,7 @@ use axum::extract::DefaultBodyLimit;
 use crate::http::HttpState;
 use operation::Api;
 
+pub(crate) use charts::missing as missing_chart;
 pub(crate) use rest::FromConsole;
 
 /// Every address under `/v1`.

@@ -341,7 +341,7 @@ pub(in crate::api) struct ChatBody {
     /// a question, or a text to repair
     #[schemars(length(min = 1, max = 10000))]
     pub(in crate::api) query: String,
-    /// one base; all that you may read when absent
+    /// one base, by id or by a name that only one has; all that you may read when absent
     #[serde(default)]
     pub(in crate::api) knowledge_base_id: Option<String>,
     /// `search_documents`, `get_knowledge_base_summary` or `normalize_ocr_text`

@@ -272,8 +272,11 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
         Err(error) => return error_page(&viewer, &error),
     };
     let Some(entry) = entry else {
-        let message = "this call is not in the record, or is not yours to see";
-        return error_page(&viewer, &ToolError::new(Code::NotFound, message));
+        let shown: String = request.chars().take(80).collect();
+        let message = format!("the call `{shown}` is not in the record, or is not yours to see");
+        let missing = ToolError::new(Code::NotFound, message)
+            .with_hint("the page Activity lists the calls that are kept");
+        return error_page(&viewer, &missing);
     };
     let (answers, id) = (viewer.app.answers.clone(), request.clone());
     let kept = tokio::task::spawn_blocking(move || answers.find(&id, at)).await;

@@ -7,7 +7,6 @@ use http::header::{
     CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
 };
 use maud::html;
-use tools::{Code, ToolError};
 
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
@@ -26,7 +25,11 @@ pub(super) async fn list(viewer: Viewer) -> Response {
             Ok(answer) => {
                 @let charts = array(&answer["charts"]);
                 @if charts.is_empty() {
-                    (empty("No charts are kept.", &html! { p { "An agent makes one with " a href=(viewer.href("/tools/generate_chart_data")) { code { "generate_chart_data" } } "." } }))
+                    @let made_with = ["chart_table", "generate_chart_data"].into_iter().filter(|name| viewer.app.tools.get(name, &viewer.caller).is_some()).collect::<Vec<_>>();
+                    (empty("No charts are kept.", &html! {
+                        @if made_with.is_empty() { p { "Nothing here can be charted: add " code { "[[tables]]" } " or a " code { "[charts]" } " section to the configuration." } }
+                        @else { p { "An agent makes one with " @for (idx, name) in made_with.iter().enumerate() { @if idx > 0 { " or " } a href=(viewer.href(&format!("/tools/{name}"))) { code { (name) } } } "." } }
+                    }))
                 } @else {
                     div .scroll tabindex="0" { table {
                         thead { tr { th scope="col" { "Title" } th scope="col" { "Made by" } th scope="col" { "Made" } th scope="col" { "Kept until" } th scope="col" { "Data" } th scope="col" { span .visually-hidden { "Actions" } } } }
@@ -63,7 +66,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
     }
     let chart = viewer.app.charts.as_ref().and_then(|charts| charts.get(&viewer.caller, &id).ok());
     let Some(chart) = chart else {
-        return error_page(&viewer, &ToolError::new(Code::NotFound, "this chart does not exist"));
+        return error_page(&viewer, &crate::api::missing_chart(&id));
     };
     if extension.is_empty() {
         return chart_page(render_page(&chart));

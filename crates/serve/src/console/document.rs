@@ -132,7 +132,11 @@ fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> M
 /// A file: its passages around the hit.
 async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Markup {
     let Some(service) = viewer.app.files.clone() else {
-        return problem(&ToolError::new(Code::NotFound, "no folder is configured"));
+        let message = format!("`{path}` cannot be shown: no folder is configured");
+        return problem(
+            &ToolError::new(Code::NotFound, message)
+                .with_hint("add a folder on the page Sources, or with `[[files.roots]]`"),
+        );
     };
     let (caller, owned) = (viewer.caller.clone(), path.to_owned());
     // The tool checks rights and that the file is still there; the passages come after it.
@@ -155,6 +159,7 @@ pub(super) fn not_shown(error: &files::Error) -> ToolError {
     let error: &dyn std::error::Error = error;
     tracing::debug!(error, "a file could not be shown");
     ToolError::new(Code::NotFound, error.to_string())
+        .with_hint("search again: the file may have been moved, renamed or deleted")
 }
 
 /// One piece to show: its place, and the text that the piece before it did not show.

@@ -119,10 +119,11 @@ fn threshold(params: &Params) -> f64 {
 
 /// What a search finds above and below the threshold.
 async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
-    let query = params.text("q").trim().to_owned();
-    if query.is_empty() {
+    let typed = params.text("q");
+    if typed.is_empty() {
         return html! {};
     }
+    let query = typed.trim();
     let threshold = threshold(params);
     let arguments =
         json!({ "query": query, "knowledge_base_id": id, "threshold": 0, "max_results": 50 });

@@ -101,8 +101,9 @@ fn chosen(params: &Params, categories: &[String]) -> String {
 }
 
 async fn lookup(viewer: &Viewer, params: &Params, categories: &[String]) -> Markup {
-    let query = params.text("q").trim();
-    if query.is_empty() || categories.is_empty() {
+    let typed = params.text("q");
+    let query = typed.trim();
+    if typed.is_empty() || categories.is_empty() {
         return html! {};
     }
     let mut arguments =

@@ -23,10 +23,12 @@ const SHOWN: usize = 10;
 
 /// The start page, or results.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
-    let query = params.text("q").trim().to_owned();
-    let results = match query.as_str() {
-        "" => html! {},
-        _ => results(&viewer, &params, &query).await,
+    let typed = params.text("q");
+    let query = typed.trim().to_owned();
+    // What was typed and is blank is refused by the tool, in its own words.
+    let results = match typed.is_empty() {
+        true => html! {},
+        false => results(&viewer, &params, &query).await,
     };
     if params.get("part") == Some("results") {
         return part(&results);

@@ -135,7 +135,7 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
     let tool = service.get_tool(&viewer.caller, id).map_err(tools::contexts::error)?;
     let tool = tools::contexts::tool(service, &tool);
     let spec = tool.spec(&viewer.caller).ok_or_else(missing)?;
-    Ok(Listed { spec, tool })
+    Ok(Listed::alone(spec, tool))
 }
 
 /// What a call was given and how it ended.

@@ -97,7 +97,8 @@ pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: Header
 pub(crate) async fn protected_resource(State(http_state): State<HttpState>) -> Response {
     let app = http_state.shared.load();
     if !app.authenticator.is_required() {
-        return coded(&ToolError::new(Code::NotFound, "authentication is off"));
+        let hint = "connect without a token, or set `auth.keys` or `auth.oauth` on the server";
+        return coded(&ToolError::new(Code::NotFound, "authentication is off").with_hint(hint));
     }
     let mut metadata = json!({
         "resource": format!("{}/mcp", app.server.link_base()),

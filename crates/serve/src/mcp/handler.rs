@@ -25,6 +25,9 @@ use crate::read;
 /// configuration changes the list, and private, since callers see different tools.
 const LIST_TTL_MS: u64 = 60_000;
 
+/// Resources among which a completion looks for the one it is about.
+const MAX_COMPLETED_FROM: usize = 1_000;
+
 /// The methods that are answered here.
 const METHODS: [&str; 9] = [
     "initialize",
@@ -129,10 +132,10 @@ impl ServerHandler for Visit {
             _ => return Err(ErrorData::method_not_found::<CompleteRequestMethod>()),
         };
         let Some(listed) = self.registry.get(name, &self.caller) else {
-            if let Reference::Resource(_) = &params.r#ref {
-                return self.complete_resource(name);
-            }
-            return Err(unknown_tool(name, &self.registry, &self.caller));
+            return match &params.r#ref {
+                Reference::Resource(_) => self.complete_resource(name),
+                _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
+            };
         };
         let typed = params.argument.value.as_str();
         let mut values = enum_values(&listed.spec, &params.argument.name, typed);
@@ -209,17 +212,39 @@ impl Visit {
     /// suggest while somebody types, and a template that is not ours is named as such.
     fn complete_resource(&self, template: &str) -> Result<CompleteResult, ErrorData> {
         let patterns = self.app.resources.patterns(&self.caller);
-        if patterns.iter().any(|known| known.pattern == template) {
+        let is_resource = || {
+            // An address of a list has nothing to fill in.
+            let (listed, _) = self.app.resources.page(&self.caller, None, MAX_COMPLETED_FROM);
+            listed.iter().any(|entry| entry.uri == template)
+        };
+        if patterns.iter().any(|known| known.pattern == template) || is_resource() {
             let nothing = CompletionInfo::with_all_values(Vec::new())
                 .map_err(|message| ErrorData::internal_error(message, None))?;
             return Ok(CompleteResult::new(nothing));
         }
         let known: Vec<&str> = patterns.iter().map(|known| known.pattern.as_str()).collect();
         let shown: String = template.chars().take(100).collect();
-        let message = format!("unknown resource template `{shown}`");
+        let message = format!(
+            "unknown resource or template `{shown}`: `resources/list` and \
+             `resources/templates/list` name those that there are"
+        );
         let data = serde_json::json!({ "templates": known });
         Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data)))
     }
+}
+
+/// Says that there is no such prompt. Clients that complete arguments of tools name a tool in its
+/// place, so those are named.
+fn unknown_prompt(name: &str, registry: &Registry, caller: &Caller) -> ErrorData {
+    let listed = registry.list(caller);
+    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
+    let shown: String = name.chars().take(100).collect();
+    let message = format!(
+        "unknown prompt `{shown}`: this server has no prompts; to complete an argument of a tool, \
+         pass the name of the tool"
+    );
+    let data = serde_json::json!({ "prompts": [], "tools": names });
+    ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data))
 }
 
 fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> ErrorData {

@@ -104,10 +104,12 @@ pub(super) async fn suggest(
         "entity" => Ok(reconciliation.suggest_entities(caller, &typed.prefix)),
         "type" => Ok(reconciliation.suggest_types(caller, &typed.prefix)),
         "property" => Ok(reconciliation.suggest_properties(caller, &typed.prefix)),
-        _ => Err(ToolError::new(
-            Code::NotFound,
-            "suggestions are for `entity`, `type` and `property`",
-        )),
+        other => {
+            let shown: String = other.chars().take(100).collect();
+            let message = format!("there are no suggestions for `{shown}`");
+            Err(ToolError::new(Code::NotFound, message)
+                .with_hint("ask for `entity`, `type` or `property`"))
+        }
     })
     .await
 }

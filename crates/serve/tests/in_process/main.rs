@@ -4,6 +4,7 @@
 
 mod test_server;
 
+mod few_tokens;
 mod in_flight;
 mod mounted;
 mod reading;

@@ -78,6 +78,78 @@ async fn a_program_serves_the_two_tools() {
     assert_eq!(asked[0].filters[1].test, Test::Within(vec![range]));
 }
 
+/// The documented example, as it is: it is asked here what its readers will ask it.
+#[path = "../../examples/mount_table.rs"]
+#[expect(dead_code, reason = "its main listens on a fixed port")]
+mod mount_table;
+
+async fn served(handler: TableHandler) -> Http {
+    let app = axum::Router::new().nest("/api/mcp", table_router(handler, MountConfig::default()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Http::new(&address.to_string())
+}
+
+#[tokio::test]
+async fn the_example_sorts_and_advertises_what_it_has() {
+    let http = served(mount_table::handler().unwrap()).await;
+    blocking(move || {
+        let mcp = Mcp::new(&http, "/api/mcp");
+        let names = |arguments: &Value| -> Vec<Value> {
+            let answer = mcp.call("query_table", arguments).success();
+            answer["rows"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect()
+        };
+        let newest = json!({ "sort": { "id": "born", "desc": true }, "pageSize": 2 });
+        assert_eq!(names(&newest), ["Alan Turing", "Grace Hopper"]);
+        let by_name = json!({ "sort": [{ "id": "name" }], "filters": { "born": [1900, 1950] } });
+        assert_eq!(names(&by_name), ["Alan Turing", "Grace Hopper"]);
+
+        let listed = mcp.list_tools();
+        let input = &listed[0]["inputSchema"]["properties"];
+        for absent in ["facets", "series", "cursor"] {
+            assert!(input.get(absent).is_none(), "{absent}: {input}");
+        }
+        assert_eq!(input["format"]["enum"], json!(["json", "markdown", "csv"]));
+        assert!(!listed[0]["description"].as_str().unwrap().contains("stats"));
+        let described = mcp.call("describe_schema", &json!({})).success();
+        assert_eq!(described["formats"], json!(["json", "markdown", "csv"]));
+        let examples = described["examples"].as_array().unwrap();
+        assert!(!examples.is_empty(), "{described}");
+        for example in examples {
+            mcp.call("query_table", example).success();
+        }
+        for refused in [json!({ "format": "stats" }), json!({ "facets": ["name"] })] {
+            let error = mcp.call("query_table", &refused).error();
+            assert_eq!(error["error"]["code"], "BAD_REQUEST", "{error}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_handler_that_counts_says_so_and_is_asked_for_it() {
+    let schema = Schema::new("colours", None, Fields::from([("colour", Field::string())])).unwrap();
+    let handler = TableHandler::new(schema, |_: GetDataOptions| async {
+        let facet = tables::FacetMeta {
+            rows: vec![tables::FacetRow { value: json!("red"), total: 3 }],
+            total: 1,
+            ..tables::FacetMeta::default()
+        };
+        let facets = Some(vec![("colour".to_owned(), facet)]);
+        Ok(GetDataResult { rows: Vec::new(), total: 3, facets })
+    });
+    let http = served(handler.with_facets()).await;
+    blocking(move || {
+        let mcp = Mcp::new(&http, "/api/mcp");
+        let input = mcp.list_tools()[0]["inputSchema"]["properties"].clone();
+        assert!(input["format"]["enum"].to_string().contains("stats"), "{input}");
+        let counted = mcp.call("query_table", &json!({ "facets": ["colour"] })).success();
+        assert_eq!(counted["facets"]["colour"]["rows"][0]["value"], "red", "{counted}");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn mistakes_are_named_and_failures_are_hidden() {
     let (http, _) = program().await;

@@ -32,20 +32,14 @@ fn push_row(table: &mut String, cells: impl Iterator<Item = String>) {
     table.push('\n');
 }
 
-/// A backslash is doubled, since one before a pipe would set the pipe free again; `<` is
-/// written as an entity and brackets are escaped, so that a cell can open neither a tag nor a
-/// link nor a picture.
+/// Nothing of a cell is Markdown of its own, and line ends and pipes stay inside the cell.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
+    let text = text::escape_markdown(text);
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         match char {
             '|' => escaped.push_str("\\|"),
-            '\\' => escaped.push_str("\\\\"),
-            '<' => escaped.push_str("&lt;"),
-            // A cell is text: neither a link nor a picture that a client would load.
-            '[' => escaped.push_str("\\["),
-            ']' => escaped.push_str("\\]"),
             '\r' => {
                 chars.next_if_eq(&'\n');
                 escaped.push_str("<br>");

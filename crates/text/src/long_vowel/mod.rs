@@ -8,15 +8,25 @@
 //! - Before a Latin or Greek letter or a digit, a hyphen stays (`タイプ-R`, `モデル-1`).
 //! - Two dashes in a row are a dash (`それは――`). A dash that closes what the same dash opened is
 //!   the frame of a subtitle (`－サービス－`).
-//! - In hiragana a hyphen is a long vowel only where words draw out: after one kana, or before a
-//!   short tail (`うわ-ん`, `ふーっと`); two hiragana words joined by a hyphen stay.
-//! - The kanji 一 is a mark only after katakana; [`numeral`] tells when it counts something.
+//! - A hyphen behind a katakana word that is whole joins it to the next (`トータル-コスト`,
+//!   `ソウル-プサン`, `ドル-円`); [`katakana`] tells which words are.
+//! - In hiragana a hyphen or a 一 is a long vowel only in known words and before tails that only
+//!   words have that are drawn out (`うわ-ん`, `ふ一っと`): [`hiragana`].
+//! - The kanji 一 after katakana is a mark inside a word and at the end of one; before a kanji it
+//!   is the number or a name, with the exceptions of [`numeral`].
 
+mod hiragana;
+mod katakana;
 mod numeral;
+mod words;
 
+#[cfg(test)]
+mod table;
 #[cfg(test)]
 mod tests;
 
+use hiragana::{is_drawn_kanji, is_drawn_stroke};
+use katakana::joins;
 use numeral::is_numeral;
 
 /// Puts long-vowel marks back where the text has look-alikes of them.
@@ -78,8 +88,12 @@ impl Line {
         if char == '一' {
             let is_mark =
                 previous.is_some_and(|previous| is_katakana(previous) && can_be_long(previous));
-            let is_mark = is_mark && !is_numeral(&self.source, idx);
-            return (is_mark || self.is_drawn_kanji(idx)).then_some('ー');
+            let is_mark = match is_mark {
+                true => !is_numeral(self, idx),
+                false => is_drawn_kanji(self, idx),
+            };
+            let is_narrow = previous.is_some_and(is_half_width);
+            return is_mark.then_some(if is_narrow { 'ｰ' } else { 'ー' });
         }
         if self.is_framed(char, previous, next) {
             return None;
@@ -90,14 +104,11 @@ impl Line {
         if stays {
             return None;
         }
-        if is_half_width(previous) {
-            return Some('ｰ');
-        }
         if is_katakana(previous) {
-            let joins = next.is_some_and(is_kanji) && self.ends_word(idx);
-            return (!joins).then_some('ー');
+            let mark = if is_half_width(previous) { 'ｰ' } else { 'ー' };
+            return (!joins(self, idx)).then_some(mark);
         }
-        self.draws_out(idx).then_some('ー')
+        is_drawn_stroke(self, idx).then_some('ー')
     }
 
     fn at(&self, idx: usize) -> Option<char> {
@@ -126,72 +137,11 @@ impl Line {
         closes
     }
 
-    /// Tells whether the katakana word before a hyphen is whole without a long vowel, so that the
-    /// hyphen joins it to the kanji behind: `データベース-管理`. Kana of the u and o rows end most
-    /// loan words; a short word may still be drawn out.
-    fn ends_word(&self, idx: usize) -> bool {
-        const FAR: usize = 4;
-        const ENDINGS: &str = "スズクグトドムプブフ";
-        let head = self.chars.get(..idx).unwrap_or_default();
-        let in_word = |char: &&char| is_katakana(**char) || **char == 'ー';
-        let n_before = head.iter().rev().take(FAR).take_while(in_word).count();
-        n_before == FAR && head.last().is_some_and(|last| ENDINGS.contains(*last))
-    }
-
-    /// Tells whether a 一 after hiragana was read for a mark: `き一っと`, `わ一ぃ`. Nothing that is
-    /// counted begins like that.
-    fn is_drawn_kanji(&self, idx: usize) -> bool {
-        let previous = idx.checked_sub(1).and_then(|idx| self.at(idx));
-        if !previous.is_some_and(|previous| is_hiragana(previous) && can_be_long(previous)) {
-            return false;
-        }
-        match self.at(idx + 1) {
-            Some('ぁ' | 'ぃ' | 'ぅ' | 'ぇ' | 'ぉ') => true,
-            Some('っ') => {
-                let after = self.at(idx + 2);
-                after.is_none_or(|after| matches!(after, 'と' | 'て') || !after.is_alphanumeric())
-            }
-            _ => false,
-        }
-    }
-
     /// Tells whether the kana before is an initial that meets its own vowel: `イ・アイ・イ−イ…`.
     fn is_initial(&self, idx: usize) -> bool {
         let back = |n: usize| idx.checked_sub(n).and_then(|idx| self.at(idx));
         let is_vowel = |char: char| matches!(char, 'ア' | 'イ' | 'ウ' | 'エ' | 'オ');
         back(2) == Some('・') && back(1).is_some_and(is_vowel) && back(1) == self.at(idx + 1)
-    }
-
-    /// Tells whether hiragana around a place are one word that is drawn out.
-    fn draws_out(&self, idx: usize) -> bool {
-        /// No word that is drawn out is longer, so nothing farther away is looked at.
-        const FAR: usize = 5;
-        let head = self.chars.get(..idx).unwrap_or_default();
-        let tail = self.chars.get(idx + 1..).unwrap_or_default();
-        let is_word = |char: &&char| is_hiragana(**char);
-        let n_before = head.iter().rev().take(FAR).take_while(is_word).count();
-        let n_after = tail.iter().take(FAR).take_while(is_word).count();
-        let next = tail.first().copied();
-        if n_after == 0 {
-            let next_is_kana_tail = matches!(next, Some('ッ' | 'ァ' | 'ィ' | 'ゥ' | 'ェ' | 'ォ'));
-            let repeats = self.repeats(idx, n_before);
-            return repeats || next_is_kana_tail || next.is_none_or(|next| !next.is_alphanumeric());
-        }
-        let is_drawn_tail = matches!(next, Some('っ' | 'ん' | 'ぁ' | 'ぃ' | 'ぅ' | 'ぇ' | 'ぉ'));
-        n_before == 1 || n_after == 1 || is_drawn_tail || self.repeats(idx, n_before)
-    }
-
-    /// Tells whether the kana before the mark are again beside it: `ぜーぜー`.
-    fn repeats(&self, idx: usize, n_before: usize) -> bool {
-        let Some(word) = idx.checked_sub(n_before).and_then(|from| self.chars.get(from..idx))
-        else {
-            return false;
-        };
-        let after = self.chars.get(idx + 1..idx + 1 + n_before);
-        let before_end = idx.saturating_sub(n_before + 1);
-        let before =
-            before_end.checked_sub(n_before).and_then(|from| self.chars.get(from..before_end));
-        !word.is_empty() && (after == Some(word) || before == Some(word))
     }
 }
 

@@ -44,7 +44,7 @@ fn means_absent(schema: &Value, value: &Value) -> bool {
     match value {
         Value::Null => !kinds(schema).contains(&"null"),
         Value::String(text) => {
-            text.trim().is_empty() && schema.get("minLength") != Some(&Value::from(0))
+            text::is_blank(text) && schema.get("minLength") != Some(&Value::from(0))
         }
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
@@ -85,7 +85,7 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
         // Some clients know only floats, and JSON Schema takes 3.0 for an integer.
         Value::Number(number) if kinds.contains(&"integer") => Value::Number(whole(number)),
         // Text of nothing but spaces is as empty as empty text.
-        Value::String(text) if text.trim().is_empty() && wants_text(schema) => {
+        Value::String(text) if text::is_blank(&text) && wants_text(schema) => {
             Value::String(String::new())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,

@@ -17,9 +17,21 @@ pub fn error(error: Error) -> ToolError {
     }
     let message = error.to_string();
     match error {
-        Error::NotFound { .. } => ToolError::new(Code::NotFound, message).with_hint(
-            "it was deleted or was never there; a tool that is gone leaves `tools/list`",
-        ),
+        Error::NotFound { what, id } => {
+            let hint = match what {
+                "Project" => "`GET /v1/projects` lists those you may read",
+                "Table" => "`GET /v1/projects/{id}/tables` lists those of a project",
+                "Tool" => {
+                    "it was deleted or was never there: `GET /v1/projects/{id}/tools` lists \
+                     those of a project, `tools/list` those of an endpoint"
+                }
+                "Endpoint" => "`GET /v1/projects/{id}/endpoints` lists those of a project",
+                "Key" => "`GET /v1/endpoints/{id}` lists the keys of an endpoint",
+                "Job" => "`GET /v1/jobs` lists yours; a job is forgotten some time after its end",
+                _ => "it was deleted or was never there",
+            };
+            ToolError::new(Code::NotFound, message).with_detail("received", id).with_hint(hint)
+        }
         Error::NoNode { pointer } => {
             // A pointer may be as long as a page; the caller knows what they wrote.
             let shown: String = pointer.chars().take(MAX_SHOWN_CHARS).collect();

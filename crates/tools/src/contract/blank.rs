@@ -35,7 +35,7 @@ fn blank_queries_are_no_queries() {
     let fixture = Fixture::new();
     fixture.base_of(&Caller::local_admin());
     let links = "http://127.0.0.1:7700".to_owned();
-    for blank in ["", " ", "\n\t  ", "\u{3000}", "\u{a0}"] {
+    for blank in ["", " ", "\n\t  ", "\u{3000}", "\u{a0}", "\u{200b}", "\u{feff}\u{2060}"] {
         let query = json!({ "query": blank });
         check_refused(&Search::new(fixture.across.clone(), links.clone()), &query);
         check_refused(&SearchFiles::new(fixture.files.clone()), &query);
@@ -47,11 +47,29 @@ fn blank_queries_are_no_queries() {
     }
 }
 
+/// Extensions that no file can have were searched for once, and found nothing without a word.
+#[test]
+fn extensions_are_extensions() {
+    let fixture = Fixture::new();
+    for exts in [json!(["  "]), json!(["nonsense!!"]), json!(["\u{200b}"]), json!([".", "pdf"])] {
+        let tool = SearchFiles::new(fixture.files.clone());
+        check_refused(&tool, &json!({ "query": "x", "exts": exts }));
+    }
+}
+
 /// Two digits passed as a year once, and no file has that year.
 #[test]
 fn years_have_four_digits() {
     let fixture = Fixture::new();
-    for years in [json!(["21"]), json!("21"), json!([21]), json!(["20211"]), json!(["MMXXI"])] {
+    for years in [
+        json!(["21"]),
+        json!("21"),
+        json!([21]),
+        json!(["20211"]),
+        json!(["MMXXI"]),
+        json!(["0000"]),
+        json!(["3021"]),
+    ] {
         let tool = SearchFiles::new(fixture.files.clone());
         check_refused(&tool, &json!({ "query": "x", "years": years }));
     }

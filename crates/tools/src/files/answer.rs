@@ -23,6 +23,13 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
             .with_hint("call `searchFiles` for files that exist, or `listRoots` for folders"),
         Error::BadPath { path, .. } => about(Code::BadRequest, message, argument, path)
             .with_hint("call `listRoots` for folders, or take a path from `searchFiles`"),
+        Error::BadArgument { argument, received, .. } => {
+            let hint = match argument {
+                "query" => "say in words what to look for",
+                _ => "leave it out to search without this filter",
+            };
+            about(Code::BadRequest, message, argument, received).with_hint(hint)
+        }
         Error::BadPointer(pointer) => {
             about(Code::BadRequest, message, "pointer", pointer.received).with_hint(POINTER_HINT)
         }

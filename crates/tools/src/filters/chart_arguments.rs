@@ -1,11 +1,14 @@
 //! The arguments of `generate_chart_data`, and the request that they make.
 
+use std::collections::BTreeMap;
+
 use filters::charts::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,
     MAX_SERIES, Normalization, PeriodType, ReportPeriod, SeriesDefinition,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::ToolError;
 
@@ -90,6 +93,25 @@ struct Values {
     economic_prefixes: Vec<String>,
     #[schemars(length(max = MAX_FILTER_VALUES), with = "Option<Vec<String>>")]
     economic_codes: Vec<String>,
+    /// Keys of dimensions of one's own; [`with_own_keys`] adds them to the schema.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    own: BTreeMap<String, Vec<String>>,
+}
+
+/// Adds the filter keys of dimensions of one's own to the schema of the arguments.
+pub(super) fn with_own_keys(mut schema: Value, keys: &[String]) -> Value {
+    let filter = "/properties/series_definitions/items/properties/filter/properties";
+    let values =
+        json!({ "type": "array", "items": { "type": "string" }, "maxItems": MAX_FILTER_VALUES });
+    for place in [filter.to_owned(), format!("{filter}/exclude/properties")] {
+        let properties = schema.pointer_mut(&place).and_then(Value::as_object_mut);
+        debug_assert!(properties.is_some(), "the schema has no {place}");
+        if let Some(properties) = properties {
+            properties.extend(keys.iter().map(|key| (key.clone(), values.clone())));
+        }
+    }
+    schema
 }
 
 impl Arguments {
@@ -154,6 +176,7 @@ impl From<Values> for Exclusion {
             functional_codes: values.functional_codes,
             economic_prefixes: values.economic_prefixes,
             economic_codes: values.economic_codes,
+            own: values.own,
         }
     }
 }

@@ -8,9 +8,9 @@ use model::Caller;
 use serde_json::{Value, json};
 use text::Budget;
 
-use super::chart_arguments::Arguments;
+use super::chart_arguments::{Arguments, with_own_keys};
 use super::search_filters::refused;
-use crate::{Answer, Call, Effect, ErrorShape, Link, Spec, Tool, ToolError};
+use crate::{Answer, Call, Effect, ErrorShape, InputSchema, Link, Spec, Tool, ToolError};
 
 /// The tool.
 pub struct GenerateChartData {
@@ -21,7 +21,8 @@ pub struct GenerateChartData {
 impl GenerateChartData {
     /// Draws the facts of a service.
     pub fn new(charts: Arc<Charts>) -> Self {
-        GenerateChartData { charts, spec: Arc::new(spec()) }
+        let spec = Arc::new(spec(&charts.own_filter_keys()));
+        GenerateChartData { charts, spec }
     }
 }
 
@@ -133,14 +134,14 @@ fn hint(error: &Error) -> String {
     CORRECT.to_owned()
 }
 
-fn spec() -> Spec {
+fn spec(own_keys: &[String]) -> Spec {
     let mut spec = Spec::read_only(
         "generate_chart_data",
         "Generate chart data",
         "Sum spending (`ch`) or revenue (`vn`) by year, quarter or month for what search_filters \
          returned, with statistics and a chart page (`chart_url`).",
     )
-    .with_arguments::<Arguments>()
+    .with_input(with_own_keys(InputSchema::of::<Arguments>(), own_keys))
     .with_output(json!({
         "type": "object",
         "properties": {

@@ -97,7 +97,7 @@ impl Tool for SearchFiltersBatch {
 }
 
 /// How far answers of a batch are shrunk, one after the other, before any of them is dropped.
-const SHRINKINGS: [Shrinking; 4] = [
+const SHRINKINGS: [Shrinking; 6] = [
     // The best match is one of the results: its value says which.
     ("the fields of `bestMatch`", |response| {
         if let Some(best) = response.get_mut("bestMatch") {
@@ -112,7 +112,25 @@ const SHRINKINGS: [Shrinking; 4] = [
         keep_results(response, 1);
         each_result(response, |result| drop(result.shift_remove("context")));
     }),
+    ("warnings of its own", |response| {
+        if let Some(response) = response.as_object_mut() {
+            response.shift_remove("warnings");
+        }
+    }),
+    ("the rest of long names", |response| {
+        each_result(response, |result| {
+            if let Some(Value::String(name)) = result.get_mut("name")
+                && let Some((cut, _)) = name.char_indices().nth(SHRUNK_NAME_CHARS)
+            {
+                name.truncate(cut);
+                name.push('…');
+            }
+        });
+    }),
 ];
+
+/// What is left of a long name, where a hundred of them would not fit otherwise.
+const SHRUNK_NAME_CHARS: usize = 60;
 
 /// What is left out, and how.
 type Shrinking = (&'static str, fn(&mut Value));
@@ -276,7 +294,7 @@ fn batch_spec(categories: &[String]) -> Spec {
         "type": "object",
         "properties": {
             "ok": { "type": "boolean" },
-            "responses": { "type": "array", "items": { "type": "object" } },
+            "responses": { "type": "array", "items": response_schema() },
             "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
@@ -292,6 +310,30 @@ fn batch_spec(categories: &[String]) -> Spec {
     ]);
     spec.errors = ErrorShape::OkFalse;
     spec
+}
+
+/// One answer of a batch: as `search_filters` gives it, or smaller. A best match may be given by
+/// its value alone, which says which of the results it is.
+fn response_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "ok": { "type": "boolean" },
+            "results": { "type": "array", "items": result_schema() },
+            "bestMatch": {
+                "type": "object",
+                "properties": {
+                    "filterKey": { "type": "string" },
+                    "filterValue": { "type": "string" },
+                },
+                "required": ["filterKey", "filterValue"],
+            },
+            "totalMatches": { "type": "integer" },
+            "error": { "type": "string" },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["ok"],
+    })
 }
 
 fn result_schema() -> Value {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use testkit::{Folder, fixed_clock};
 
 use super::{GenerateChartData, SearchFilters, SearchFiltersBatch};
+use crate::Tool as _;
 use crate::contract::{Fixture, assert_holds_none_of, page};
 
 /// What is in the source and nowhere else.
@@ -54,6 +55,51 @@ fn search_filters_batch_schema_and_errors() {
     ];
     let tool = SearchFiltersBatch::new(service);
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
+
+#[test]
+fn a_hundred_names_give_a_hundred_answers_whatever_their_length() {
+    let folder = Folder::new();
+    let long = "Inspectoratul General pentru Situații de Urgență și Protecție Civilă ".repeat(5);
+    let places: String = (0..150)
+        .map(|at| format!("{at},{long}{at},{},{}\n", "județul ".repeat(30), "y".repeat(300)))
+        .collect();
+    folder.write("places.csv", format!("id,name,county,note\n{places}"));
+    let places = json!({
+        "category": "place", "source": "places.csv", "value": "id", "filter_key": "place_ids",
+        "name": "name", "context": "County: {county}", "metadata": { "note": "note" },
+    });
+    let service = filters::Service::open(filters::Settings {
+        folder: folder.path().to_owned(),
+        filters: filters::FiltersConfig::default(),
+        dimensions: vec![serde_json::from_value(places).unwrap()],
+        meaning: None,
+    });
+    let tool = SearchFiltersBatch::new(service.unwrap());
+    let queries: Vec<Value> = (0..100)
+        .map(|at| json!({ "category": "place", "query": format!("{long}{at}"), "limit": 20 }))
+        .collect();
+    let arguments = json!({ "queries": queries });
+    let caller = Caller::local_admin();
+    let spec = tool.spec(&caller).unwrap();
+    let answer = tool
+        .call(&crate::Call {
+            caller: &caller,
+            arguments: arguments.as_object().unwrap(),
+            deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+            budget: text::Budget { chars: 40_000, tokens: 12_000 },
+            progress: &|_| {},
+        })
+        .unwrap()
+        .value;
+    spec.check_output(&answer).unwrap();
+    let responses = answer["responses"].as_array().unwrap();
+    assert_eq!((responses.len(), answer.get("next")), (100, None));
+    for (at, response) in responses.iter().enumerate() {
+        assert_eq!(response["results"][0]["filterValue"], json!(at.to_string()), "{response}");
+    }
+    let said = answer["warnings"].to_string();
+    assert!(said.contains("`metadata`") && said.contains("long names"), "{said}");
 }
 
 /// A chart of one series, with a filter that is right but for what is changed.

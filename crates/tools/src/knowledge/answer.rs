@@ -14,18 +14,25 @@ pub fn error(error: Error) -> ToolError {
     }
     let message = error.to_string();
     match error {
-        Error::BaseNotFound => ToolError::new(Code::NotFound, message)
-            .with_hint("`list_knowledge_bases` lists those you may read"),
-        Error::NotFound { what } => {
+        Error::BaseNotFound { id } => {
+            let hint = format!(
+                "no knowledge base that you may read has the id `{id}`; \
+                 `GET /v1/knowledge-bases` lists them"
+            );
+            ToolError::new(Code::NotFound, message).with_detail("received", id).with_hint(hint)
+        }
+        Error::NotFound { what, id } => {
             let hint = match what {
                 "Collection" => {
                     "`GET /v1/knowledge-bases/{id}/collections` lists those you may read"
                 }
                 "Document" => "`GET /v1/collections/{id}/documents` lists those you may read",
-                "Job" => "`GET /v1/jobs` lists yours",
+                "Chunk" => "it was deleted or indexed again; `search_documents` gives new ids",
+                "Original" => "the document was added before files were kept; add it again",
+                "Job" => "`GET /v1/jobs` lists yours; a job is forgotten some time after its end",
                 _ => "it was deleted, or was never there for you",
             };
-            ToolError::new(Code::NotFound, message).with_hint(hint)
+            ToolError::new(Code::NotFound, message).with_detail("received", id).with_hint(hint)
         }
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
@@ -64,7 +71,7 @@ pub fn error(error: Error) -> ToolError {
 /// Writes an error of a tool that was given the id of a knowledge base. The caller is told the
 /// ids that would have been right: over MCP nothing else lists them.
 pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &str) -> ToolError {
-    let is_about_the_base = matches!(error, Error::BaseNotFound | Error::Denied);
+    let is_about_the_base = matches!(error, Error::BaseNotFound { .. } | Error::Denied);
     let coded = self::error(error);
     if !is_about_the_base {
         return coded;
@@ -111,7 +118,7 @@ pub(super) fn name_of(base: &KnowledgeBase) -> String {
 /// Finds the base that an id or a unique name means; without either, the only one there is.
 ///
 /// Fails when there is none, or more than one.
-pub(super) fn resolved(
+pub fn resolved(
     service: &Service,
     caller: &Caller,
     given: Option<&str>,
@@ -135,7 +142,7 @@ pub(super) fn resolved(
     match (exact.as_slice(), folded.as_slice()) {
         ([one], _) | ([], [one]) => Ok(one.id.clone()),
         ([], []) => {
-            let error = ToolError::new(Code::NotFound, Error::BaseNotFound.to_string());
+            let error = error(Error::BaseNotFound { id: given.chars().take(80).collect() });
             Err(about_base(error, service, caller, given))
         }
         (many, others) => {

@@ -8,7 +8,7 @@ mod metadata_filters;
 mod normalize_ocr_text;
 mod search_documents;
 
-pub use answer::error;
+pub use answer::{error, resolved};
 pub use get_knowledge_base_summary::GetKnowledgeBaseSummary;
 pub use list_knowledge_bases::ListKnowledgeBases;
 pub use normalize_ocr_text::NormalizeOcrText;

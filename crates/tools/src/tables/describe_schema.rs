@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use tables::{Schema, Service, describe_input_schema, describe_output_schema, describe_table_name};
 use text::Budget;
 
-use super::answer::{error, names, schemas};
+use super::answer::{error, names, schema_of, schemas};
 use super::query_table::with_table;
+use super::redaction::escaped;
 use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -70,8 +71,23 @@ impl Tool for DescribeSchema {
         };
         let value = Answer::of(&description.map_err(|cause| error(&cause))?)?.value;
         let after = cursor.as_ref().and_then(Value::as_str);
-        Ok(Answer::new(fields_within(value, after, &call.budget)))
+        let answer = Answer::new(fields_within(value, after, &call.budget));
+        let schema = schema_of(&self.service, call.caller, table.as_deref());
+        Ok(match schema.and_then(Schema::redacted_names) {
+            Some(redacted) => answer.with_source_text(source_text(&redacted)),
+            None => answer,
+        })
     }
+}
+
+/// Names the places of a description that hold text of these fields: a field that the
+/// configuration leaves as it is is not redacted here either.
+fn source_text(redacted: &[String]) -> Vec<String> {
+    let names = redacted.iter().map(|name| escaped(name));
+    let places = names.flat_map(|name| {
+        [format!("/fields/{name}/top/*/value"), format!("/schema/properties/{name}/description")]
+    });
+    places.chain(["/warnings/*".to_owned()]).collect()
 }
 
 /// Where the fields of a table are in a description.

@@ -14,7 +14,7 @@ pub use answer::error as table_error;
 pub use chart_table::ChartTable;
 pub use describe_schema::{DescribeSchema, describe_schema_spec};
 pub use page::{Page, query_table_page};
-pub use query_table::{QueryTable, query_table_spec, with_query_input};
+pub use query_table::{QueryTable, mounted_query_spec, query_table_spec, with_query_input};
 pub use redaction::changed as redacted_cell;
 pub use saved_views::{SavedView, ViewAddresses};
 

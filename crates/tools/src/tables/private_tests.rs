@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use filters::charts::{ChartSettings, Charts};
 use model::{Caller, Clock, Deadline, Timestamp};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use testkit::Folder;
 use text::Budget;
@@ -132,6 +133,157 @@ fn a_hidden_field_cannot_be_named_anywhere() {
         let unknown =
             ["unknown", "one of", "does not"].iter().any(|word| error.message.contains(word));
         assert!(unknown, "{arguments}: {}", error.message);
+    }
+}
+
+/// Says what the guard may redact in a description: the fields that the configuration names.
+#[test]
+fn a_description_shows_the_fields_that_are_left_as_they_are() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    for detail in [false, true] {
+        let tool = DescribeSchema::brief(service.clone());
+        let answer = try_ask(&tool, json!({ "detail": detail })).unwrap();
+        let places = answer.source_text.unwrap();
+        assert!(places.iter().any(|place| place == "/fields/note/top/*/value"), "{places:?}");
+        assert!(!places.iter().any(|place| place.contains("mail")), "{places:?}");
+        assert!(answer.value.to_string().contains("bob@example.org"), "{}", answer.value);
+    }
+}
+
+/// Rows with these values of the hidden field, and its owners.
+fn two_tables(folder: &Folder, pay: [i64; 4]) -> tables::Service {
+    let rows: String = pay
+        .iter()
+        .enumerate()
+        .map(|(at, pay)| format!("m{at},{},{pay},o{}\n", at % 2, at % 3))
+        .collect();
+    folder.write("rows.csv", format!("name,size,pay,owner\n{rows}"));
+    let owners: String = (0..3).map(|at| format!("o{at},Owner {at},{}\n", pay[at])).collect();
+    folder.write("owners.csv", format!("id,title,debt\n{owners}"));
+    let tables = json!([
+        {
+            "name": "rows", "source": "rows.csv",
+            "fields": {
+                "name": { "type": "string" }, "size": { "type": "number" },
+                "pay": { "type": "number", "hidden": true },
+                "owner": { "type": "string", "hidden": true },
+            },
+            "relations": [{
+                "table": "owners", "on": "owner", "key": "id", "fields": { "holder": "title" },
+            }],
+        },
+        {
+            "name": "owners", "source": "owners.csv",
+            "fields": {
+                "id": { "type": "string" }, "title": { "type": "string" },
+                "debt": { "type": "number", "hidden": true },
+            },
+        },
+    ]);
+    tables::Service::open(tables::ServiceConfig {
+        tables: serde_json::from_value(tables).unwrap(),
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap()
+}
+
+/// Calls that name a field wherever a field can be named.
+fn probes(table: &str, field: &str, value: i64) -> Vec<(&'static str, Value)> {
+    let filter = json!({ field: { "min": value } });
+    let count = json!([{ "op": "count" }]);
+    let with = |more: Value| {
+        let mut arguments = json!({ "table": table });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    vec![
+        ("query", with(json!({ "filters": filter }))),
+        ("query", with(json!({ "filters": { field: value } }))),
+        ("query", with(json!({ "filters": { "any": [filter, { "size": 1 }] } }))),
+        ("query", with(json!({ "filters": { "any": [filter] }, "format": "stats" }))),
+        ("query", with(json!({ "sort": [{ "id": field, "desc": true }] }))),
+        ("query", with(json!({ "columns": [field], "format": "csv" }))),
+        ("query", with(json!({ "facets": [field] }))),
+        ("query", with(json!({ "filters": filter, "export": "csv" }))),
+        ("query", with(json!({ "format": "stats" }))),
+        ("aggregate", with(json!({ "group_by": [field], "measures": count }))),
+        ("aggregate", with(json!({ "measures": [{ "op": "max", "field": field }] }))),
+        ("aggregate", with(json!({ "filters": filter, "measures": count }))),
+        ("aggregate", with(json!({ "measures": count, "sort": [{ "id": field }] }))),
+        ("aggregate", with(json!({ "measures": count, "having": { field: { "min": value } } }))),
+        ("chart", with(json!({ "title": "t", "group_by": [field] }))),
+        ("chart", with(json!({ "title": "t", "group_by": ["name"], "filters": filter }))),
+        (
+            "chart",
+            with(json!({
+                "title": "t", "group_by": ["name"], "measures": [{ "op": "sum", "field": field }],
+            })),
+        ),
+        ("describe", with(json!({ "detail": true }))),
+    ]
+}
+
+/// Asks all of it, and gives the answers without what is random in them.
+fn answers(folder: &Folder, service: &tables::Service, value: i64) -> Vec<String> {
+    let charts = Arc::new(
+        Charts::open(ChartSettings {
+            config: None,
+            folder: folder.path().to_owned(),
+            data_folder: folder.path().join("charts"),
+            base_url: "http://127.0.0.1:7700".to_owned(),
+            clock: Clock::fixed(Timestamp(1_700_000_000_000)),
+            dimensions: None,
+        })
+        .unwrap(),
+    );
+    let query = QueryTable::with_exports(service.clone(), "http://127.0.0.1");
+    let aggregate = AggregateTable::new(service.clone());
+    let chart = ChartTable::new(service.clone(), charts);
+    let describe = DescribeSchema::brief(service.clone());
+    let fields = [("rows", "pay"), ("rows", "owner"), ("rows", "debt"), ("owners", "debt")];
+    let shown = [("rows", "holder"), ("rows", "size")];
+    let asked = fields.into_iter().chain(shown);
+    asked
+        .flat_map(|(table, field)| probes(table, field, value))
+        .map(|(tool, arguments)| {
+            let tool: &dyn Tool = match tool {
+                "query" => &query,
+                "aggregate" => &aggregate,
+                "chart" => &chart,
+                _ => &describe,
+            };
+            match try_ask(tool, arguments.clone()) {
+                Ok(mut answer) => {
+                    if let Some(answer) = answer.value.as_object_mut() {
+                        for random in ["chart_id", "chart_url", "export"] {
+                            answer.remove(random);
+                        }
+                    }
+                    format!("{arguments}: {}", answer.value)
+                }
+                Err(error) => format!("{arguments}: {} {:?}", error.message, error.details),
+            }
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Whatever is asked, two tables that differ in hidden values alone cannot be told apart.
+    #[test]
+    fn hidden_values_change_no_answer(
+        one in prop::array::uniform4(-9_i64..9),
+        other in prop::array::uniform4(-9_i64..9),
+        value in -9_i64..9,
+    ) {
+        let (first, second) = (Folder::new(), Folder::new());
+        let before = answers(&first, &two_tables(&first, one), value);
+        let after = answers(&second, &two_tables(&second, other), value);
+        prop_assert_eq!(before, after);
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::{Value, json};
 use tables::{
-    ExportFormat, QueryRequest, Schema, Service, lenient_input_schema, query_input_schema,
-    query_output_schema,
+    ExportFormat, QueryRequest, Schema, Service, TableHandler, handler_input_schema,
+    lenient_input_schema, query_input_schema, query_output_schema,
 };
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
@@ -103,8 +103,18 @@ pub(super) fn with_table(mut input: Value) -> Value {
     input
 }
 
+/// Describes the tool over the data of a mounted program: what its function has, and no more.
+pub fn mounted_query_spec(handler: &TableHandler) -> Spec {
+    let spec = described(&[handler.schema()], handler.has_facets());
+    with_query_input(spec, handler_input_schema(handler))
+}
+
 /// Describes the tool over the tables of these schemas.
 pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
+    with_query_input(described(schemas, true), query_input_schema(schemas))
+}
+
+fn described(schemas: &[&Schema], has_facets: bool) -> Spec {
     let what = match schemas {
         [schema] => match &schema.description {
             Some(description) => format!("Query `{}`: {description}.", schema.name),
@@ -112,13 +122,15 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
         },
         schemas => format!("Query one of {} tables.", schemas.len()),
     };
+    let counts = if has_facets {
+        "; format `stats` adds exact facet counts over all matching rows"
+    } else {
+        ""
+    };
     let mut spec = Spec::read_only(
         "query_table",
         "Query table",
-        &format!(
-            "{what} Filters, sorting, pages; format `stats` adds exact facet counts over all \
-             matching rows. Call describe_schema first."
-        ),
+        &format!("{what} Filters, sorting, pages{counts}. Call describe_schema first."),
     )
     .with_output(query_output_schema())
     .with_source_text(&[
@@ -129,5 +141,5 @@ pub fn query_table_spec(schemas: &[&Schema]) -> Spec {
         "/did_you_mean/*/suggestions/*",
     ]);
     spec.advice = Some(ADVICE.to_owned());
-    with_query_input(spec, query_input_schema(schemas))
+    spec
 }

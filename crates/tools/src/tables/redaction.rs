@@ -134,6 +134,7 @@ fn redacted(name: &str, text: &str) -> Option<(String, usize)> {
     (redaction.n_pieces > 0).then_some((redaction.text, redaction.n_pieces))
 }
 
-fn escaped(name: &str) -> String {
+/// Writes a name as a part of a JSON pointer.
+pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -71,10 +71,6 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
 
 fn lookup(args: &LookupBenchArgs) -> anyhow::Result<()> {
     show(&::lookup::bench::run(&args.folder)?);
-    match &args.postgres {
-        Some(url) => show(&filters::bench::beside_postgres(&args.folder, url)?),
-        None => print::note("pg_trgm was not measured: name a PostgreSQL with --postgres"),
-    }
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let slot = Arc::new(EmbedderSlot::new(embedder(&config)?));
     match slot.get(&Deadline::after(MODEL_WAIT)) {

@@ -6,6 +6,7 @@ mod session;
 mod tables;
 mod tools;
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -18,19 +19,28 @@ use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::contexts_service;
 
-/// Characters of a chunk that are printed.
+/// Characters of a chunk on a terminal; whoever reads a pipe gets all of it.
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
     let config = load_placed(&args.config)?.config;
     config.check()?;
-    let shared_state = match reach(&config)? {
+    // Only what makes something makes a data folder for it.
+    let reading = match &args.command {
+        ContextCommand::Project(ProjectCommand::Create { .. }) => None,
+        _ => Some(reach_to_read(&config)?),
+    };
+    let (config, reached, _instead) = match reading {
+        Some(reading) => reading.into_parts(),
+        None => (config.clone(), reach(&config)?, None),
+    };
+    let shared_state = match reached {
         Reach::Running(connection) => {
             return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
         }
@@ -42,6 +52,7 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
         links: config.server.link_base(),
         shared_state,
         folder: PathBuf::new(),
+        is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
     run_in(&session, &args.command)
@@ -56,6 +67,7 @@ pub(super) fn hosted(host: &Host, typed: &Typed, args: &ContextArgs) -> anyhow::
         links: app.server.link_base(),
         shared_state: host.shared_state.clone(),
         folder: typed.folder.clone(),
+        is_terminal: typed.is_terminal,
         is_json: args.json || typed.is_json,
     };
     run_in(&session, &args.command)
@@ -171,8 +183,7 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
     for result in &found.results {
         let chunk = &result.chunk;
         let text = text::redact(&chunk.chunk_text).text;
-        let text: String = text.chars().take(PRINTED_CHARS).collect();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = print::on_one_line(&text, session.is_terminal.then_some(PRINTED_CHARS));
         print::line(format!(
             "{:.2}  {} (characters {} to {})",
             result.score.get(),

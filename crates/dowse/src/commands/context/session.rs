@@ -26,6 +26,8 @@ pub(super) struct Session {
     pub(super) shared_state: SharedState,
     /// The folder that the command was typed in, when that is not the one of this process.
     pub(super) folder: PathBuf,
+    /// Whether the output goes to a terminal, which has only so much room.
+    pub(super) is_terminal: bool,
     pub(super) is_json: bool,
 }
 

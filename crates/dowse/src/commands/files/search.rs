@@ -1,5 +1,6 @@
 //! `dowse search`: the exit code says whether something was found.
 
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use ::files::{SearchRequest, SearchResults, Service};
@@ -19,7 +20,7 @@ use crate::wiring::SharedState;
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
 
-/// Characters of a snippet on a terminal.
+/// Characters of a snippet on a terminal; whoever reads a pipe gets all of it.
 const SNIPPET_CHARS: usize = 160;
 
 /// What `--json` prints.
@@ -62,7 +63,8 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
             Some(one) => merged(one, more, args.k),
         });
     }
-    show(&answer.context("nothing was opened")?, args.json)
+    let is_terminal = std::io::stdout().is_terminal();
+    show(&answer.context("nothing was opened")?, args.json, is_terminal)
 }
 
 /// Searches what a running server has indexed.
@@ -71,7 +73,8 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
     let service = app.files.as_ref().context(super::open::NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
-    show(&answer_of(&host.shared_state, service, args, roots)?, args.json || typed.is_json)
+    let answer = answer_of(&host.shared_state, service, args, roots)?;
+    show(&answer, args.json || typed.is_json, typed.is_terminal)
 }
 
 fn answer_of(
@@ -137,7 +140,7 @@ fn merged(mut one: Answer, other: Answer, k: usize) -> Answer {
     one
 }
 
-fn show(answer: &Answer, is_json: bool) -> anyhow::Result<Outcome> {
+fn show(answer: &Answer, is_json: bool, is_terminal: bool) -> anyhow::Result<Outcome> {
     let outcome = if answer.items.is_empty() { Outcome::Problems } else { Outcome::Done };
     if is_json {
         print::json(&serde_json::to_value(answer)?)?;
@@ -147,8 +150,7 @@ fn show(answer: &Answer, is_json: bool) -> anyhow::Result<Outcome> {
         print::note(format!("note: {warning}"));
     }
     for item in &answer.items {
-        let snippet = item.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
-        let snippet: String = snippet.chars().take(SNIPPET_CHARS).collect();
+        let snippet = print::on_one_line(&item.snippet, is_terminal.then_some(SNIPPET_CHARS));
         print::line(format!(
             "{:.2}  {}  ({})\n      {snippet}",
             item.score, item.path, item.pointer

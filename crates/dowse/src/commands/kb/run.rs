@@ -1,5 +1,6 @@
 //! Does what was typed.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, typed};
+use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
@@ -21,12 +22,21 @@ use crate::wiring::knowledge_service;
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
 
-/// Characters of a chunk that are printed.
+/// Characters of a chunk on a terminal; whoever reads a pipe gets all of it.
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
     let config = load_placed(&args.config)?.config;
-    let shared_state = match reach(&config)? {
+    // Only what makes something makes a data folder for it.
+    let reading = match &args.command {
+        KbCommand::Create { .. } => None,
+        _ => Some(reach_to_read(&config)?),
+    };
+    let (config, reached, _instead) = match reading {
+        Some(reading) => reading.into_parts(),
+        None => (config.clone(), reach(&config)?, None),
+    };
+    let shared_state = match reached {
         Reach::Running(connection) => {
             return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
         }
@@ -37,6 +47,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         shared_state,
         caller: caller(args),
         folder: PathBuf::new(),
+        is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
     session.run(&args.command)
@@ -49,6 +60,7 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &KbArgs) -> anyhow::Resul
         shared_state: host.shared_state.clone(),
         caller: caller(args),
         folder: typed.folder.clone(),
+        is_terminal: typed.is_terminal,
         is_json: args.json || typed.is_json,
     };
     session.run(&args.command)
@@ -188,8 +200,7 @@ impl Session {
         }
         for chunk in &found.results {
             let text = text::redact(&chunk.content).text;
-            let text: String = text.chars().take(PRINTED_CHARS).collect();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = print::on_one_line(&text, self.is_terminal.then_some(PRINTED_CHARS));
             print::line(format!("{:.2}  {} ({})", chunk.score.get(), chunk.title, chunk.pointer));
             print::line(format!("      {text}"));
         }

@@ -89,8 +89,13 @@ pub(super) fn citations(result: &Value, said: Option<&str>) -> Vec<Value> {
         .collect()
 }
 
-/// What a tool gave, as text for a reader.
+/// What a tool gave, as text for a reader. Links and pictures of the source are not live in it.
 pub(super) fn plain(tool: ToolName, result: &Value) -> Vec<String> {
+    let mut defuser = text::Defuser::default();
+    plain_pieces(tool, result).iter().map(|piece| defuser.push(piece)).collect()
+}
+
+fn plain_pieces(tool: ToolName, result: &Value) -> Vec<String> {
     match tool {
         ToolName::SearchDocuments => {
             let found = passages(result);

@@ -18,6 +18,7 @@ use tools::{Code, ErrorShape, ToolError};
 
 use super::said::{citations, passages, plain, together};
 use crate::api::body;
+use crate::api::knowledge::not_served;
 use crate::api::operation::{Api, Doc};
 use crate::api::rest::Rest;
 use crate::api::wire::ChatBody as Question;
@@ -65,8 +66,11 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
     let (base, caller) = (question.knowledge_base_id.clone(), Arc::clone(&rest.caller));
     let reader = service.clone();
     let bases = guarded::run(&rest.app, &call_context, move |_| {
-        let bases = match &base {
-            Some(base) => reader.get_base(&caller, base).map(|base| vec![base]),
+        let bases = match base.as_deref() {
+            Some(given) => {
+                let id = tools::knowledge::resolved(&reader, &caller, Some(given))?;
+                reader.get_base(&caller, &id).map(|base| vec![base])
+            }
             None => reader.list_bases(&caller),
         };
         bases.map_err(tools::knowledge::error)
@@ -74,7 +78,7 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
     .await?;
     if bases.is_empty() {
         return Err(ToolError::new(Code::NotFound, "Knowledge base not found")
-            .with_hint("there is no knowledge base that you may read"));
+            .with_hint("there is no knowledge base that you may read; ask an owner to share one"));
     }
     let (events, waiting) = channel(MAX_WAITING_EVENTS);
     let chat = Chat { rest, service, question, bases, forced, events };
@@ -84,8 +88,13 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
 
 fn check(question: &Question) -> Result<Option<ToolName>, ToolError> {
     let n_chars = question.query.chars().count();
+    if text::is_blank(&question.query) {
+        return Err(ToolError::bad_request("`query` is blank")
+            .with_detail("argument", "query")
+            .with_hint("ask a question in words"));
+    }
     // A text to repair may be longer than a question; its own tool checks it.
-    if question.query.trim().is_empty() || n_chars > limits::MAX_OCR_CHARS {
+    if n_chars > limits::MAX_OCR_CHARS {
         let message = format!(
             "`query` must have 1 to {} characters, received {n_chars}",
             limits::MAX_OCR_CHARS
@@ -148,21 +157,12 @@ impl Chat {
 
     async fn answer(&self, call_context: &CallContext) -> Result<Counts, ToolError> {
         let choice = self.choose(call_context).await?;
-        let arguments = self.arguments(&choice);
+        let mut arguments = self.arguments(&choice);
         let mut warnings: Vec<String> =
             choice.warnings.iter().map(|warning| warning.message.clone()).collect();
-        let (asked, n_left) = match choice.tool {
-            ToolName::NormalizeOcrText => (&[][..], 0),
-            ToolName::SearchDocuments | ToolName::GetKnowledgeBaseSummary => {
-                let (asked, left) = self.bases.split_at(self.bases.len().min(MAX_ASKED_BASES));
-                (asked, left.len())
-            }
-        };
-        if n_left > 0 {
-            warnings.push(format!(
-                "{n_left} knowledge bases were not asked: name one with `knowledge_base_id`"
-            ));
-        }
+        let wanted = arguments.remove("knowledge_base_id");
+        let wanted = wanted.as_ref().and_then(Value::as_str);
+        let asked = chosen_bases(&self.bases, choice.tool, wanted, &mut warnings);
         let bases: Vec<Value> =
             asked.iter().map(|base| json!({ "id": base.id, "name": base.name })).collect();
         let selection = json!({
@@ -173,7 +173,12 @@ impl Chat {
             "warnings": warnings,
         });
         self.send("tool_selection", &selection).await;
-        let start = json!({ "tool_name": choice.tool.as_str(), "query": self.question.query });
+        // What is really searched for: the model may have found better words.
+        let searched = arguments.get("query").or_else(|| arguments.get("text"));
+        let searched = searched.cloned().unwrap_or_else(|| json!(self.question.query));
+        let start = json!({
+            "tool_name": choice.tool.as_str(), "query": searched, "knowledge_bases": bases,
+        });
         self.send("search_start", &start).await;
         let result = self.ask(choice.tool, &arguments, asked, &call_context.cancelled).await?;
         self.send("search_result", &result).await;
@@ -191,7 +196,7 @@ impl Chat {
                 "completion": said.tokens.completion + chosen.completion,
             },
             "citations": citations(&result, said.text.as_deref()),
-            "warnings": said.warnings,
+            "warnings": warnings.into_iter().chain(said.warnings).collect::<Vec<_>>(),
         });
         self.send("done", &done).await;
         Ok(Counts { n_results, n_redacted: 0 })
@@ -200,8 +205,10 @@ impl Chat {
     async fn choose(&self, call_context: &CallContext) -> Result<Choice, ToolError> {
         let (service, forced) = (self.service.clone(), self.forced);
         let query = self.question.query.clone();
+        let names: Vec<String> = self.bases.iter().map(|base| base.name.clone()).collect();
         guarded::run(&self.rest.app, call_context, move |deadline| {
-            Ok(service.choose_tool(&query, forced, deadline))
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Ok(service.choose_tool(&query, &names, forced, deadline))
         })
         .await
     }
@@ -258,7 +265,7 @@ impl Chat {
     ) -> Result<Value, ToolError> {
         let name = tool.as_str();
         let Some(tool) = self.rest.app.tools.get(name, &self.rest.caller) else {
-            return Err(ToolError::new(Code::NotFound, format!("`{name}` is not served here")));
+            return Err(not_served(&self.rest, name));
         };
         let request = call::Request {
             caller: Arc::clone(&self.rest.caller),
@@ -310,9 +317,11 @@ impl Chat {
         let query = self.question.query.clone();
         guarded::run(&self.rest.app, call_context, move |deadline| {
             let mut text = String::new();
+            let mut defuser = text::Defuser::default();
             let mut on_piece = |piece: &str| {
                 text.push_str(piece);
-                let event = event("token", &json!({ "text": piece }));
+                // What a passage talked the model into is text here: no link, no picture.
+                let event = event("token", &json!({ "text": defuser.push(piece) }));
                 match events.blocking_send(event) {
                     Ok(()) => Continue::Yes,
                     Err(_) => Continue::No,
@@ -344,6 +353,54 @@ impl Chat {
         // A reader that went away cancels the work through its call_context.
         let _ = self.events.send(event(name, data)).await;
     }
+}
+
+/// Gives the bases that a question is put to: the one that the model chose, by id or by a name
+/// that only one has, or else all of them up to the limit. Whatever is left out is said.
+fn chosen_bases<'a>(
+    bases: &'a [KnowledgeBase],
+    tool: ToolName,
+    wanted: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> &'a [KnowledgeBase] {
+    if tool == ToolName::NormalizeOcrText {
+        return &[];
+    }
+    if let Some(wanted) = wanted.filter(|_| bases.len() > 1) {
+        let folded = text::fold(wanted.trim());
+        let fits = |base: &KnowledgeBase| base.id == wanted || text::fold(&base.name) == folded;
+        let mut fitting = bases.iter().enumerate().filter(|(_, base)| fits(base));
+        match (fitting.next(), fitting.next()) {
+            (Some((at, base)), None) => {
+                let n_left = bases.len() - 1;
+                warnings.push(format!(
+                    "the language model chose the knowledge base `{}`; {n_left} others were not \
+                     asked: name one with `knowledge_base_id`",
+                    base.name
+                ));
+                return bases.get(at..=at).unwrap_or_default();
+            }
+            (found, _) => {
+                let shown: String = wanted.chars().take(80).collect();
+                let problem = match found {
+                    Some(_) => "several have that name",
+                    None => "there is none for you",
+                };
+                warnings.push(format!(
+                    "the language model chose the knowledge base `{shown}`, and {problem}: all \
+                     were asked"
+                ));
+            }
+        }
+    }
+    let (asked, left) = bases.split_at(bases.len().min(MAX_ASKED_BASES));
+    if !left.is_empty() {
+        let n_left = left.len();
+        warnings.push(format!(
+            "{n_left} knowledge bases were not asked: name one with `knowledge_base_id`"
+        ));
+    }
+    asked
 }
 
 /// An answer that was said.

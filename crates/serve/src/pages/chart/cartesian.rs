@@ -12,8 +12,6 @@ const BOTTOM: f64 = 30.0;
 const RIGHT: f64 = 14.0;
 /// Points are marked while there are at most this many of them.
 const MAX_MARKED_POINTS: usize = 40;
-/// Areas are fainter when there are more of them than this.
-const MAX_FULL_AREAS: usize = 3;
 /// The longest label of the axis.
 const MAX_LABEL_CHARS: usize = 18;
 /// How far from a point a finger still hits it.
@@ -26,15 +24,14 @@ const BARS_SHARE: f64 = 0.78;
 /// Draws the inside of the picture.
 pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
     let frame = Frame::new(chart, layout);
-    let mut svg = frame.grid(chart);
-    // All areas lie under all lines, or the last area would cover the lines before it.
+    let mut svg = String::new();
+    // All areas lie under the grid and all lines, or the last area would cover what is before it.
     if chart.request.chart_type == ChartType::Area {
-        let is_crowded = chart.series.len() > MAX_FULL_AREAS;
-        for (at, series) in chart.series.iter().enumerate() {
-            let class = if is_crowded { "area thin" } else { "area" };
-            let _ = write!(svg, r#"<g class="g{at}">{}</g>"#, frame.area(series, at, class));
+        for at in highest_first(&chart.series) {
+            let _ = write!(svg, r#"<g class="g{at}">{}</g>"#, frame.area(&chart.series[at], at));
         }
     }
+    svg.push_str(&frame.grid(chart));
     for (at, series) in chart.series.iter().enumerate() {
         let drawn = match chart.request.chart_type {
             ChartType::Bar => frame.bars(series, at, chart.series.len()),
@@ -44,6 +41,17 @@ pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
         let _ = write!(svg, r#"<g class="g{at}">{drawn}</g>"#);
     }
     svg
+}
+
+/// Orders series so that a lower one is drawn over a higher one and both are seen.
+fn highest_first(series: &[DataSeries]) -> Vec<usize> {
+    let height = |at: &usize| -> f64 {
+        let points = &series[*at].data_points;
+        points.iter().map(|point| point.y.abs()).sum::<f64>() / points.len().max(1) as f64
+    };
+    let mut order: Vec<usize> = (0..series.len()).collect();
+    order.sort_by(|one, other| height(other).total_cmp(&height(one)));
+    order
 }
 
 /// Where a point is drawn, and what it says.
@@ -187,7 +195,7 @@ impl Frame {
             let reach = (self.step() / 2.0).clamp(LEAST_HIT_RADIUS, HIT_RADIUS);
             let _ = write!(
                 svg,
-                r#"<g class="mark"><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{reach:.1}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/>{}</g>"#,
+                r#"<g class="mark" tabindex="-1"><title>{}</title><circle class="hit" cx="{x:.1}" cy="{y:.1}" r="{reach:.1}"/><circle class="point s{at}{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"/>{}</g>"#,
                 html(&said),
                 if is_marked { "" } else { " faint" },
                 self.tip(*x, *y, &said),
@@ -208,17 +216,18 @@ impl Frame {
         )
     }
 
-    fn area(&self, series: &DataSeries, at: usize, class: &str) -> String {
+    /// Fills what is under a series. What is behind is covered first, so that areas over each other
+    /// keep their own colours: four colours mixed are grey.
+    fn area(&self, series: &DataSeries, at: usize) -> String {
         let mut svg = String::new();
         for run in self.runs(series) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let zero = self.y(0.0);
+            let path = self.path(&run);
+            let outline = format!("{path}L{:.1},{zero:.1}L{:.1},{zero:.1}Z", last.0, first.0);
             let _ = write!(
                 svg,
-                r#"<path class="{class} s{at}" d="{}L{:.1},{zero:.1}L{:.1},{zero:.1}Z"/>"#,
-                self.path(&run),
-                last.0,
-                first.0,
+                r#"<path class="under" d="{outline}"/><path class="area s{at}" d="{outline}"/>"#,
             );
         }
         svg
@@ -236,7 +245,7 @@ impl Frame {
             // A low bar is hit over the whole height of its place.
             let _ = write!(
                 svg,
-                r#"<g class="mark"><title>{}</title><rect class="hit" x="{x:.1}" y="{TOP}" width="{width:.1}" height="{:.1}"/><rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"/>{}</g>"#,
+                r#"<g class="mark" tabindex="-1"><title>{}</title><rect class="hit" x="{x:.1}" y="{TOP}" width="{width:.1}" height="{:.1}"/><rect class="bar s{at}" x="{x:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="{}"/>{}</g>"#,
                 html(&said),
                 self.bottom() - TOP,
                 (width - gap).max(0.8),

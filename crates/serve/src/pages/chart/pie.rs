@@ -11,6 +11,9 @@ use crate::pages::escape::escape as html;
 /// A slice from this share on carries its percentage.
 const LEAST_LABELLED: f64 = 0.05;
 
+/// The longest label in the hole of a ring.
+const MAX_TIP_CHARS: usize = 20;
+
 /// Colours repeat after this many.
 pub(crate) const N_COLOURS: usize = 10;
 
@@ -66,9 +69,10 @@ pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
         ));
         let _ = write!(
             svg,
-            r#"<path class="slice s{}" d="{}"><title>{title}</title></path>"#,
+            r#"<g class="mark" tabindex="-1"><title>{title}</title><path class="slice s{}" d="{}"/>{}</g>"#,
             at % N_COLOURS,
             ring(x, y, radius, hole, start, end),
+            tip(x, y, slice, unit),
         );
         if slice.share >= LEAST_LABELLED {
             let (label_x, label_y) = on_circle(x, y, (radius + hole) / 2.0, (start + end) / 2.0);
@@ -82,6 +86,22 @@ pub(crate) fn draw(chart: &Chart, layout: Layout) -> String {
         start = end;
     }
     svg
+}
+
+/// What a slice says when it is pointed at or touched: in the hole, which no slice covers.
+fn tip(x: f64, y: f64, slice: &Slice, unit: &str) -> String {
+    let mut label: String = slice.label.chars().take(MAX_TIP_CHARS).collect();
+    if label.len() < slice.label.len() {
+        label.push('…');
+    }
+    format!(
+        r#"<text class="tip" x="{x:.1}" y="{:.1}" text-anchor="middle" aria-hidden="true">{}</text><text class="tip" x="{x:.1}" y="{:.1}" text-anchor="middle" aria-hidden="true">{} {}</text>"#,
+        y - 5.0,
+        html(&label),
+        y + 15.0,
+        full(slice.amount),
+        html(unit),
+    )
 }
 
 /// Gives the outline of a part of a ring. A whole ring is drawn as two halves, since an arc

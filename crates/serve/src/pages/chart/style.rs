@@ -15,7 +15,7 @@ h2{font-size:1.05rem;margin:32px 0 8px}
 p{margin:0 0 12px;max-width:70ch;overflow-wrap:anywhere}
 .lead{color:var(--muted)}
 a{color:var(--link)}
-figure{margin:16px 0 0;padding:16px;background:var(--card);border:1px solid var(--edge);border-radius:10px}
+figure{--under:var(--card);margin:16px 0 0;padding:16px;background:var(--card);border:1px solid var(--edge);border-radius:10px}
 svg{display:block;width:100%;height:auto}
 svg.narrow{display:none}
 .grid{stroke:var(--grid)}.zero{stroke:var(--zero)}
@@ -25,8 +25,8 @@ svg.narrow{display:none}
 .point{fill:var(--card);stroke:var(--c);stroke-width:2}.point.faint{fill:transparent;stroke:transparent}
 .hit{fill:transparent}
 .tip{display:none;font-size:13px;font-weight:600;fill:var(--ink);stroke:var(--card);stroke-width:5px;paint-order:stroke;pointer-events:none}
-.mark:hover .tip{display:block}.mark:hover .point{fill:var(--c)}
-.area{fill:var(--c);opacity:.35}.area.thin{opacity:.2}
+.mark{cursor:pointer;outline:none}.mark:hover .tip,.mark:focus .tip{display:block}.mark:hover .point,.mark:focus .point{fill:var(--c)}
+.under{fill:var(--under,var(--page))}.area{fill:var(--c);opacity:.35}
 .bar{fill:var(--c)}
 .slice{fill:var(--c);stroke:var(--card);stroke-width:2}.nothing{fill:none;stroke:var(--grid);stroke-width:40}
 .wide .label{font-size:13px}

@@ -1,0 +1,63 @@
+"""The same aggregates in DuckDB and polars, over the file read into memory. Prints JSON."""
+
+import json
+import statistics
+import sys
+import time
+
+import duckdb
+import polars
+
+path, _, n_runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
+is_parquet = path.endswith(".parquet")
+delay, destination, moment = (
+    ("delay", "destination", "date") if is_parquet else ("arr_delay", "dest", "time_hour")
+)
+reader = "read_parquet" if is_parquet else "read_csv"
+options = "" if is_parquet else ", nullstr = 'NA'"
+database = duckdb.connect()
+# Moments without a zone need no further package of Python's to be fetched.
+columns = "*" if is_parquet else "* REPLACE (time_hour AT TIME ZONE 'UTC' AS time_hour)"
+database.execute(f"CREATE TABLE t AS SELECT {columns} FROM {reader}('{path}'{options})")
+if is_parquet:
+    frame = polars.read_parquet(path)
+else:
+    frame = polars.read_csv(
+        path, null_values=["NA", ""], infer_schema_length=100000, try_parse_dates=True
+    )
+
+SQL = {
+    "count and mean by origin": f"SELECT origin, count(*), avg({delay}) FROM t GROUP BY 1 ORDER BY 1",
+    "count and sum by month": f"SELECT date_trunc('month', {moment}) AS m, count(*), sum(distance) FROM t GROUP BY 1 ORDER BY 1",
+    "median and p95 by origin": f"SELECT origin, quantile_cont({delay}, 0.5), quantile_cont({delay}, 0.95) FROM t GROUP BY 1 ORDER BY 1",
+    "distinct destinations by origin": f"SELECT origin, count(DISTINCT {destination}) FROM t GROUP BY 1 ORDER BY 1",
+    "count and mean by origin and destination": f"SELECT origin, {destination}, count(*), avg({delay}) FROM t GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 500",
+}
+POLARS = {
+    "count and mean by origin": lambda f: f.group_by("origin").agg(polars.len(), polars.col(delay).mean()).sort("origin"),
+    "count and sum by month": lambda f: f.group_by(polars.col(moment).dt.truncate("1mo")).agg(polars.len(), polars.col("distance").sum()).sort(moment),
+    "median and p95 by origin": lambda f: f.group_by("origin").agg(polars.col(delay).median().alias("a"), polars.col(delay).quantile(0.95, "linear").alias("b")).sort("origin"),
+    "distinct destinations by origin": lambda f: f.group_by("origin").agg(polars.col(destination).n_unique()).sort("origin"),
+    "count and mean by origin and destination": lambda f: f.group_by("origin", destination).agg(polars.len(), polars.col(delay).mean()).sort("origin", destination).head(500),
+}
+
+
+def median(work):
+    times = []
+    for _ in range(n_runs):
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times), min(times)
+
+
+figures = []
+for name, sql in SQL.items():
+    p50, best = median(lambda: database.execute(sql).fetchall())
+    note = f"DuckDB {duckdb.__version__}, table in memory; the quickest run {best:.2f} ms"
+    figures.append({"name": f"{name}, DuckDB", "value": p50, "unit": "ms p50", "note": note})
+for name, work in POLARS.items():
+    p50, best = median(lambda: work(frame))
+    note = f"polars {polars.__version__}, frame in memory; the quickest run {best:.2f} ms"
+    figures.append({"name": f"{name}, polars", "value": p50, "unit": "ms p50", "note": note})
+print(json.dumps(figures))
