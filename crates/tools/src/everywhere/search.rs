@@ -86,6 +86,7 @@ fn spec() -> Spec {
         "/results/*/text",
         "/results/*/title",
         "/results/*/duplicates/*/title",
+        "/results/*/explanation/details/matched/**",
     ])
 }
 
