@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench_cli::BenchArgs;
 use crate::commands::ContextArgs;
-use crate::files_cli::{ExtractArgs, IndexArgs, OpenArgs, SearchArgs};
+use crate::files_cli::{ExtractArgs, FilesArgs, IndexArgs, OpenArgs, SearchArgs};
 use crate::kb_cli::KbArgs;
 use crate::log_cli::LogArgs;
 
