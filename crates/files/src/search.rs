@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ingest::{JobQueue, JobState};
 use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
-use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
+use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
 use serde::Serialize;
 use store::Filter;
 use store::limits::MAX_CANDIDATES;
@@ -146,6 +146,8 @@ pub struct SearchResults {
     pub coverage: Coverage,
     /// The paths that were ranked, best first, from the request's offset on.
     pub order: Vec<String>,
+    /// What each stage took, in order.
+    pub timings: Vec<StageTiming>,
 }
 
 /// What a search works with.
@@ -259,8 +261,8 @@ pub(crate) fn search(
         has_more,
     };
     let Filters { exts, years } = filters;
-    let coverage = response.coverage;
-    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order })
+    let (coverage, timings) = (response.coverage, response.timings);
+    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order, timings })
 }
 
 /// Says how far the first index of a root is, while it is not complete: more may be found later.

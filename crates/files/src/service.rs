@@ -365,7 +365,7 @@ impl Service {
         self.submit_job(tenant, subject, priority, &arguments)
     }
 
-    fn submit_job(
+    pub(crate) fn submit_job(
         &self,
         tenant: &TenantId,
         subject: String,

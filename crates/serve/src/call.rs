@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use guard::{KeptAnswer, Outgoing, release};
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, Timestamp};
 use serde_json::{Map, Value};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
@@ -72,10 +72,15 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
     let (result, ended) = match result {
         Ok((done, n_results)) => {
             if via == Via::Api {
-                keep(app, &call_context, &arguments, &done.outgoing);
+                keep(app, &call_context, running.at(), &arguments, &done.outgoing);
             }
-            let n_redacted = done.outgoing.n_redacted;
-            (Ok(done), Ok(Counts { n_results, n_redacted }))
+            let counts = Counts {
+                n_results,
+                n_redacted: done.outgoing.n_redacted,
+                n_tokens: Some(text::count_tokens(&done.outgoing.text) as u64),
+                best_score: best_score(&done.outgoing.value),
+            };
+            (Ok(done), Ok(counts))
         }
         Err(error) => {
             let shown =
@@ -91,12 +96,13 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
 fn keep(
     app: &App,
     call_context: &CallContext,
+    at: Timestamp,
     arguments: &Map<String, Value>,
     outgoing: &Outgoing,
 ) {
     let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
     app.answers.keep(&KeptAnswer {
-        at: app.clock.now(),
+        at,
         request: call_context.id.clone(),
         tool: call_context.name.clone(),
         tenant: call_context.caller.tenant.to_string(),
@@ -106,7 +112,14 @@ fn keep(
         answer: Some(outgoing.value.clone()),
         is_erased: false,
         hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+        generation: (app.console.generation)(),
     });
+}
+
+/// Gives the highest score among the results of an answer, where they have scores.
+fn best_score(answer: &Value) -> Option<f64> {
+    let lists = ["results", "items"].iter().filter_map(|name| answer[*name].as_array());
+    lists.flatten().filter_map(|result| result["score"].as_f64()).max_by(f64::total_cmp)
 }
 
 async fn answer(

@@ -32,7 +32,8 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         };
         let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
         let jobs = jobs.map(|job| {
-            (newest_first(job.created_at, &job.id.to_string()), json!(JobView::of(job)))
+            let view = JobView::of(job).about(subject(&app, caller, job));
+            (newest_first(job.created_at, &job.id.to_string()), json!(view))
         });
         Ok(page.reply("jobs", jobs.collect()))
     })
@@ -42,7 +43,8 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 async fn one(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs/{id}", move |caller, _| {
-        Ok(Reply::ok(json!(JobView::of(&find(&app, caller, &id)?))))
+        let job = find(&app, caller, &id)?;
+        Ok(Reply::ok(json!(JobView::of(&job).about(subject(&app, caller, &job)))))
     })
     .await
 }
@@ -95,6 +97,13 @@ fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
         _ => true,
     };
     job.tenant == caller.tenant && is_known
+}
+
+/// The folder of a job, where it lies in a root that the caller may use.
+fn subject(app: &App, caller: &Caller, job: &Job) -> Option<String> {
+    let files = app.files.as_ref().filter(|_| job.kind == files::INDEX_JOB)?;
+    let is_visible = files.roots(caller).iter().any(|root| job.subject.starts_with(root.as_str()));
+    is_visible.then(|| job.subject.clone())
 }
 
 fn is_of_knowledge(job: &Job) -> bool {

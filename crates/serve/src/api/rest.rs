@@ -132,7 +132,11 @@ impl Rest {
                     true => over_budget(name, &outgoing, &self.app.caps()),
                     false => Ok(()),
                 };
-                let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };
+                let counts = Counts {
+                    n_results: reply.n_results,
+                    n_redacted: outgoing.n_redacted,
+                    ..Counts::default()
+                };
                 match held {
                     Ok(()) => {
                         ((reply.status, axum::Json(outgoing.value)).into_response(), Ok(counts))

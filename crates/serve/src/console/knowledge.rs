@@ -218,7 +218,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
             (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
         (upload(&viewer, &id, &here))
         h2 { "Documents" }
-        (document_list(&viewer, &documents, &here, &params))
+        div data-refresh { (document_list(&viewer, &documents, &here, &params)) }
         h2 { "Summaries" }
         @match &summaries {
             Err(error) => (problem(error)),
