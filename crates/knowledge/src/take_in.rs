@@ -12,9 +12,10 @@ use ingest::{
 use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
 
-use crate::documents::{OcrRepair, joined};
+use crate::documents::joined;
 use crate::index::attributes;
 use crate::jobs::Addition;
+use crate::new_document::OcrRepair;
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
 use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
