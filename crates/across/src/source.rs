@@ -117,9 +117,11 @@ impl Fetched {
         let end = (start + part.max_chars).min(total);
         let n_context = text::REDACTION_CONTEXT_CHARS;
         let from = start.saturating_sub(n_context);
+        let head: String = self.text.chars().take(from).collect();
+        let heading = text::open_secret_heading(&head).map(str::to_owned);
         let before: String = self.text.chars().skip(from).take(start - from).collect();
         let after: String = self.text.chars().skip(end).take(n_context).collect();
-        self.around = Around::new(before, after);
+        self.around = Around::new(before, after).with_heading(heading);
         self.text = self.text.chars().skip(start).take(end - start).collect();
         self.span = Some(Stretch { start, end, total });
         self

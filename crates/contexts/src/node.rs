@@ -14,6 +14,10 @@ use crate::seek::{LocatedNode, OpenDocument};
 use crate::tools::json_path;
 use crate::{Error, Result, Service, limits};
 
+/// Characters of a string before a stretch of it that are looked through for the headings of a
+/// table that the stretch is in. It is eight times what is indexed of one string.
+const MAX_HEAD_CHARS: usize = 4_000_000;
+
 /// Which node, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRequest {
@@ -49,7 +53,10 @@ pub struct Node {
     pub truncated: bool,
     /// What is not in the text, and how to read it.
     pub warnings: Vec<String>,
-    /// The characters of a string before the text, for redaction; they do not leave.
+    /// The headings of the table that the text is in, for redaction; they do not leave.
+    #[serde(skip)]
+    pub heading: Option<String>,
+    /// The characters of a string before the text, likewise.
     #[serde(skip)]
     pub before: String,
     /// Those after it.
@@ -61,10 +68,10 @@ impl Node {
     /// Gives what is around the text, which is at this place of an answer.
     pub fn around(&self, at: &str) -> Around {
         Around {
-            at: at.to_owned(),
             name: name_of(&self.json_pointer),
-            before: self.before.clone(),
-            after: self.after.clone(),
+            ..Around::new(self.before.clone(), self.after.clone())
+                .with_heading(self.heading.clone())
+                .at(at)
         }
     }
 }
@@ -111,9 +118,11 @@ impl Service {
     ) -> Result<Node> {
         let wanted = format!("{scope}{}", json_path(&request.json_path)?);
         let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
-        // More is read than is shown: what is private may reach over an edge.
-        let kept = request.offset.saturating_sub(REDACTION_CONTEXT_CHARS)
-            ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
+        // More is read than is shown: what is private may reach over an edge, or be in a table
+        // whose headings are far above.
+        let from = request.offset.saturating_sub(REDACTION_CONTEXT_CHARS);
+        let from = if from <= MAX_HEAD_CHARS { 0 } else { from };
+        let kept = from..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
         let missing = || Error::NoNode { pointer: request.json_path.clone() };
         let LocatedNode { event, mut walk } =
@@ -129,6 +138,7 @@ impl Service {
             total_chars: None,
             truncated: false,
             warnings: vec![],
+            heading: None,
             before: String::new(),
             after: String::new(),
         };
@@ -156,6 +166,11 @@ fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize, max_cha
     }
     let mut chars = walk.text().chars();
     let n_before = offset.min(REDACTION_CONTEXT_CHARS);
+    let n_head = offset - n_before;
+    if n_head <= MAX_HEAD_CHARS {
+        let head: String = chars.by_ref().take(n_head).collect();
+        node.heading = text::open_secret_heading(&head).map(str::to_owned);
+    }
     node.before = chars.by_ref().take(n_before).collect();
     node.text = chars.by_ref().take(max_chars).collect();
     node.after = chars.collect();

@@ -247,7 +247,7 @@ impl Service {
         let surroundings = self.0.store.surroundings(&hit.namespace, &passage)?;
         let around = Around {
             name: crate::node::name_of(json_pointer),
-            ..Around::new(surroundings.before, surroundings.after)
+            ..Around::from(surroundings)
         };
         Ok(Some(ChunkHit {
             around,

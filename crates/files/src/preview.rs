@@ -151,13 +151,12 @@ pub(crate) fn preview(
 /// Gives the text around a window, so that what is private and reaches over an edge is known.
 fn around(text: &WholeText, window: &Window, at: &str) -> Around {
     let n_context = text::REDACTION_CONTEXT_CHARS;
-    let before = window.start.saturating_sub(n_context)..window.start;
-    Around {
-        at: at.to_owned(),
-        name: None,
-        before: text.chars.get(before).unwrap_or_default().iter().collect(),
-        after: text.chars.iter().skip(window.end).take(n_context).collect(),
-    }
+    let from = window.start.saturating_sub(n_context);
+    let before: String = text.chars.get(from..window.start).unwrap_or_default().iter().collect();
+    let after: String = text.chars.iter().skip(window.end).take(n_context).collect();
+    let head: String = text.chars.get(..from).unwrap_or_default().iter().collect();
+    let heading = text::open_secret_heading(&head).map(str::to_owned);
+    Around::new(before, after).with_heading(heading).at(at)
 }
 
 /// Gives a stretch of the text of a file as the index has it: from `offset`, or around `at`.

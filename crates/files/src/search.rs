@@ -233,7 +233,7 @@ pub(crate) fn search(
         let surroundings =
             indexer.config().store.surroundings(&ranked.hit.namespace, &ranked.passage.passage)?;
         let snippet = &ranked.snippet.span;
-        let around = Around::new(surroundings.before, surroundings.after).of_part(
+        let around = Around::from(surroundings).of_part(
             &ranked.passage.passage.text,
             snippet.start,
             snippet.end,

@@ -117,8 +117,8 @@ pub struct LimitsConfig {
     pub concurrent_calls_per_tenant: usize,
     /// Connections open at the same time.
     pub connections: usize,
-    /// Connections open from one address, or requests in progress of one client behind a proxy
-    /// of `server.trusted_proxies`.
+    /// Connections open from one address (of IPv6: from one /64 network), or requests in progress
+    /// of one client behind a proxy of `server.trusted_proxies`.
     pub connections_per_peer: usize,
     /// Seconds that a call may take.
     pub call_seconds: u64,

@@ -86,8 +86,15 @@ impl FailedLogins {
     }
 }
 
-/// One client of IPv6 has at least a whole /64 of addresses.
-fn network_of(address: IpAddr) -> IpAddr {
+/// Gives what one client is known by: its address, or the network of an IPv6 address, since one
+/// client of IPv6 has at least a whole /64 of them.
+///
+/// ```
+/// let network = |text: &str| guard::network_of(text.parse().unwrap());
+/// assert_eq!(network("2001:db8::1"), network("2001:db8::2"));
+/// assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+/// ```
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into()),
         v4 @ IpAddr::V4(_) => v4,

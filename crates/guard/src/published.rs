@@ -6,9 +6,11 @@
 //!
 //! A key that is not known is asked for at once, as often as a bucket of [`BURST`] allows that all
 //! names share: a key that was just rotated works with the first token that it signs, and names
-//! that somebody makes up cost the issuer one request in [`REFILL`] at most.
+//! that somebody makes up cost the issuer one request in [`REFILL`] at most. An issuer that hangs
+//! keeps [`MAX_WAITING`] callers waiting, and no thread more.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jsonwebtoken::DecodingKey;
@@ -32,6 +34,10 @@ pub(crate) const BURST: u32 = 5;
 /// After so long it may be asked once more.
 pub(crate) const REFILL: Duration = Duration::from_secs(2);
 
+/// Callers with a key that is not known who may wait at the same time while the issuer is asked;
+/// each takes a thread, and those that are left serve everybody else.
+pub(crate) const MAX_WAITING: usize = 16;
+
 /// Time since some moment, which never steps.
 pub(crate) type Elapsed = Arc<dyn Fn() -> Duration + Send + Sync>;
 
@@ -49,6 +55,24 @@ pub(crate) struct PublishedKeys {
     known: Mutex<Known>,
     /// Held while the issuer is asked, so that it is asked once.
     fetching: Mutex<()>,
+    n_waiting: AtomicUsize,
+}
+
+/// A caller who waits for the issuer, until this is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(n_waiting: &'a AtomicUsize) -> Option<Self> {
+        let waiting = Waiting(n_waiting);
+        let n_before = n_waiting.fetch_add(1, Ordering::AcqRel);
+        (n_before < MAX_WAITING).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 #[derive(Default)]
@@ -88,7 +112,14 @@ impl Bucket {
 
 impl PublishedKeys {
     pub(crate) fn new(url: String, fetch: FetchKeys, elapsed: Elapsed) -> Self {
-        PublishedKeys { url, fetch, elapsed, known: Mutex::default(), fetching: Mutex::new(()) }
+        PublishedKeys {
+            url,
+            fetch,
+            elapsed,
+            known: Mutex::default(),
+            fetching: Mutex::new(()),
+            n_waiting: AtomicUsize::new(0),
+        }
     }
 
     /// Gives the key with this name. Blocks while it is fetched, when it is not known.
@@ -106,6 +137,9 @@ impl PublishedKeys {
             self.refresh();
             return self.known_key(kid);
         }
+        let Some(_waiting) = Waiting::begin(&self.n_waiting) else {
+            return Err(Denied::KeysUnavailable);
+        };
         let _fetching = self.fetching.lock();
         // It may have come while this caller waited.
         let wants_fetch = {
@@ -131,8 +165,7 @@ impl PublishedKeys {
 
     fn refresh(&self) {
         self.known.lock().asked_at = Some((self.elapsed)());
-        let fetched =
-            (self.fetch)(&self.url).and_then(|text| serde_json::from_str::<JwkSet>(&text).ok());
+        let fetched = (self.fetch)(&self.url).and_then(|text| read_keys(&text));
         let mut known = self.known.lock();
         known.has_failed = fetched.is_none();
         match fetched {
@@ -152,6 +185,18 @@ impl Known {
         let allowed = if self.has_failed { REFETCH } else { KEYS_TTL };
         self.asked_at.is_none_or(|at| now.saturating_sub(at) >= allowed)
     }
+}
+
+/// Reads a list of keys. One of a kind that is not known is passed over: an issuer may publish
+/// keys for others beside ours.
+fn read_keys(text: &str) -> Option<JwkSet> {
+    #[derive(serde::Deserialize)]
+    struct Published {
+        keys: Vec<serde_json::Value>,
+    }
+    let published: Published = serde_json::from_str(text).ok()?;
+    let keys = published.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok());
+    Some(JwkSet { keys: keys.collect() })
 }
 
 /// Makes a key for RS256 of what was published, unless it is meant for something else.

@@ -15,19 +15,28 @@ pub fn redact_around(value: &mut Value, around: &[Around]) {
     let mut n_redacted = 0;
     for around in around {
         let Some(Value::String(text)) = value.pointer_mut(&around.at) else { continue };
-        if around.name.as_deref().is_some_and(text::is_secret_name) {
-            n_redacted += hide_whole(text);
-            continue;
-        }
-        let source = [around.before.as_str(), text.as_str(), around.after.as_str()].concat();
-        let start = around.before.len();
-        let redaction = text::redact_window(&source, start..start + text.len());
-        if redaction.n_pieces > 0 {
-            n_redacted += redaction.n_pieces;
-            *text = redaction.text;
-        }
+        let (shown, n_pieces) = redacted_piece(text, around);
+        n_redacted += n_pieces;
+        *text = shown;
     }
     add_redacted(value, n_redacted);
+}
+
+/// Gives what may be shown of a piece of a source, looking at what is around it, and how many
+/// private things were taken out.
+pub fn redacted_piece(piece: &str, around: &Around) -> (String, usize) {
+    if around.name.as_deref().is_some_and(text::is_secret_name) {
+        let mut hidden = piece.to_owned();
+        let n_pieces = hide_whole(&mut hidden);
+        return (hidden, n_pieces);
+    }
+    let context = text::PieceContext {
+        heading: around.heading.as_deref(),
+        before: &around.before,
+        after: &around.after,
+    };
+    let redaction = text::redact_piece(piece, context);
+    (redaction.text, redaction.n_pieces)
 }
 
 /// Redacts the strings at the places that patterns name, and gives how many pieces were taken
@@ -86,9 +95,7 @@ mod tests {
     fn around(before: &str, after: &str) -> Around {
         Around {
             at: "/text".to_owned(),
-            name: None,
-            before: before.to_owned(),
-            after: after.to_owned(),
+            ..Around::new(before, after)
         }
     }
 
@@ -99,6 +106,19 @@ mod tests {
         let outgoing = release(value, &["/text"], &CAPS);
         assert_eq!(outgoing.value["text"], "[email]");
         assert_eq!((outgoing.n_redacted, &outgoing.value["redacted"]), (1, &json!(1)));
+    }
+
+    #[test]
+    fn a_cell_is_hidden_by_headings_far_above_it() {
+        let heading = Some("user | password".to_owned());
+        let shown = |before: &str, text: &str, after: &str| {
+            let mut value = json!({ "text": text });
+            redact_around(&mut value, &[around(before, after).with_heading(heading.clone())]);
+            value["text"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(shown("lf a row\nann | ti", "ger\nbob | lio", "n\n"), "[password]\nbob | [password]");
+        assert_eq!(shown("", "ann | tiger", ""), "ann | [password]");
+        assert_eq!(shown("", "plain words", ""), "plain words");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::json;
 use testkit::tokens::{published_keys, signed_under};
 
 use super::*;
-use crate::published::{BURST, KEYS_TTL, REFETCH, REFILL};
+use crate::published::{BURST, KEYS_TTL, MAX_WAITING, REFETCH, REFILL};
 
 const NOW: i64 = 1_800_000_000;
 const SECRET: &str = "a shared secret of decent length";
@@ -268,6 +268,39 @@ fn an_issuer_that_is_away_leaves_the_keys_that_are_known() {
     *issuer.published.lock() = Some(published_keys(&["second"]));
     issuer.pass(REFETCH);
     assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_err());
+}
+
+/// Every caller with a key that nobody knows took a thread for as long as the issuer hung, until
+/// there was none left for anybody.
+#[test]
+fn an_issuer_that_hangs_keeps_few_callers_waiting() {
+    let issuer = Issuer::new(published_keys(&["first"]));
+    assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+    let hanging = issuer.published.lock();
+    std::thread::scope(|scope| {
+        let (answers, answered) = std::sync::mpsc::channel();
+        for n in 0..2 * MAX_WAITING {
+            let (answers, tokens) = (answers.clone(), &issuer.tokens);
+            scope.spawn(move || answers.send(tokens.caller(&naming(&format!("made up {n}")))));
+        }
+        for _ in 0..MAX_WAITING {
+            let answer = answered.recv_timeout(Duration::from_secs(60)).unwrap();
+            assert_eq!(answer.unwrap_err().to_string(), Denied::KeysUnavailable.to_string());
+        }
+        // Whoever has a key that is known waits for nobody.
+        assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+        drop(hanging);
+    });
+    assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+}
+
+#[test]
+fn a_key_that_cannot_be_read_does_not_hide_the_others() {
+    let mut keys: Value = serde_json::from_str(&published_keys(&["first"])).unwrap();
+    let others = [json!({ "kty": "of the future", "kid": "x" }), json!(7), json!({})];
+    keys["keys"].as_array_mut().unwrap().extend(others);
+    let issuer = Issuer::new(keys.to_string());
+    assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
 }
 
 #[test]

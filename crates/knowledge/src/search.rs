@@ -373,8 +373,7 @@ impl Service {
     /// Gives what a document says around a passage, so that what is private and reaches over an
     /// edge of it is known.
     pub(crate) fn around(&self, namespace: &NamespaceId, passage: &Passage) -> Result<Around> {
-        let surroundings = self.0.store.surroundings(namespace, passage)?;
-        Ok(Around::new(surroundings.before, surroundings.after))
+        Ok(self.0.store.surroundings(namespace, passage)?.into())
     }
 
     fn results(

@@ -381,8 +381,16 @@ impl Service {
         let mut passages = vec![];
         for document in documents {
             let of_document = self.0.store.passages_of(&namespace, &document.id)?;
-            passages
-                .extend(of_document.into_iter().take(PASSAGES_OF_EACH).map(|passage| passage.text));
+            for passage in of_document.iter().take(PASSAGES_OF_EACH) {
+                // A sentence of it is shown without what is around it.
+                let around = store::Surroundings::among(passage, &of_document);
+                let context = text::PieceContext {
+                    heading: around.heading.as_deref(),
+                    before: &around.before,
+                    after: &around.after,
+                };
+                passages.push(text::redact_piece(&passage.text, context).text);
+            }
         }
         Ok((passages, made_from))
     }
@@ -456,7 +464,7 @@ fn by_model(llm: &dyn Llm, collection: &Collection, passages: &[String]) -> infe
     );
     let mut n_chars = 0;
     for passage in passages {
-        let passage = crate::chat::unforgeable(&text::redact(passage).text);
+        let passage = crate::chat::unforgeable(passage);
         n_chars += passage.chars().count();
         if n_chars > MODEL_READS_CHARS {
             break;

@@ -9,6 +9,9 @@ pub struct Around {
     /// The name of the member or column that holds it, where it has one: the value of `password`
     /// is private whatever it looks like.
     pub name: Option<String>,
+    /// The line of headings of the table that it is in, where one of its columns holds secrets
+    /// and the line may be further away than `before` reaches.
+    pub heading: Option<String>,
     /// The characters directly before it.
     pub before: String,
     /// The characters directly after it.
@@ -19,6 +22,13 @@ impl Around {
     /// Describes a piece by the text on both sides of it; where it is in an answer is said later.
     pub fn new(before: impl Into<String>, after: impl Into<String>) -> Self {
         Around { before: before.into(), after: after.into(), ..Around::default() }
+    }
+
+    /// Names the headings of the table that the piece is in.
+    #[must_use]
+    pub fn with_heading(mut self, heading: Option<String>) -> Self {
+        self.heading = heading;
+        self
     }
 
     /// Gives the same for a string at this place of an answer.

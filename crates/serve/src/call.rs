@@ -172,8 +172,14 @@ async fn answer(
             }
             over_budget(&spec.name, &outgoing, &app.caps())?;
         }
-        return Ok((Done { outgoing, links: answer.links }, answer.n_results));
+        let links = answer.links.into_iter().map(redacted_link).collect();
+        return Ok((Done { outgoing, links }, answer.n_results));
     }
+}
+
+/// A link is named by the title of what it opens, which is text of a source.
+fn redacted_link(link: Link) -> Link {
+    Link { name: text::redact(&link.name).text, ..link }
 }
 
 /// How often a tool is asked for less when its answer is over the budget.

@@ -144,6 +144,42 @@ fn metrics_are_for_administrators_and_for_their_own_key() {
 }
 
 #[test]
+fn strangers_learn_what_is_degraded_and_not_why() {
+    let table = "[[tables]]\nname = \"takeover\"\nsource = \"plans.csv\"\n[tables.fields]\n\
+        name = { type = \"string\" }\n";
+    let test_server = guarded(table);
+    let ask = |request: Request| test_server.http().send(&request);
+    let stranger = ask(Request::new("GET", "/readyz"));
+    assert_eq!((stranger.status, &stranger.json()["status"]), (200, &json!("degraded")));
+    assert_eq!(stranger.json()["degraded"][0]["what"], "source");
+    for key in [READER, "not one of the keys"] {
+        let answer = ask(bearer(Request::new("GET", "/readyz"), key)).text();
+        assert_eq!(answer, stranger.text());
+    }
+    assert!(!stranger.text().contains("takeover") && !stranger.text().contains("plans"));
+    let admin = ask(bearer(Request::new("GET", "/readyz"), ADMIN)).text();
+    assert!(admin.contains("takeover") && admin.contains("plans.csv"), "{admin}");
+}
+
+/// Whoever asked and never read kept a connection for as long as they liked.
+#[test]
+fn answers_that_nobody_takes_close_the_server_for_nobody() {
+    let limits = "[limits]\nconnections = 16\nconnections_per_peer = 16\n";
+    let test_server = TestServer::start(limits);
+    let get = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let held: Vec<TcpStream> = (0..16)
+        .map(|_| {
+            let mut connection = test_server.http().connect().unwrap();
+            // So many answers that no buffer between both ends takes them all.
+            connection.write_all(get.repeat(200).as_bytes()).unwrap();
+            connection
+        })
+        .collect();
+    test_server.wait_until(|| test_server.http().get("/v1/openapi.json").status == 200);
+    drop(held);
+}
+
+#[test]
 fn failed_logins_are_counted_audited_and_logged() {
     let test_server = guarded("");
     let wrong = || {

@@ -126,3 +126,86 @@ fn a_file_opened_in_pieces() {
         }
     }
 }
+
+/// A table far longer than what is looked at around a piece of it. Every password is `hiddenN`.
+fn long_table(separator: &str) -> String {
+    let row = |n: usize| ["user", "hidden", "team"].map(|word| format!("{word}{n}")).join(separator);
+    let rows: Vec<String> = (0..3_000).map(row).collect();
+    format!("{}\n{}\n", ["login", "password", "group"].join(separator), rows.join("\n"))
+}
+
+#[track_caller]
+fn assert_no_password(seen: &Value) {
+    let text = seen.to_string();
+    let at = text.find("hidden").map(|at| &text[at.saturating_sub(80)..(at + 20).min(text.len())]);
+    assert!(at.is_none(), "a password is shown: {at:?}");
+}
+
+/// Headings were looked for a few thousand characters around a piece: in a long table every
+/// password below was shown.
+#[test]
+fn cells_far_below_their_headings() {
+    let folder = testkit::Folder::new();
+    folder.write("documents/people.csv", long_table(","));
+    folder.write("documents/notes.txt", format!("Some notes.\n\n{}", long_table(";")));
+    folder.write(
+        "dowse.toml",
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n\
+         [limits]\nrate_per_minute = { default = 9999, searchFiles = 9999, openFile = 9999 }\n",
+    );
+    let server =
+        testkit::Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &folder.join("dowse.toml"));
+    let test_server = TestServer { server, folder };
+    let (mcp, http) = (test_server.mcp(), test_server.http());
+
+    let base = http.post_json("/v1/knowledge-bases", &json!({ "name": "b" })).json();
+    let base = base["id"].as_str().unwrap();
+    let path = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = http.post_json(&path, &json!({ "name": "c" })).json();
+    let path = format!("/v1/collections/{}/documents", collection["id"].as_str().unwrap());
+    let added = http.post_json(&path, &json!({ "title": "t", "text": long_table("\t") })).json();
+    let document = added["id"].as_str().unwrap();
+    let made = http.post_json("/v1/projects", &json!({ "name": "p" })).json();
+    let project = made["id"].as_str().unwrap();
+    let path = format!("/v1/projects/{project}/tables?name=t");
+    let notes = json!({ "notes": long_table(",") });
+    let table = http.send(&Request::new("POST", &path).json(&notes)).json();
+    let table = table["id"].as_str().unwrap();
+
+    test_server.wait_until(|| {
+        http.get(&format!("/v1/documents/{document}")).json()["status"] == "ready"
+    });
+    let find = |n: usize| json!({ "query": format!("user{n} team{n}") });
+    let found = || mcp.call("searchFiles", &find(2_900)).success();
+    test_server.wait_until(|| found()["items"].as_array().is_some_and(|items| items.len() > 1));
+    for n in [10, 500, 1_234, 2_222, 2_900, 2_999] {
+        let found = mcp.call("searchFiles", &find(n)).success();
+        assert_no_password(&found);
+        for item in found["items"].as_array().unwrap() {
+            let arguments = json!({ "path": item["path"], "pointer": item["pointer"] });
+            assert_no_password(&mcp.call("openFile", &arguments).success());
+        }
+        let path = test_server.folder.join("documents/people.csv");
+        for after in [5, 30, 700] {
+            let arguments = json!({ "path": path, "offset": (n * 22).to_string(), "after": after });
+            assert_no_password(&mcp.call("openFile", &arguments).text_json());
+        }
+        let everywhere = mcp.call("search", &find(n)).success();
+        assert_no_password(&everywhere);
+        for hit in everywhere["results"].as_array().unwrap() {
+            assert_no_password(&mcp.call("fetch", &json!({ "id": hit["id"] })).success());
+            let arguments = json!({ "id": hit["id"], "offset": (n * 21).to_string() });
+            assert_no_password(&mcp.call("fetch", &arguments).text_json());
+        }
+        let arguments = json!({ "query": format!("user{n}"), "threshold": 0.0 });
+        assert_no_password(&mcp.call("search_documents", &arguments).success());
+        let offset = n * 21;
+        let path = format!("/v1/tables/{table}/node?pointer=/notes&offset={offset}&max_chars=300");
+        assert_no_password(&http.get(&path).json());
+    }
+    let n_chunks = http.get(&format!("/v1/documents/{document}")).json()["chunk_count"].as_u64();
+    for idx in (0..n_chunks.unwrap()).step_by(7) {
+        assert_no_password(&http.get(&format!("/v1/chunks/{document}:{idx}")).json());
+    }
+    assert_no_password(&http.get(&format!("/v1/knowledge-bases/{base}/summary")).json());
+}

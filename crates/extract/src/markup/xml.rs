@@ -84,9 +84,22 @@ const INLINE: [&str; 38] = [
 /// Elements that hold the title of what is around them.
 const TITLES: [&str; 6] = ["title", "article-title", "head", "heading", "caption-title", "Title"];
 
+/// What the names of elements end in whose text is a secret. The name is kept before the text:
+/// without it nobody would know what the text is.
+const SECRETS: [&str; 9] = [
+    "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "api-key",
+];
+
 struct Open {
     name: String,
     is_row: bool,
+    /// Whether its name still has to be written before its text.
+    announces: bool,
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|secret| name.ends_with(secret))
 }
 
 fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
@@ -118,7 +131,7 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
                     flush(&mut run, &open, output)?;
                 }
                 row_depth += usize::from(is_row);
-                open.push(Open { name, is_row });
+                open.push(Open { announces: is_secret(&name), name, is_row });
             }
             XmlEvent::End(_) => {
                 let Some(closed) = open.pop() else { continue };
@@ -144,6 +157,10 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
             XmlEvent::Text(text) => {
                 if !text.trim().is_empty() {
                     cell_is_empty = false;
+                    if let Some(element) = open.last_mut().filter(|element| element.announces) {
+                        element.announces = false;
+                        run.push_str(&format!("{}: ", element.name));
+                    }
                     run.push_str(&text);
                 } else if !run.is_empty() && !run.ends_with(char::is_whitespace) {
                     run.push(' ');
@@ -185,4 +202,23 @@ fn holds_markup(run: &str) -> bool {
             .get(1..)
             .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic()))
         && (run.contains("</") || run.contains("/>"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Caps, extract};
+
+    #[track_caller]
+    fn check(xml: &str, expected: &str) {
+        let (extracted, _) = extract(xml.as_bytes(), "x.xml", &Caps::standard());
+        assert_eq!(extracted.text(), expected);
+    }
+
+    /// Without its name nobody knew that the text was a password, and it was shown.
+    #[test]
+    fn what_is_secret_keeps_its_name() {
+        check("<c><user>ann</user><password>tiger</password></c>", "ann\n\npassword: tiger");
+        check("<c><row><n>ann</n><dbPassword>tiger</dbPassword></row></c>", "ann | dbPassword: tiger");
+        check("<c><secretary>Ann</secretary><password/></c>", "Ann");
+    }
 }

@@ -10,6 +10,7 @@ mod known;
 mod report;
 mod run;
 mod scope;
+mod secret_headings;
 
 pub use cut::Cut;
 pub use hooks::{Hooks, Outcome, Prepared, Target};

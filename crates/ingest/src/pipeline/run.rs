@@ -14,6 +14,7 @@ use store::{Document, Store};
 use super::batch::Batch;
 use super::in_flight::InFlight;
 use super::known::{Known, Removed};
+use super::secret_headings::add_secret_headings;
 use super::{Hooks, IngestReport, Outcome, Prepared, Scope, Target};
 use crate::{Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
 
@@ -276,7 +277,10 @@ impl Run<'_> {
         }
         hooks.complete(&mut item, &mut read.blocks);
         let passages = match hooks.cut(&item, &read.blocks) {
-            Ok(passages) => passages,
+            Ok(mut passages) => {
+                add_secret_headings(&read.blocks, &mut passages);
+                passages
+            }
             Err(warning) => {
                 hooks.settled(&item, Outcome::LeftOut(&warning));
                 self.known.unsee(&item.id);

@@ -30,6 +30,7 @@ use tools::{Code, ToolError};
 
 use super::errors::coded;
 use super::forwarded::client_address;
+use super::pace::Paced;
 use super::peers::{ConnectionLimits, Counted, Forwarded, InProgress, OverLimit, Peers};
 use super::routes;
 use crate::front::Front;
@@ -164,6 +165,7 @@ struct Client {
 
 fn serve_counted(stream: TcpStream, client: Client, counted: Counted, graceful: &GracefulShutdown) {
     let evicted = counted.connection.evicted.clone();
+    let stream = Paced::new(stream, Arc::clone(&counted.connection.pace));
     let connection = Arc::clone(&counted.connection);
     let service = service_fn(move |request: Request<Incoming>| {
         let in_progress = connection.begin();
@@ -249,6 +251,7 @@ struct OverLimitLane(Mutex<VecDeque<CancellationToken>>);
 impl OverLimitLane {
     fn serve(self: &Arc<Self>, stream: TcpStream, router: Router, limit: OverLimit) {
         let ended = CancellationToken::new();
+        let stream = Paced::new(stream, Arc::default());
         {
             let mut lane = self.0.lock();
             lane.retain(|one| !one.is_cancelled());

@@ -2,6 +2,7 @@
 
 mod connections;
 mod forwarded;
+mod pace;
 mod peers;
 
 pub(crate) mod body;

@@ -1,16 +1,27 @@
 //! Who is connected: so many connections in all, so many for one peer.
 //!
+//! A peer is an address, or the /64 network of an IPv6 address, of which one client has a whole
+//! one.
+//!
 //! At a limit the oldest connection that asks nothing at the moment makes room, of the same peer
-//! first, then of the peer that has most. A connection with a request in progress is never
-//! closed for another one.
+//! first, then of the peer that has most; so does one whose answer nobody takes. No other
+//! connection with a request in progress is closed for another one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use guard::network_of;
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
+
+use super::pace::Pace;
+
+/// A connection whose answer nobody has taken for so long makes room for others.
+const STALL_BEFORE_EVICTION: Duration = Duration::from_secs(10);
 
 /// How many connections may be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +58,8 @@ struct Open {
 pub(super) struct Connection {
     peer: IpAddr,
     n_requests: AtomicUsize,
+    /// Whether its answers are taken.
+    pub(super) pace: Arc<Pace>,
     /// Cancelled when it has to make room.
     pub(super) evicted: CancellationToken,
 }
@@ -75,6 +88,7 @@ impl Peers {
         is_proxy: bool,
         limits: ConnectionLimits,
     ) -> Result<Counted, OverLimit> {
+        let peer = network_of(peer);
         let mut open = self.0.lock();
         let of_peer = open.by_peer.get(&peer).map_or(0, Vec::len);
         if !is_proxy && of_peer >= limits.per_peer && !open.evict_idle(peer) {
@@ -91,6 +105,7 @@ impl Peers {
         let connection = Arc::new(Connection {
             peer,
             n_requests: AtomicUsize::new(0),
+            pace: Arc::default(),
             evicted: CancellationToken::new(),
         });
         open.n_connections += 1;
@@ -104,6 +119,7 @@ impl Peers {
         client: IpAddr,
         limits: ConnectionLimits,
     ) -> Result<Forwarded, OverLimit> {
+        let client = network_of(client);
         let mut open = self.0.lock();
         let n_requests = open.forwarded.entry(client).or_default();
         if *n_requests >= limits.per_peer {
@@ -115,10 +131,14 @@ impl Peers {
 }
 
 impl Open {
-    /// Closes the oldest connection of a peer that asks nothing at the moment.
+    /// Closes the oldest connection of a peer that asks nothing at the moment, or whose answer
+    /// nobody takes.
     fn evict_idle(&mut self, peer: IpAddr) -> bool {
         let Some(all) = self.by_peer.get_mut(&peer) else { return false };
-        let idle = all.iter().position(|one| one.n_requests.load(Ordering::Acquire) == 0);
+        let idle = all.iter().position(|one| {
+            one.n_requests.load(Ordering::Acquire) == 0
+                || one.pace.stalled_for().is_some_and(|stalled| stalled >= STALL_BEFORE_EVICTION)
+        });
         let Some(idle) = idle else { return false };
         let evicted = all.remove(idle);
         if all.is_empty() {
@@ -213,6 +233,42 @@ mod tests {
         let _busy: Vec<_> =
             crowd.iter().chain([&lonely, &next]).map(|one| one.connection.begin()).collect();
         assert_eq!(peers.admit(OTHER, false, limits(4, 9)).err(), Some(OverLimit::Total));
+    }
+
+    /// One client of IPv6 has more addresses than there are connections.
+    #[test]
+    fn addresses_of_one_network_are_one_peer() {
+        let peers = Arc::new(Peers::default());
+        let address = |n: u16| IpAddr::V6([0x2001, 0xdb8, 0, 0, 0, 0, 0, n].into());
+        let held: Vec<_> =
+            (0..2).map(|n| peers.admit(address(n), false, limits(9, 2)).unwrap()).collect();
+        let _busy: Vec<_> = held.iter().map(|one| one.connection.begin()).collect();
+        assert_eq!(peers.admit(address(7), false, limits(9, 2)).err(), Some(OverLimit::Peer));
+        let elsewhere = IpAddr::V6([0x2001, 0xdb8, 0, 1, 0, 0, 0, 1].into());
+        assert!(peers.admit(elsewhere, false, limits(9, 2)).is_ok());
+        drop((_busy, held));
+        assert!(peers.0.lock().by_peer.is_empty());
+        let request = peers.forwarded(address(1), limits(9, 1)).ok().unwrap();
+        assert_eq!(peers.forwarded(address(2), limits(9, 1)).err(), Some(OverLimit::Peer));
+        drop(request);
+        assert!(peers.0.lock().forwarded.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_nobody_takes_makes_room() {
+        use tokio::io::AsyncWriteExt;
+        let peers = Arc::new(Peers::default());
+        let held = peers.admit(ONE, false, limits(9, 1)).unwrap();
+        let _busy = held.connection.begin();
+        let (_client, server) = tokio::io::duplex(10);
+        let mut sending = super::super::pace::Paced::new(server, Arc::clone(&held.connection.pace));
+        let sending = tokio::spawn(async move { sending.write_all(&[0; 100]).await });
+        tokio::time::sleep(STALL_BEFORE_EVICTION / 2).await;
+        assert_eq!(peers.admit(ONE, false, limits(9, 1)).err(), Some(OverLimit::Peer));
+        tokio::time::sleep(STALL_BEFORE_EVICTION).await;
+        assert!(peers.admit(ONE, false, limits(9, 1)).is_ok());
+        assert!(held.connection.evicted.is_cancelled());
+        sending.abort();
     }
 
     #[test]

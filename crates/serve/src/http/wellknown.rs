@@ -8,15 +8,22 @@ use axum::response::{IntoResponse, Response};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tools::{Code, ToolError};
 
 use super::errors::coded;
 use super::middleware::identify;
 use super::routes::HttpState;
-use crate::Health;
+use crate::{App, Health};
 
 /// How long the store may take to say how it is.
 const READY_LIMIT: Duration = Duration::from_secs(5);
+
+/// Looks at the store at the same time. Anybody may ask, and a store that hangs keeps a thread
+/// for each look.
+const MAX_LOOKS: usize = 8;
+
+static LOOKS: Semaphore = Semaphore::const_new(MAX_LOOKS);
 
 /// The process is alive.
 pub(crate) async fn healthz() -> &'static str {
@@ -25,18 +32,20 @@ pub(crate) async fn healthz() -> &'static str {
 
 /// The server can answer questions, or says what is missing: 200 while reads work, with what is
 /// degraded in the body; 503 when they do not.
-pub(crate) async fn readyz(State(http_state): State<HttpState>) -> Response {
-    let readiness = Arc::clone(&http_state.shared.load().readiness);
-    let looked = tokio::task::spawn_blocking(move || readiness());
-    let health = match tokio::time::timeout(READY_LIMIT, looked).await {
-        Ok(Ok(health)) => health,
-        Ok(Err(_)) | Err(_) => {
-            let problem = format!("the store did not answer within {READY_LIMIT:?}");
-            Health::good()
-                .with("catalogue", problem, "look at the log, and at the load of the machine")
-                .without_reads()
-        }
-    };
+///
+/// Probes have no credentials. With authentication they learn which parts are degraded; names
+/// of sources, folders and what went wrong are for administrators.
+pub(crate) async fn readyz(State(http_state): State<HttpState>, headers: HeaderMap) -> Response {
+    let app = http_state.shared.load();
+    let mut health = look(&app).await.unwrap_or_else(|| {
+        let problem = format!("the store did not answer within {READY_LIMIT:?}");
+        Health::good()
+            .with("catalogue", problem, "look at the log, and at the load of the machine")
+            .without_reads()
+    });
+    if !health.degraded.is_empty() && !may_see_details(&app, &headers).await {
+        health = health.without_details();
+    }
     let code = if health.reads { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = json!({
         "status": health.status(),
@@ -46,6 +55,31 @@ pub(crate) async fn readyz(State(http_state): State<HttpState>) -> Response {
         "degraded": health.degraded,
     });
     (code, axum::Json(body)).into_response()
+}
+
+/// Asks the store how it is; nothing when it does not say so in time.
+async fn look(app: &App) -> Option<Health> {
+    let readiness = Arc::clone(&app.readiness);
+    let looked = async {
+        let look = LOOKS.acquire().await.ok()?;
+        let looked = tokio::task::spawn_blocking(move || {
+            let health = readiness();
+            drop(look);
+            health
+        });
+        looked.await.ok()
+    };
+    tokio::time::timeout(READY_LIMIT, looked).await.ok().flatten()
+}
+
+async fn may_see_details(app: &Arc<App>, headers: &HeaderMap) -> bool {
+    if !app.authenticator.is_required() {
+        return true;
+    }
+    if !headers.contains_key(AUTHORIZATION) {
+        return false;
+    }
+    identify(app, headers).await.is_ok_and(|caller| caller.is_admin())
 }
 
 /// Counts and latencies for Prometheus. With authentication they are for administrators and for
@@ -71,10 +105,8 @@ pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: Header
         app.metrics.set_jobs("waiting", n_waiting);
         app.metrics.set_jobs("running", n_running);
     }
-    let readiness = Arc::clone(&app.readiness);
-    let looked = tokio::task::spawn_blocking(move || readiness());
     // A store that does not answer says nothing of its lag: the gauges keep what they had.
-    if let Ok(Ok(health)) = tokio::time::timeout(READY_LIMIT, looked).await {
+    if let Some(health) = look(&app).await {
         app.metrics.set_lag(health.lag, health.follower_lag.unwrap_or_default());
     }
     if let Some(files) = app.files.clone() {

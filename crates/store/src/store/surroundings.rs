@@ -1,7 +1,7 @@
 //! What a document says directly around one of its passages, so that whoever shows the passage
 //! can tell what reaches over its edges.
 
-use model::{NamespaceId, Passage, PassageId};
+use model::{Around, NamespaceId, Passage, PassageId};
 
 use super::Store;
 use crate::Result;
@@ -9,13 +9,28 @@ use crate::Result;
 /// Passages that are looked at on each side.
 const N_NEIGHBOURS: u32 = 4;
 
+/// The same where the passage may be inside something long: a key, a token.
+const N_NEIGHBOURS_OF_LONG: u32 = 40;
+
+/// A text without a blank for so many characters may be inside something long.
+const LONG_RUN_CHARS: usize = 60;
+
 /// The text around a passage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
+    /// The line of headings of the table that the passage is in, where one of its columns holds
+    /// secrets.
+    pub heading: Option<String>,
     /// What comes directly before it.
     pub before: String,
     /// What comes directly after it.
     pub after: String,
+}
+
+impl From<Surroundings> for Around {
+    fn from(surroundings: Surroundings) -> Self {
+        Around::new(surroundings.before, surroundings.after).with_heading(surroundings.heading)
+    }
 }
 
 impl Store {
@@ -29,8 +44,25 @@ impl Store {
         let Some(prefix) = id.strip_suffix(&passage.ordinal.to_string()) else {
             return Ok(Surroundings::default());
         };
-        let first = passage.ordinal.saturating_sub(N_NEIGHBOURS);
-        let last = passage.ordinal.saturating_add(N_NEIGHBOURS);
+        let mut n_neighbours = N_NEIGHBOURS;
+        loop {
+            let around = self.neighbourhood(namespace, passage, prefix, n_neighbours)?;
+            if n_neighbours > N_NEIGHBOURS || !around.reaches_further(passage) {
+                return Ok(around);
+            }
+            n_neighbours = N_NEIGHBOURS_OF_LONG;
+        }
+    }
+
+    fn neighbourhood(
+        &self,
+        namespace: &NamespaceId,
+        passage: &Passage,
+        prefix: &str,
+        n_neighbours: u32,
+    ) -> Result<Surroundings> {
+        let first = passage.ordinal.saturating_sub(n_neighbours);
+        let last = passage.ordinal.saturating_add(n_neighbours);
         let ids: Vec<PassageId> = (first..=last)
             .filter(|ordinal| *ordinal != passage.ordinal)
             .map(|ordinal| PassageId::new(format!("{prefix}{ordinal}")))
@@ -39,6 +71,34 @@ impl Store {
         let neighbours: Vec<Passage> =
             found.into_iter().flatten().map(|stored| stored.passage).collect();
         Ok(around(passage, &neighbours))
+    }
+}
+
+impl Surroundings {
+    /// Gives what is around a passage where all passages of its document are at hand, in order.
+    pub fn among(passage: &Passage, of_document: &[Passage]) -> Self {
+        let is_near = |other: &&Passage| {
+            other.ordinal != passage.ordinal
+                && other.ordinal.abs_diff(passage.ordinal) <= N_NEIGHBOURS_OF_LONG
+        };
+        let near: Vec<Passage> = of_document.iter().filter(is_near).cloned().collect();
+        around(passage, &near)
+    }
+
+    /// Tells whether the passage may be inside something that begins before these surroundings
+    /// or ends behind them.
+    fn reaches_further(&self, passage: &Passage) -> bool {
+        let is_long = |text: &mut dyn Iterator<Item = char>| {
+            let mut n_chars = 0;
+            text.take_while(|char| !matches!(char, ' ' | '\t'))
+                .filter(|char| !char.is_whitespace())
+                .take(LONG_RUN_CHARS)
+                .for_each(|_| n_chars += 1);
+            n_chars == LONG_RUN_CHARS
+        };
+        let is_in_long = is_long(&mut passage.text.chars()) || is_long(&mut passage.text.chars().rev());
+        is_in_long
+            && (is_long(&mut self.before.chars()) || is_long(&mut self.after.chars().rev()))
     }
 }
 
@@ -75,7 +135,9 @@ fn around(passage: &Passage, neighbours: &[Passage]) -> Surroundings {
     if end_before.is_some_and(|end| end < passage.span.start) {
         before.push('\n');
     }
-    Surroundings { before, after }
+    // The cutter gives passages of a table its headings.
+    let heading = passage.headings.last().filter(|line| text::is_secret_heading(line)).cloned();
+    Surroundings { heading, before, after }
 }
 
 #[cfg(test)]
@@ -119,7 +181,7 @@ mod tests {
                     })
                     .cloned()
                     .collect();
-                let Surroundings { before, after } = around(piece, &near);
+                let Surroundings { before, after, .. } = around(piece, &near);
                 let whole: String = text.iter().collect();
                 let seen = format!("{before}{}{after}", piece.text);
                 prop_assert!(whole.contains(&seen), "{seen:?} of {whole:?}");

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::announced::{Sign, separator};
 use super::{PrivateKind, PrivatePiece, before};
 
 /// The longest value that is taken as one.
@@ -23,6 +24,7 @@ const WORDS: &[&str] = &[
     "passwd",
     "passphrase",
     "passcode",
+    "pass",
     "pwd",
     "secret",
     "api_key",
@@ -51,6 +53,7 @@ const WORDS: &[&str] = &[
     "authorization",
     "credential",
     "credentials",
+    "identified by",
     "parola",
     "parolă",
     "parolei",
@@ -147,15 +150,16 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
 
 /// Gives where the value of `name = value`, `name: value`, `"name": "value"` is.
 fn paired_value(text: &str, from: usize, name: &str) -> Option<std::ops::Range<usize>> {
-    let rest = text.get(from..)?;
-    let rest_after_quote = rest.trim_start_matches(['"', '\'', '`', ']', '*']);
-    let after_space = rest_after_quote.trim_start_matches([' ', '\t']);
     let is_scheme = name.eq_ignore_ascii_case("bearer");
-    let (sign, after_sign) = separator(after_space, is_scheme)?;
+    let (sign, after_sign) = separator(text, from, is_scheme)?;
     let mut value_text = after_sign.trim_start_matches([' ', '\t', '*']);
     // `Authorization: Bearer …` is announced once more by its scheme.
     for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "] {
         value_text = value_text.strip_prefix(scheme).unwrap_or(value_text);
+    }
+    let unescaped = value_text.trim_start_matches('\\');
+    if unescaped.starts_with(['"', '\'']) {
+        value_text = unescaped;
     }
     let quote =
         value_text.chars().next().filter(|char| matches!(char, '"' | '\'' | '`' | '「' | '“'));
@@ -175,41 +179,6 @@ fn paired_value(text: &str, from: usize, name: &str) -> Option<std::ops::Range<u
     let is_secret = looks_secret(value, name, sign, quote.is_some(), is_last);
     let start = text.len() - value_text.len();
     is_secret.then_some(start..start + value_len)
-}
-
-/// How a name and its value are held together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    /// `=`, `:=`, `=>`.
-    Equals,
-    /// `:`, also full-width.
-    Colon,
-    /// `is`, `este`, `は`, `是`.
-    Verb,
-    /// Nothing but a space, after `Bearer`.
-    Space,
-}
-
-fn separator(rest: &str, is_scheme: bool) -> Option<(Sign, &str)> {
-    const SIGNS: &[(&str, Sign)] = &[
-        (":=", Sign::Equals),
-        ("=>", Sign::Equals),
-        ("==", Sign::Equals),
-        ("=", Sign::Equals),
-        ("＝", Sign::Equals),
-        (":", Sign::Colon),
-        ("：", Sign::Colon),
-        ("is ", Sign::Verb),
-        ("este ", Sign::Verb),
-        ("ist ", Sign::Verb),
-        ("est ", Sign::Verb),
-        ("es ", Sign::Verb),
-        ("は", Sign::Verb),
-        ("是", Sign::Verb),
-        ("为", Sign::Verb),
-    ];
-    let found = SIGNS.iter().find_map(|(sign, kind)| Some((*kind, rest.strip_prefix(sign)?)));
-    found.or_else(|| is_scheme.then_some((Sign::Space, rest)))
 }
 
 fn value_len(text: &str, closing: Option<char>) -> usize {
@@ -233,7 +202,11 @@ fn value_len(text: &str, closing: Option<char>) -> usize {
         len += char.len_utf8();
     }
     let value = text.get(..len).unwrap_or_default();
-    if closing.is_some() { len } else { value.trim_end_matches(['.', '?', ':']).len() }
+    match closing {
+        // An escaped quote ends a string inside a string.
+        Some(_) => value.trim_end_matches('\\').len(),
+        None => value.trim_end_matches(['.', '?', ':']).len(),
+    }
 }
 
 /// Tells whether a form's next field starts here: `name=`.
@@ -259,7 +232,7 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
     let is_call = value.contains(['(', '[', '{', '$'])
         || value.starts_with(['<', '/', '%'])
         || is_path_of_names(value);
-    let is_general = ["token", "secret", "authorization", "credential", "credentials"]
+    let is_general = ["pass", "token", "secret", "authorization", "credential", "credentials"]
         .iter()
         .any(|general| name.eq_ignore_ascii_case(general));
     if is_call && !is_quoted {
@@ -273,7 +246,11 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
         Sign::Equals => true,
         Sign::Colon => is_mixed || is_quoted || (is_last && n_chars >= 6),
         Sign::Verb => is_mixed && n_chars >= 6,
+        // The cell beside one of headings holds another.
+        Sign::Cell => has_digit && has_letter && n_chars >= 6,
         Sign::Space => is_mixed && n_chars >= MIN_RANDOM_BYTES,
+        // Words of prose come after it: they do not have letters of both cases and digits.
+        Sign::Bare => has_digit && inner_capital && n_chars >= 8,
     }
 }
 

@@ -1,7 +1,10 @@
-//! Lines that set a variable: `export PGPASSWORD=…`, `SMTP_PASS=…`, `ENV API_TOKEN=…`.
+//! Variables that are set: `export PGPASSWORD=…`, `SMTP_PASS=…`, `ENV API_TOKEN=…`, anywhere in a
+//! line.
 //!
 //! Names of variables run their words together, so that the words of `credentials` are not
 //! found in them; here a part of the name is enough.
+
+use std::ops::Range;
 
 use super::credentials::is_placeholder;
 use super::{PrivateKind, PrivatePiece};
@@ -12,9 +15,6 @@ const SECRET_PARTS: &[&str] = &["PASS", "PWD", "SECRET", "CREDENTIAL", "PRIVATE"
 /// Parts of a name whose value is a secret when it looks random: these also name counts, files
 /// and columns.
 const RANDOM_PARTS: &[&str] = &["TOKEN", "KEY", "AUTH", "SALT", "DSN"];
-
-/// What may be before the name.
-const COMMANDS: &[&str] = &["export ", "set ", "setx ", "declare -x ", "ENV ", "ARG ", "$env:"];
 
 /// The longest name of a variable.
 const MAX_NAME_BYTES: usize = 64;
@@ -27,39 +27,42 @@ const MIN_RANDOM_CHARS: usize = 8;
 
 /// Finds the values of variables that hold secrets.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        if let Some(value) = secret_value(line) {
-            let bytes = start + value.start..start + value.end;
+    for (sign, _) in text.match_indices('=') {
+        if let Some(bytes) = secret_value(text, sign) {
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
         }
-        start += line.len();
     }
 }
 
-fn secret_value(line: &str) -> Option<std::ops::Range<usize>> {
-    let mut rest = line.trim_start_matches([' ', '\t', '-', '$', '>', '+', '`']);
-    for command in COMMANDS {
-        rest = rest.strip_prefix(command).unwrap_or(rest).trim_start();
-    }
-    let name_len = rest
+/// Gives the value of the variable whose name ends before a sign.
+fn secret_value(text: &str, sign: usize) -> Option<Range<usize>> {
+    let head = text.get(..sign)?.trim_end_matches(' ');
+    let name_len = head
         .bytes()
+        .rev()
         .take(MAX_NAME_BYTES + 1)
         .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
         .count();
-    let name = rest.get(..name_len).filter(|_| (1..=MAX_NAME_BYTES).contains(&name_len))?;
-    let value = rest.get(name_len..)?.trim_start_matches(' ');
-    let value = value.strip_prefix('=')?.trim_start_matches(' ');
+    let (head, name) = head.split_at_checked(head.len() - name_len)?;
+    let begins_word = head.chars().next_back().is_none_or(|char| {
+        char.is_whitespace() || matches!(char, '-' | '$' | '>' | '+' | '`' | ';' | '&' | ':' | '"' | '\'')
+    });
+    if !(1..=MAX_NAME_BYTES).contains(&name_len) || !begins_word {
+        return None;
+    }
+    let value = text.get(sign + 1..)?.trim_start_matches(' ');
     let quote = value.chars().next().filter(|char| matches!(char, '"' | '\''));
     let value = value.get(usize::from(quote.is_some())..)?;
+    let start = text.len() - value.len();
     let value_len = value
-        .find(|char: char| match quote {
-            Some(quote) => char == quote || char == '\n',
-            None => char.is_whitespace() || matches!(char, ';' | '`'),
+        .char_indices()
+        .take(MAX_VALUE_BYTES + 1)
+        .find(|(_, char)| match quote {
+            Some(quote) => *char == quote || *char == '\n',
+            None => char.is_whitespace() || matches!(char, ';' | '`' | '"' | '\''),
         })
-        .unwrap_or(value.len());
+        .map_or(value.len(), |(at, _)| at);
     let value = value.get(..value_len)?;
-    let start = (value.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
     is_secret(name, value).then_some(start..start + value_len)
 }
 
@@ -106,5 +109,8 @@ mod tests {
         check("MAX_TOKENS=4096\nKEY_COLUMN=id\nCOMPASS=north1234", &["north1234"]);
         check("PASS=3 of 4 tests", &[]);
         check("x = 5", &[]);
+        check("first run export PGPASSWORD=tiger then psql", &["tiger"]);
+        check("docker run -e DB_PASS=tiger -e X=1 image", &["tiger"]);
+        check("f(A_PASSWORD==B) && xPASSWORD=lion", &[]);
     }
 }

@@ -9,8 +9,10 @@ mod window;
 
 mod plain;
 
+mod announced;
 mod check_digits;
 mod columns;
+mod commands;
 mod credentials;
 mod email;
 mod environment;
@@ -26,9 +28,11 @@ mod tests;
 
 use std::ops::Range;
 
+pub use columns::{SecretTable, is_secret_heading, open_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
 pub use window::{
-    REDACTION_CONTEXT_CHARS, cut_outside_private, redact_window, window_outside_private,
+    PieceContext, REDACTION_CONTEXT_CHARS, cut_outside_private, redact_piece, redact_window,
+    window_outside_private,
 };
 
 use plain::Plain;
@@ -132,6 +136,7 @@ fn found_in(text: &str) -> Vec<PrivatePiece> {
     credentials::find(text, &mut found);
     environment::find(text, &mut found);
     columns::find(text, &mut found);
+    commands::find(text, &mut found);
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);

@@ -72,10 +72,11 @@ fn continues_number(text: &str, first: &Group, previous: Option<&Group>) -> bool
     let tight = previous.is_some_and(|previous| first.start - previous.end == 1);
     let signed = !first.plus && !first.opens && tight && first.separator != b' ';
     // A comma or a colon is no separator of groups, but it holds amounts and times together.
-    let held = text.as_bytes().get(..first.lead_start()).is_some_and(|head| match head {
-        [.., digit, b',' | b':' | b'.'] => digit.is_ascii_digit(),
-        _ => false,
-    });
+    let held = !first.plus
+        && text.as_bytes().get(..first.lead_start()).is_some_and(|head| match head {
+            [.., digit, b',' | b':' | b'.'] => digit.is_ascii_digit(),
+            _ => false,
+        });
     signed || held
 }
 

@@ -76,6 +76,10 @@ fn check(text: &str, expected: &str) {
 
 #[test]
 fn marks_take_the_place() {
+    check("db:\n  password:\n    velvetBadger42\n", "db:\n  password:\n    [password]\n");
+    check("secret: |\n  velvetBadger42\nx: 1", "secret: |\n  [password]\nx: 1");
+    check("password:\n  user: ann\n", "password:\n  user: ann\n");
+    check("Password:\n\nChapter two begins here", "Password:\n\nChapter two begins here");
     check("(0722 123 456)", "([phone])");
     check(
         "a key cut off: MHcCAQEE\n-----END PRIVATE KEY----- and prose",

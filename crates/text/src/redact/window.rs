@@ -33,6 +33,38 @@ pub fn redact_window(source: &str, window: Range<usize>) -> Redaction {
     written(source, start..end, pieces)
 }
 
+/// A piece of a source, by what is around it there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PieceContext<'a> {
+    /// The line of headings of the table that the piece is in, where one of its columns holds
+    /// secrets and the line is further away than `before` reaches.
+    pub heading: Option<&'a str>,
+    /// The characters directly before it.
+    pub before: &'a str,
+    /// The characters directly after it.
+    pub after: &'a str,
+}
+
+/// Redacts a piece of a source, looking at what is around it.
+///
+/// ```
+/// let context = text::PieceContext { before: "Write to ana@ex", after: ".org", heading: None };
+/// assert_eq!(text::redact_piece("ample", context).text, "[email]");
+/// ```
+pub fn redact_piece(piece: &str, context: PieceContext<'_>) -> Redaction {
+    let PieceContext { heading, before, after } = context;
+    let (heading, before) = match heading {
+        None => (String::new(), before),
+        // Half a row would end the table.
+        Some(heading) => {
+            (format!("{heading}\n"), before.split_once('\n').map_or(before, |(_, rows)| rows))
+        }
+    };
+    let source = [heading.as_str(), before, piece, after].concat();
+    let start = heading.len() + before.len();
+    redact_window(&source, start..start + piece.len())
+}
+
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -56,7 +56,7 @@ impl Fetch {
             },
             "required": ["id", "title", "text", "url"],
         }))
-        .with_source_text(&["/text", "/title"]);
+        .with_source_text(&["/text", "/title", "/metadata/details/**"]);
         Fetch { service, link_base, spec: Arc::new(spec) }
     }
 }

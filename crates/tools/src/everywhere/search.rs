@@ -87,6 +87,7 @@ fn spec() -> Spec {
         "/results/*/text",
         "/results/*/title",
         "/results/*/duplicates/*/title",
+        "/results/*/explanation/details/matched/**",
     ])
 }
 

@@ -268,6 +268,8 @@ fn single_spec(categories: &[String]) -> Spec {
         "/results/*/context",
         "/bestMatch/name",
         "/bestMatch/context",
+        "/results/*/explanation/matched",
+        "/bestMatch/explanation/matched",
         "/results/*/metadata/**",
         "/bestMatch/metadata/**",
     ]);
@@ -305,6 +307,8 @@ fn batch_spec(categories: &[String]) -> Spec {
         "/responses/*/results/*/context",
         "/responses/*/bestMatch/name",
         "/responses/*/bestMatch/context",
+        "/responses/*/results/*/explanation/matched",
+        "/responses/*/bestMatch/explanation/matched",
         "/responses/*/results/*/metadata/**",
         "/responses/*/bestMatch/metadata/**",
     ]);

@@ -171,7 +171,7 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
                     "json_path": result.chunk.json_pointer,
                     "char_start": result.chunk.char_start,
                     "char_end": result.chunk.char_end,
-                    "text": text::redact(&result.chunk.chunk_text).text,
+                    "text": guard::redacted_piece(&result.chunk.chunk_text, &result.around).0,
                 })
             })
             .collect();
@@ -183,7 +183,7 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
     }
     for result in &found.results {
         let chunk = &result.chunk;
-        let text = text::redact(&chunk.chunk_text).text;
+        let text = guard::redacted_piece(&chunk.chunk_text, &result.around).0;
         let text = print::on_one_line(&text, session.is_terminal.then_some(PRINTED_CHARS));
         print::line(format!(
             "{:.2}  {} (characters {} to {})",
@@ -201,10 +201,11 @@ fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<
     let table = session.table(table)?;
     let node =
         session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
+    let (text, _) = guard::redacted_piece(&node.text, &node.around(""));
     if session.is_json {
-        return print::json(&json!({ "text": node.text, "warnings": node.warnings }));
+        return print::json(&json!({ "text": text, "warnings": node.warnings }));
     }
-    print::line(&node.text);
+    print::line(&text);
     for warning in &node.warnings {
         print::note(format!("warning: {warning}"));
     }

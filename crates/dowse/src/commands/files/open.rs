@@ -51,7 +51,7 @@ fn show(service: &Service, path: &Path, args: &OpenArgs, is_json: bool) -> anyho
         ..PreviewRequest::default()
     };
     let preview = service.preview(&Caller::local_admin(), &request)?;
-    let text = text::redact(&preview.preview).text;
+    let text = guard::redacted_piece(&preview.preview, &preview.around).0;
     if is_json {
         print::json(&json!({ "path": preview.path, "pointer": preview.pointer, "text": text }))?;
         return Ok(Outcome::Done);

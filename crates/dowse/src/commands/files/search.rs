@@ -114,7 +114,7 @@ fn answer(query: String, found: SearchResults) -> Answer {
         score: item.score,
         path: item.path,
         pointer: item.pointer,
-        snippet: text::redact(&item.snippet).text,
+        snippet: guard::redacted_piece(&item.snippet, &item.around).0,
     });
     Answer {
         query,

@@ -189,7 +189,7 @@ impl Session {
                         "score": chunk.score.get(),
                         "title": chunk.title,
                         "pointer": chunk.pointer.to_string(),
-                        "text": text::redact(&chunk.content).text,
+                        "text": guard::redacted_piece(&chunk.content, &chunk.around).0,
                     })
                 })
                 .collect();
@@ -201,7 +201,7 @@ impl Session {
             print::note(format!("warning: {warning}"));
         }
         for chunk in &found.results {
-            let text = text::redact(&chunk.content).text;
+            let text = guard::redacted_piece(&chunk.content, &chunk.around).0;
             let text = print::on_one_line(&text, self.is_terminal.then_some(PRINTED_CHARS));
             print::line(format!("{:.2}  {} ({})", chunk.score.get(), chunk.title, chunk.pointer));
             print::line(format!("      {text}"));
