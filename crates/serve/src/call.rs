@@ -8,7 +8,7 @@ use model::{Caller, Deadline, Timestamp};
 use serde_json::{Map, Value};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
-use tools::{Accepted, Call, Effect, ErrorShape, Link, Listed, Progress, ToolError};
+use tools::{Accepted, Call, Effect, ErrorShape, Image, Link, Listed, Progress, ToolError};
 
 use crate::App;
 use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
@@ -38,6 +38,8 @@ pub struct Done {
     pub outgoing: Outgoing,
     /// Resources to open next.
     pub links: Vec<Link>,
+    /// Pictures to look at.
+    pub images: Vec<Image>,
 }
 
 /// A failed call.
@@ -172,8 +174,8 @@ async fn answer(
             }
             over_budget(&spec.name, &outgoing, &app.caps())?;
         }
-        let links = answer.links.into_iter().map(redacted_link).collect();
-        return Ok((Done { outgoing, links }, answer.n_results));
+let links = answer.links.into_iter().map(redacted_link).collect();
+        return Ok((Done { outgoing, links, images: answer.images }, answer.n_results));
     }
 }
 

@@ -46,7 +46,7 @@ pub mod knowledge;
 pub mod tables;
 
 pub use arguments::{Accepted, InputSchema, accept};
-pub use call::{Answer, Call, Link, Progress, Tool};
+pub use call::{Answer, Call, Image, Link, Progress, Tool};
 pub use disk::disk_full;
 pub use error::{Code, STORE_RETRY_SECONDS, ToolError};
 pub use exposure::{Exposure, ToolNames};
