@@ -81,9 +81,12 @@ impl Again<'_> {
 
     /// Leaves out what was only read out of the words of the query.
     fn without_said(&self, filters: &Filters) -> Filters {
+        let asked = |was_given: bool, values: &[String]| {
+            if was_given { values.to_vec() } else { Vec::new() }
+        };
         Filters {
-            exts: self.request.exts.is_some().then(|| filters.exts.clone()).unwrap_or_default(),
-            years: self.request.years.is_some().then(|| filters.years.clone()).unwrap_or_default(),
+            exts: asked(self.request.exts.is_some(), &filters.exts),
+            years: asked(self.request.years.is_some(), &filters.years),
         }
     }
 }
