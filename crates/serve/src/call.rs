@@ -174,7 +174,7 @@ async fn answer(
             }
             over_budget(&spec.name, &outgoing, &app.caps())?;
         }
-let links = answer.links.into_iter().map(redacted_link).collect();
+        let links = answer.links.into_iter().map(redacted_link).collect();
         return Ok((Done { outgoing, links, images: answer.images }, answer.n_results));
     }
 }
