@@ -243,6 +243,29 @@ impl UploadSource {
         }
         Ok(None)
     }
+
+    fn open(&self, addition: Addition, is_text: bool) -> Result<ItemContent> {
+        let uploads = &self.service.0.uploads;
+        let text = |blocks: std::io::Result<Vec<Block>>| {
+            blocks.map(ItemContent::Blocks).map_err(Error::Upload)
+        };
+        if let Some(bytes) = uploads.read_small(&addition.staged)? {
+            return match is_text {
+                true => text(paragraphs(bytes.as_slice())),
+                false => Ok(ItemContent::bytes(bytes, addition.name)),
+            };
+        }
+        match uploads.open(&addition.staged)? {
+            None => {
+                let lost = Warning::new("upload_lost", "the upload is not there any more");
+                Ok(ItemContent::Nothing(ReadOutcome::Failed, lost))
+            }
+            Some(file) if is_text => text(paragraphs(file)),
+            Some(file) => {
+                Ok(ItemContent::File { file: OpenFile::new(file), name: addition.name })
+            }
+        }
+    }
 }
 
 impl Source for UploadSource {
@@ -263,19 +286,7 @@ impl Source for UploadSource {
         let Some((addition, is_text)) = self.current.take() else {
             return Err(Warning::new("unreadable", "the upload was read already"));
         };
-        let opened = self.service.0.uploads.open(&addition.staged).and_then(|file| {
-            Ok(match file {
-                None => {
-                    let lost = Warning::new("upload_lost", "the upload is not there any more");
-                    ItemContent::Nothing(ReadOutcome::Failed, lost)
-                }
-                Some(file) if is_text => {
-                    ItemContent::Blocks(paragraphs(file).map_err(Error::Upload)?)
-                }
-                Some(file) => ItemContent::File { file: OpenFile::new(file), name: addition.name },
-            })
-        });
-        match opened {
+        match self.open(addition, is_text) {
             Ok(content) => Ok(content),
             Err(error) => {
                 // It may pass: the job is tried again, and the upload stays until then.

@@ -142,6 +142,13 @@ impl UploadFiles {
         }
     }
 
+    /// Reads a content that is one piece of a catalogue; nothing where it is in a file, or larger.
+    pub(crate) fn read_small(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(catalogue) = self.catalogue() else { return Ok(None) };
+        let first = catalogue.piece(&in_catalogue(name), 0)?;
+        Ok(first.filter(|bytes| bytes.len() as u64 <= SMALL_BYTES))
+    }
+
     /// Puts the pieces of a content together in a file without a name, which goes with the last one
     /// who reads it.
     fn open_pieces(&self, catalogue: &dyn Catalogue, name: &str) -> Result<Option<std::fs::File>> {
