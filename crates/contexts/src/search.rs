@@ -245,10 +245,8 @@ impl Service {
             id: hit.passage.to_string(),
         });
         let surroundings = self.0.store.surroundings(&hit.namespace, &passage)?;
-        let around = Around {
-            name: crate::node::name_of(json_pointer),
-            ..Around::from(surroundings)
-        };
+        let around =
+            Around { name: crate::node::name_of(json_pointer), ..Around::from(surroundings) };
         Ok(Some(ChunkHit {
             around,
             score: hit.score,

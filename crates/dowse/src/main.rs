@@ -35,7 +35,11 @@ fn main() -> ExitCode {
     if cli.log.quiet {
         print::be_quiet();
     }
-    logs::start(&cli.log, cli.command.is_server());
+    let is_server = cli.command.is_server();
+    if is_server {
+        platform::keep_private();
+    }
+    logs::start(&cli.log, is_server);
     let ended = commands::run(cli.command);
     wiring::close_stores();
     match ended {

@@ -54,5 +54,5 @@ pub use logins::{FailedLogins, network_of};
 pub use metrics::{LoginFailure, Metrics};
 pub use outgoing::{Outgoing, release};
 pub use rate::{Limiter, TooMany};
-pub use redaction::{redact_around, redacted_piece};
+pub use redaction::{redact_around, redact_places, redacted_piece};
 pub use tokens::FetchKeys;

@@ -42,6 +42,14 @@ pub fn redacted_piece(piece: &str, around: &Around) -> (String, usize) {
 /// Redacts the strings at the places that patterns name, and gives how many pieces were taken
 /// out in all, those of [`redact_around`] included.
 pub(crate) fn redact_at(value: &mut Value, source_text: &[impl AsRef<str>]) -> usize {
+    let n_redacted = redact_places(value, source_text);
+    add_redacted(value, n_redacted);
+    n_redacted_of(value)
+}
+
+/// Redacts the strings at the places that patterns name, and changes nothing else: for answers
+/// whose members others have named.
+pub fn redact_places(value: &mut Value, source_text: &[impl AsRef<str>]) -> usize {
     let mut n_redacted = 0;
     for pattern in source_text {
         strings_at(value, pattern.as_ref(), &mut |text, name| {
@@ -56,8 +64,7 @@ pub(crate) fn redact_at(value: &mut Value, source_text: &[impl AsRef<str>]) -> u
             }
         });
     }
-    add_redacted(value, n_redacted);
-    n_redacted_of(value)
+    n_redacted
 }
 
 /// Hides a value that is private by its name.
@@ -93,10 +100,7 @@ mod tests {
     const CAPS: text::Budget = text::Budget { chars: 2_000, tokens: 2_000 };
 
     fn around(before: &str, after: &str) -> Around {
-        Around {
-            at: "/text".to_owned(),
-            ..Around::new(before, after)
-        }
+        Around { at: "/text".to_owned(), ..Around::new(before, after) }
     }
 
     #[test]
@@ -116,7 +120,10 @@ mod tests {
             redact_around(&mut value, &[around(before, after).with_heading(heading.clone())]);
             value["text"].as_str().unwrap().to_owned()
         };
-        assert_eq!(shown("lf a row\nann | ti", "ger\nbob | lio", "n\n"), "[password]\nbob | [password]");
+        assert_eq!(
+            shown("lf a row\nann | ti", "ger\nbob | lio", "n\n"),
+            "[password]\nbob | [password]"
+        );
         assert_eq!(shown("", "ann | tiger", ""), "ann | [password]");
         assert_eq!(shown("", "plain words", ""), "plain words");
     }

@@ -40,6 +40,19 @@ impl Deadline {
         Deadline { at, cancelled: Arc::clone(&self.cancelled) }
     }
 
+    /// Gives a share of what is left, at most so much, to a part of the work that can be done
+    /// without. It is cancelled together with this one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let whole = model::Deadline::after(Duration::from_secs(60));
+    /// assert!(whole.part(0.5, Duration::from_secs(10)).remaining() <= Duration::from_secs(10));
+    /// ```
+    pub fn part(&self, share: f64, most: Duration) -> Deadline {
+        let at = Instant::now() + self.remaining().mul_f64(share).min(most);
+        Deadline { at, cancelled: Arc::clone(&self.cancelled) }
+    }
+
     /// Stops the work early, since the caller went away.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The search by vector: the query's vector, its token vectors, and what is nearest to it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState, TokenMatcher};
 use model::Warning;
@@ -11,6 +11,11 @@ use crate::breaker::Outcome;
 use crate::candidates::List;
 use crate::question::Question;
 use crate::{Request, Retriever};
+
+/// The part of a search's time that the query's vector may take, and the most of it: a model that
+/// hangs leaves time for the answer by words.
+const EMBEDDING_SHARE: f64 = 0.5;
+const MAX_EMBEDDING_TIME: Duration = Duration::from_secs(10);
 
 /// What the search by vector found.
 #[derive(Default)]
@@ -101,13 +106,14 @@ fn embed(
     request: &Request<'_>,
     question: &Question,
 ) -> infer::Result<EmbeddedQuery> {
+    let deadline = &request.deadline.part(EMBEDDING_SHARE, MAX_EMBEDDING_TIME);
     if !request.pipeline.model_rerank || !embedder.has_token_vectors() {
-        let vector = embedder.embed_query(&question.plain, request.deadline)?;
+        let vector = embedder.embed_query(&question.plain, deadline)?;
         let centred = Background::of(embedder)?.centre(&vector);
         return Ok(EmbeddedQuery { centred, late: None });
     }
-    let mean = infer::token_mean(embedder, request.deadline)?;
-    let embedded = embedder.embed_query_with_tokens(&question.plain, request.deadline)?;
+    let mean = infer::token_mean(embedder, deadline)?;
+    let embedded = embedder.embed_query_with_tokens(&question.plain, deadline)?;
     let background = Background::of(embedder)?;
     let late = TokenMatcher::new(&embedded.tokens, &mean).map(|matcher| {
         let late = background.late(&matcher);

@@ -314,6 +314,66 @@ fn a_model_that_fails_is_skipped_and_then_left_alone() {
     assert_eq!(embedder.n_calls.load(Ordering::Relaxed), 5);
 }
 
+/// Does nothing until its time is over.
+struct Hanging(EmbedderId);
+
+impl Hanging {
+    fn until(deadline: &Deadline) -> infer::Error {
+        while !deadline.is_over() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        infer::Error::NoTokenVectors { embedder: "hanging".to_owned() }
+    }
+}
+
+impl Embedder for Hanging {
+    fn id(&self) -> &EmbedderId {
+        &self.0
+    }
+
+    fn dimensions(&self) -> usize {
+        DIMENSIONS
+    }
+
+    fn max_tokens(&self) -> usize {
+        512
+    }
+
+    fn embed_query(&self, _: &str, deadline: &Deadline) -> infer::Result<Vec<f32>> {
+        Err(Hanging::until(deadline))
+    }
+
+    fn embed_passages(&self, _: &[&str], deadline: &Deadline) -> infer::Result<Vec<Vec<f32>>> {
+        Err(Hanging::until(deadline))
+    }
+}
+
+/// The vector of the query took all the time there was, and nothing was answered.
+#[test]
+fn a_model_that_hangs_leaves_time_for_words() {
+    let bed = bed();
+    let embedder: Arc<dyn Embedder> = Arc::new(Hanging(EmbedderId::new("word-bag", "1")));
+    let source = move || Ok(Arc::clone(&embedder));
+    let retriever = Retriever::new(Arc::clone(&bed.store), Arc::new(source));
+    let deadline = Deadline::after(Duration::from_secs(4));
+    let scope = Scope { namespace: NamespaceId::new("notes"), filter: Filter::All };
+    let response = retriever
+        .search(&Request {
+            query: "red roof",
+            scopes: &[scope],
+            limit: 5,
+            offset: 0,
+            threshold: None,
+            grouping: Grouping::Documents,
+            pipeline: &Pipeline::default(),
+            deadline: &deadline,
+        })
+        .unwrap();
+    assert!(!deadline.is_over(), "the answer came after its time");
+    assert!(documents(&response).contains(&"roof"), "{response:?}");
+    assert!(!response.warnings.is_empty());
+}
+
 #[test]
 fn a_cross_encoder_takes_the_place_of_the_builtin_one() {
     let bed = bed();

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use testkit::{Http, Mcp, Request, Response};
+use testkit::{Http, Request, Response};
 
 use super::trace::Seen;
 use crate::chaos::Random;
@@ -57,11 +57,14 @@ impl Client {
             }
             14 => ("listRoots", self.tool("listRoots", &json!({}))),
             15 => {
-                let listed = Mcp::new(&self.http, "/mcp").send("tools/list", &json!({}));
-                ("tools/list", expect(&listed, 200))
+                let listed = self.rpc("tools/list", &json!({}));
+                ("tools/list", listed.and_then(|listed| expect(&listed, 200)))
             }
             16 | 17 => ("upload", self.upload(n)),
-            18 => ("readyz", expect(&self.http.get("/readyz"), 200)),
+            18 => {
+                let ready = self.send(&Request::new("GET", "/readyz"));
+                ("readyz", ready.and_then(|ready| expect(&ready, 200)))
+            }
             _ => {
                 let text = json!({ "text": "キャリ-" });
                 ("normalize_ocr_text", self.tool("normalize_ocr_text", &text))
@@ -73,9 +76,22 @@ impl Client {
         }
     }
 
+    fn rpc(&self, method: &str, params: &Value) -> Result<Response, String> {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.send(&Request::new("POST", "/mcp").header("Accept", "*/*").json(&message))
+    }
+
+    /// Sends a request. One that is not answered in time is an error of the run, and does not end
+    /// it: what the others see still counts.
+    fn send(&self, request: &Request) -> Result<Response, String> {
+        let bytes = request.bytes(self.http.authority());
+        let raw = self.http.exchange(&bytes).map_err(|error| format!("no answer: {error}"))?;
+        testkit::parse_response(&raw).ok_or_else(|| "no HTTP answer".to_owned())
+    }
+
     fn tool(&self, name: &str, arguments: &Value) -> Result<(), String> {
         let params = json!({ "name": name, "arguments": arguments });
-        let response = Mcp::new(&self.http, "/mcp").send("tools/call", &params);
+        let response = self.rpc("tools/call", &params)?;
         let value: Value = serde_json::from_slice(&response.body).map_err(|e| e.to_string())?;
         let is_error = value["result"]["isError"] == true || value.get("error").is_some();
         if is_error || response.status != 200 { Err(format!("{name}: {value}")) } else { Ok(()) }
@@ -85,7 +101,7 @@ impl Client {
     fn upload(&self, n: usize) -> Result<(), String> {
         let body = json!({ "title": "soak", "text": format!("Soak document of word soak{n}.") });
         let path = format!("/v1/collections/{}/documents", self.collection);
-        let added = self.http.send(&Request::new("POST", &path).json(&body));
+        let added = self.send(&Request::new("POST", &path).json(&body))?;
         expect(&added, 202)?;
         let id = added.json()["id"].as_str().ok_or("an upload has no id")?.to_owned();
         let oldest = {
@@ -97,7 +113,7 @@ impl Client {
             None => Ok(()),
             Some(id) => {
                 let path = format!("/v1/documents/{id}");
-                let deleted = self.http.send(&Request::new("DELETE", &path));
+                let deleted = self.send(&Request::new("DELETE", &path))?;
                 let is_done = (200..300).contains(&deleted.status);
                 if is_done { Ok(()) } else { Err(format!("delete: {}", deleted.text())) }
             }

@@ -24,6 +24,7 @@ pub(crate) const LAST_BACKUP: &str = "last-backup.json";
 
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
+    crate::platform::keep_private();
     let config = load_placed(&args.config)?.config;
     let file = &args.file;
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
@@ -62,6 +63,7 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 /// Makes a data folder, or the tables of a database that servers share, from a copy; indexes are
 /// built from it when they are first used.
 pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
+    crate::platform::keep_private();
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let kind = archive::kind_of(&args.file)?;
     if kind == archive::BackupKind::Archive {

@@ -18,6 +18,11 @@ const MAX_SOCKET_PATH: usize = 100;
 /// More than this is never asked for: some libraries walk over every possible descriptor.
 const ENOUGH_FILES: u64 = 65_536;
 
+/// Lets nobody but this user read what the process writes from now on.
+pub(crate) fn keep_private() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
 /// Where connections come in.
 pub(crate) struct LocalListener(std::os::unix::net::UnixListener);
 

@@ -183,6 +183,10 @@ fn what_is_kept_is_for_nobody_else() {
     assert_eq!(mode("data"), 0o700);
     assert_eq!(mode("data/audit"), 0o700);
     assert_eq!(mode("data/audit/audit.jsonl"), 0o600);
+    assert_eq!(mode("data/store/catalogue.sqlite") & 0o077, 0);
+    // A backup holds everything, and is made where everybody may look.
+    succeeds(&run("backup", &test_server.folder, "everything"));
+    assert_eq!(mode("everything"), 0o600);
 }
 
 #[test]

@@ -129,7 +129,8 @@ fn a_file_opened_in_pieces() {
 
 /// A table far longer than what is looked at around a piece of it. Every password is `hiddenN`.
 fn long_table(separator: &str) -> String {
-    let row = |n: usize| ["user", "hidden", "team"].map(|word| format!("{word}{n}")).join(separator);
+    let row =
+        |n: usize| ["user", "hidden", "team"].map(|word| format!("{word}{n}")).join(separator);
     let rows: Vec<String> = (0..3_000).map(row).collect();
     format!("{}\n{}\n", ["login", "password", "group"].join(separator), rows.join("\n"))
 }
@@ -172,9 +173,8 @@ fn cells_far_below_their_headings() {
     let table = http.send(&Request::new("POST", &path).json(&notes)).json();
     let table = table["id"].as_str().unwrap();
 
-    test_server.wait_until(|| {
-        http.get(&format!("/v1/documents/{document}")).json()["status"] == "ready"
-    });
+    test_server
+        .wait_until(|| http.get(&format!("/v1/documents/{document}")).json()["status"] == "ready");
     let find = |n: usize| json!({ "query": format!("user{n} team{n}") });
     let found = || mcp.call("searchFiles", &find(2_900)).success();
     test_server.wait_until(|| found()["items"].as_array().is_some_and(|items| items.len() > 1));

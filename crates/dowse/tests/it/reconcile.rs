@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use testkit::{Browser, Request};
 
 use crate::demo::Demo;
+use crate::test_server::TestServer;
 
 /// Writes a form with one field.
 fn form(name: &str, value: &Value) -> String {
@@ -114,4 +115,44 @@ fn check_in_a_browser(demo: &Demo) {
     let frames = browser.command("Page.getFrameTree", &json!({}));
     let shown = &frames["frameTree"]["childFrames"][0]["frame"];
     assert_eq!(shown["url"], preview, "a refused frame shows an error page: {shown}");
+}
+
+/// The names of dimensions and what is known of them went out as they were.
+#[test]
+fn names_and_what_is_known_of_them_are_redacted() {
+    let folder = testkit::Folder::new();
+    folder.write(
+        "places.csv",
+        "id,name,owner\n1,Orchard ann@quillmark.example,+40 722 481 516\n2,Mill,nobody\n",
+    );
+    let config = "[embedder]\nprovider = \"none\"\n[[dimensions]]\ncategory = \"place\"\n\
+        source = \"places.csv\"\nvalue = \"id\"\nfilter_key = \"place_ids\"\nname = \"name\"\n\
+        context = \"Owner: {owner}\"\nmetadata = { owner = \"owner\" }\n";
+    let test_server = TestServer::start_in(folder, config);
+    let http = test_server.http();
+    let post = |name: &str, value: &Value| {
+        let request = Request::new("POST", "/reconcile")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .body(form(name, value));
+        http.send(&request).text()
+    };
+    let queries = json!({ "q0": { "query": "Orchard", "type": "place" } });
+    let extend =
+        json!({ "ids": ["place/1"], "properties": [{ "id": "owner" }, { "id": "context" }] });
+    let explained = json!({ "category": "place", "query": "Orchard", "explain": true });
+    let found = test_server.mcp().call("search", &json!({ "query": "Orchard", "explain": true }));
+    let found = found.success();
+    let id = &found["results"][0]["id"];
+    for answer in [
+        post("queries", &queries),
+        post("extend", &extend),
+        http.get("/reconcile/suggest/entity?prefix=Orch").text(),
+        http.get("/reconcile/preview?id=place/1").text(),
+        test_server.mcp().call("search_filters", &explained).success().to_string(),
+        test_server.mcp().call("fetch", &json!({ "id": id })).success().to_string(),
+        found.to_string(),
+    ] {
+        assert!(answer.contains("[email]") || answer.contains("[phone]"), "{answer}");
+        assert!(!answer.contains("quillmark") && !answer.contains("481 516"), "{answer}");
+    }
 }

@@ -86,9 +86,8 @@ const TITLES: [&str; 6] = ["title", "article-title", "head", "heading", "caption
 
 /// What the names of elements end in whose text is a secret. The name is kept before the text:
 /// without it nobody would know what the text is.
-const SECRETS: [&str; 9] = [
-    "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "api-key",
-];
+const SECRETS: [&str; 9] =
+    ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "api-key"];
 
 struct Open {
     name: String,
@@ -218,7 +217,10 @@ mod tests {
     #[test]
     fn what_is_secret_keeps_its_name() {
         check("<c><user>ann</user><password>tiger</password></c>", "ann\n\npassword: tiger");
-        check("<c><row><n>ann</n><dbPassword>tiger</dbPassword></row></c>", "ann | dbPassword: tiger");
+        check(
+            "<c><row><n>ann</n><dbPassword>tiger</dbPassword></row></c>",
+            "ann | dbPassword: tiger",
+        );
         check("<c><secretary>Ann</secretary><password/></c>", "Ann");
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn judge(
     let n_read = request.pipeline.n_model.min(judged.len());
     let texts: Vec<&str> =
         judged[..n_read].iter().map(|judged| judged.passage.passage.text.as_str()).collect();
-    let scores = match reranker.score(&question.plain, &texts, request.deadline) {
+    let scores = match reranker.score(&question.plain, &texts, &request.deadline.for_upstream()) {
         Ok(scores) if scores.len() == n_read => scores,
         outcome => {
             retriever.reranker_breaker.record(Outcome::Failed, Instant::now());

@@ -22,6 +22,16 @@ use crate::http::coded;
 /// Properties proposed unless the client says otherwise.
 const DEFAULT_PROPOSED: usize = 50;
 
+/// Where names and what is known of them are in the answers: to queries, to a suggestion, and to
+/// rows that are extended.
+const SOURCE_TEXT: [&str; 5] = [
+    "/*/result/*/name",
+    "/*/result/*/description",
+    "/result/*/name",
+    "/result/*/description",
+    "/rows/*/*/*/str",
+];
+
 /// The largest form, in bytes.
 const MAX_FORM_BYTES: usize = 2 << 20;
 
@@ -149,8 +159,8 @@ fn shown(entity: &SearchResult) -> String {
          <style>:root{{color-scheme:light dark}}body{{font:14px/1.4 system-ui,sans-serif;margin:12px}}\
          h1{{font-size:16px;margin:0 0 4px}}p{{margin:0 0 4px}}</style></head><body>\
          <h1>{name}</h1><p>{context}</p><p>{category}: <code>{value}</code></p></body></html>",
-        name = escape(&entity.name),
-        context = escape(entity.context.as_deref().unwrap_or_default()),
+        name = escape(&text::redact(&entity.name).text),
+        context = escape(&text::redact(entity.context.as_deref().unwrap_or_default()).text),
         category = escape(&entity.category),
         value = escape(&entity.filter_value),
     )
@@ -162,7 +172,10 @@ async fn json(
     work: impl FnOnce(&Reconciliation, &Caller) -> Result<Value, ToolError> + Send + 'static,
 ) -> Response {
     match perform(http_state, headers, work).await {
-        Ok(value) => Json(value).into_response(),
+        Ok(mut value) => {
+            guard::redact_places(&mut value, &SOURCE_TEXT);
+            Json(value).into_response()
+        }
         Err(refusal) => refusal,
     }
 }

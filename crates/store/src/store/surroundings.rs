@@ -96,9 +96,9 @@ impl Surroundings {
                 .for_each(|_| n_chars += 1);
             n_chars == LONG_RUN_CHARS
         };
-        let is_in_long = is_long(&mut passage.text.chars()) || is_long(&mut passage.text.chars().rev());
-        is_in_long
-            && (is_long(&mut self.before.chars()) || is_long(&mut self.after.chars().rev()))
+        let is_in_long =
+            is_long(&mut passage.text.chars()) || is_long(&mut passage.text.chars().rev());
+        is_in_long && (is_long(&mut self.before.chars()) || is_long(&mut self.after.chars().rev()))
     }
 }
 

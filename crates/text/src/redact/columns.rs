@@ -213,7 +213,9 @@ impl Table {
             if !is_open && !is_broken {
                 return None;
             }
-            end = line_at(text, end).filter(|line| !trimmed(text, line.clone()).is_empty() || is_open)?.end;
+            end = line_at(text, end)
+                .filter(|line| !trimmed(text, line.clone()).is_empty() || is_open)?
+                .end;
         }
         None
     }
@@ -302,7 +304,8 @@ mod tests {
         check("a | b | password\n1 | 2 | tiger\n\n3 | 4 | lion\n", &["tiger", "lion"]);
         check("id,password,note\n1,tiger,\"two\nlines\"\n2,lion,\n", &["tiger", "lion"]);
         check("id,note,password\n1,\"two\n\nlines\",tiger\n2,,lion\n", &["tiger", "lion"]);
-        let far = format!("id,password\n1,tiger\n{}2,lion\n", "words without any sign\n".repeat(20));
+        let far =
+            format!("id,password\n1,tiger\n{}2,lion\n", "words without any sign\n".repeat(20));
         check(&far, &["tiger"]);
         check("user,password\nann,tiger\n\nDear Ann, thank you.\n", &["tiger"]);
     }
@@ -324,7 +327,10 @@ mod tests {
         check("user,password,level\na,tiger,secret\nb,lion,public\n", &["tiger", "lion"]);
         check("user,password\ntoken,tiger\nb,lion\n", &["tiger", "lion"]);
         check("user,password\na,tiger\nuser,password\nb,lion\n", &["tiger", "lion"]);
-        check("a,password,b\n1,tiger,2\nc,password,token\n3,lion,lynx\n", &["tiger", "lion", "lynx"]);
+        check(
+            "a,password,b\n1,tiger,2\nc,password,token\n3,lion,lynx\n",
+            &["tiger", "lion", "lynx"],
+        );
     }
 
     #[test]

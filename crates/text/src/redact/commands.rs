@@ -102,7 +102,8 @@ fn in_login(line: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
     let mut parts = line.get(word.clone())?.splitn(5, ':');
     let _host = parts.next().filter(|host| !host.is_empty())?;
     let port = parts.next()?;
-    let is_port = port == "*" || (2..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = port == "*"
+        || (2..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     let (database, user) = (parts.next()?, parts.next()?);
     let password = parts.next()?;
     let is_name = |name: &str| !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit());

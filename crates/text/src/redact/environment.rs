@@ -45,7 +45,8 @@ fn secret_value(text: &str, sign: usize) -> Option<Range<usize>> {
         .count();
     let (head, name) = head.split_at_checked(head.len() - name_len)?;
     let begins_word = head.chars().next_back().is_none_or(|char| {
-        char.is_whitespace() || matches!(char, '-' | '$' | '>' | '+' | '`' | ';' | '&' | ':' | '"' | '\'')
+        char.is_whitespace()
+            || matches!(char, '-' | '$' | '>' | '+' | '`' | ';' | '&' | ':' | '"' | '\'')
     });
     if !(1..=MAX_NAME_BYTES).contains(&name_len) || !begins_word {
         return None;
