@@ -10,7 +10,7 @@ use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
-use crate::again::Again;
+use crate::again::{Again, Decided, is_in_doubt};
 use crate::cursor::Cursor;
 use crate::index::attribute;
 use crate::place::Place;
@@ -182,10 +182,19 @@ pub(crate) fn search(
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
     let mut warnings = Vec::new();
-    let mut response = ask(searched, request, query, &roots, &filters, deadline)?;
-    if !filters.is_empty() && (response.hits.is_empty() || response.corrected.is_some()) {
-        let again = Again { searched, request, query, roots: &roots, deadline };
-        (response, filters) = again.search(response, filters, &mut warnings)?;
+    // What the first page decides about filters holds for the others.
+    let is_further = request.after.is_none() && request.offset > 0 && !filters.is_empty();
+    let first = is_further.then(|| SearchRequest { offset: 0, ..request.clone() });
+    let asked = first.as_ref().unwrap_or(request);
+    let mut response = ask(searched, asked, query, &roots, &filters, deadline)?;
+    let mut decided_query = query.to_owned();
+    if !filters.is_empty() && is_in_doubt(&response) {
+        let again = Again { searched, request: asked, query, roots: &roots, deadline };
+        let decided = again.search(response, filters, &mut warnings)?;
+        Decided { response, query: decided_query, filters } = decided;
+    }
+    if is_further && !response.hits.is_empty() {
+        response = ask(searched, request, &decided_query, &roots, &filters, deadline)?;
     }
     warnings.extend(response.warnings);
     let Coverage { n_passages, n_vectors } = response.coverage;

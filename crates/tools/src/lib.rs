@@ -26,6 +26,7 @@ mod call;
 mod disk;
 mod error;
 mod spec;
+mod unknown;
 
 mod arguments;
 #[cfg(test)]
@@ -58,3 +59,4 @@ pub use resources::{
 };
 pub use served::Served;
 pub use spec::{Effect, ErrorShape, OutputShape, Spec};
+pub use unknown::unknown_tool;

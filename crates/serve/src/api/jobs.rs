@@ -16,6 +16,7 @@ use crate::App;
 pub(super) fn routes() -> Api {
     const TAG: &str = "jobs";
     let listed = Doc::page::<JobView>(TAG, "List your jobs, the latest first", "jobs");
+    let listed = listed.with_total();
     Api::default()
         .get("/v1/jobs", list, listed)
         .get("/v1/jobs/{id}", one, Doc::new::<JobView>(TAG, "Give a job with its progress"))
@@ -35,7 +36,9 @@ async fn list(rest: Rest, page: PageOf) -> Response {
             let view = JobView::of(job).about(subject(&app, caller, job));
             (newest_first(job.created_at, &job.id.to_string()), json!(view))
         });
-        Ok(page.reply("jobs", jobs.collect()))
+        let jobs: Vec<_> = jobs.collect();
+        let n_jobs = jobs.len();
+        Ok(page.reply("jobs", jobs).with_total(n_jobs))
     })
     .await
 }

@@ -65,6 +65,12 @@ impl Reply {
         self
     }
 
+    /// Says how many elements the whole list has.
+    pub(crate) fn with_total(mut self, total: usize) -> Self {
+        self.value["total"] = total.into();
+        self
+    }
+
     /// Gives what would leave, for tests of lists.
     #[cfg(test)]
     pub(crate) fn into_value(self) -> Value {
