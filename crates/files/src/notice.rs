@@ -31,9 +31,7 @@ impl Service {
         for path in paths {
             if let Some(root) = self.indexer().roots().owner_of(path) {
                 let (_, paths) = by_root.entry(&root.name).or_insert((root, BTreeSet::new()));
-                // A changed rule changes what is indexed around it.
-                let changed = if is_rule(path) { path.parent().unwrap_or(path) } else { path };
-                paths.insert(changed.to_owned());
+                paths.insert(concerned(path).to_owned());
             }
         }
         let mut again = BTreeSet::new();
@@ -101,6 +99,11 @@ impl Service {
             });
         indexer.is_own_data(path) || is_hidden
     }
+}
+
+/// Gives what a change of a path concerns: a changed rule changes what is indexed around it.
+pub(crate) fn concerned(path: &Path) -> &Path {
+    if is_rule(path) { path.parent().unwrap_or(path) } else { path }
 }
 
 fn is_rule(path: &Path) -> bool {

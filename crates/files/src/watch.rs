@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ingest::{FolderWatch, Noticed, collapse};
 use parking_lot::{Condvar, Mutex};
 
-use crate::notice::Look;
+use crate::notice::{self, Look};
 use crate::platform::{self, FolderIdentity};
 use crate::{Root, Service, walk};
 
@@ -152,10 +152,10 @@ impl Watching {
         let started = FolderWatch::start(
             move |path| ignoring.is_ignored(path),
             move |noticed| match noticed {
-                Noticed::Paths(paths) => noticing.notice(paths),
+                Noticed::Paths(paths) => noticing.notice(&paths),
                 Noticed::Everything => {
                     let roots = noticing.service.indexer().roots().all();
-                    noticing.notice(roots.iter().map(|root| root.path.clone()).collect());
+                    noticing.notice(&roots.iter().map(|root| root.path.clone()).collect());
                 }
             },
         );
@@ -169,7 +169,9 @@ impl Watching {
     }
 
     /// Takes in what changed at or below some paths.
-    fn notice(&self, mut paths: BTreeSet<PathBuf>) {
+    fn notice(&self, changed: &BTreeSet<PathBuf>) {
+        let mut paths: BTreeSet<PathBuf> =
+            changed.iter().map(|path| notice::concerned(path).to_owned()).collect();
         // Folders that came are watched before they are looked at, so that nothing falls between.
         let came: BTreeSet<PathBuf> =
             paths.iter().filter(|path| path.is_dir() && !path.is_symlink()).cloned().collect();
@@ -316,7 +318,7 @@ impl Watching {
             is_busy
         });
         if !ready.is_empty() {
-            self.notice(ready);
+            self.notice(&ready);
         }
     }
 

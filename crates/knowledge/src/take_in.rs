@@ -261,9 +261,7 @@ impl UploadSource {
                 Ok(ItemContent::Nothing(ReadOutcome::Failed, lost))
             }
             Some(file) if is_text => text(paragraphs(file)),
-            Some(file) => {
-                Ok(ItemContent::File { file: OpenFile::new(file), name: addition.name })
-            }
+            Some(file) => Ok(ItemContent::File { file: OpenFile::new(file), name: addition.name }),
         }
     }
 }

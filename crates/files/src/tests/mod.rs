@@ -178,7 +178,8 @@ fn nothing_is_asked_for_when_nothing_changed() {
     let opened = world.one_root();
     opened.index_all();
     let n_jobs = opened.queue.list().unwrap().len();
-    opened.service.look_at_all().unwrap();
+    let root = opened.indexer.roots().all()[0].path.clone();
+    opened.service.look_at(&root).unwrap();
     opened.service.notice(&[fs_err::canonicalize(&file).unwrap()].into()).unwrap();
     assert_eq!(opened.queue.list().unwrap().len(), n_jobs);
     let ignored = |name: &str| {

@@ -161,7 +161,8 @@ fn document<'de, A: MapAccess<'de>>(
     first: Option<String>,
     mut members: A,
 ) -> Result<NewDocument, A::Error> {
-    let (mut title, mut content, mut metadata, mut tags, mut repair) = (None, None, None, None, None);
+    let (mut title, mut content, mut metadata, mut tags, mut repair) =
+        (None, None, None, None, None);
     let mut next = match first {
         Some(first) => Some(first),
         None => members.next_key::<String>()?,
