@@ -15,7 +15,7 @@ use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serve::front::Visit;
 
 use super::session::Session;
-use super::{catalogue, content, news, prompts, questions, resources, rounds};
+use super::{catalogue, content, notifications, prompts, questions, resources, rounds};
 
 /// How long a client may keep what the fixtures list, in milliseconds.
 const TTL_MS: u64 = 60_000;
@@ -71,7 +71,7 @@ impl ServerHandler for Fixtures {
         if let Some(answer) = rounds::answer(&params, &self.session, &context.meta) {
             return answer;
         }
-        if let Some(answer) = news::answer(&params.name, &self.session, &context).await {
+        if let Some(answer) = notifications::answer(&params.name, &self.session, &context).await {
             return Ok(answer.into());
         }
         if let Some(answer) = questions::answer(&params.name, arguments, &context).await {

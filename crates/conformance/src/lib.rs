@@ -10,7 +10,7 @@ mod session;
 
 mod catalogue;
 mod content;
-mod news;
+mod notifications;
 mod questions;
 mod rounds;
 

@@ -6,6 +6,7 @@
 mod bench_cli;
 mod cli;
 mod config;
+mod files_cli;
 mod kb_cli;
 mod log_cli;
 

@@ -1,6 +1,6 @@
 //! A changed configuration takes effect without a restart: on SIGHUP, or when the file changes.
 //! A file that does not work is refused, and the old configuration stays. So it does when the new
-//! one would ask nobody any more who they are: a file that is half written must not open the door.
+//! one would switch authentication off: a half-written file must not open the server to everybody.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};

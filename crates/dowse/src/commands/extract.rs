@@ -4,7 +4,7 @@ use ::extract::{Caps, Pool, PoolConfig};
 use anyhow::Context;
 use serde_json::json;
 
-use crate::cli::ExtractArgs;
+use crate::files_cli::ExtractArgs;
 use crate::print;
 
 pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<()> {

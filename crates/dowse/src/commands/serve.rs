@@ -9,12 +9,13 @@ use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{FilesArgs, ModelChoiceArgs, ServeArgs};
+use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
 use crate::commands::host::serve_commands;
 use crate::commands::sets::choose_set;
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
+use crate::files_cli::FilesArgs;
 use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
 use crate::{control, platform, print, reload};
 

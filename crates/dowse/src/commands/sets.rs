@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use ::files::Service;
 use anyhow::Context;
 
-use crate::cli::{ConfigArgs, FilesArgs};
+use crate::cli::ConfigArgs;
 use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
 use crate::config::{Config, Loaded, Remembered, UserData, load, place_data};
 use crate::control::{self, Connection};
+use crate::files_cli::FilesArgs;
 use crate::print;
 use crate::wiring::{SharedState, app, store_folder};
 

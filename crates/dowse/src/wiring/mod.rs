@@ -7,10 +7,11 @@ mod families;
 mod feeds;
 mod followers;
 mod health;
+mod maintenance;
 mod models;
 mod open_store;
 mod shared_state;
-mod upkeep;
+
 mod watch;
 
 use std::collections::BTreeMap;
@@ -24,10 +25,10 @@ pub(crate) use close::close_stores;
 pub(crate) use families::{Families, contexts_service, knowledge_service};
 pub(crate) use feeds::follow_folders;
 pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
+pub(crate) use maintenance::keep_in_shape;
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{describe as describe_store, open as open_store, open_catalogue};
 pub(crate) use shared_state::{SharedState, places_of, store_folder, upload_files};
-pub(crate) use upkeep::keep_in_shape;
 pub(crate) use watch::watch_folders;
 
 use crate::config::Config;

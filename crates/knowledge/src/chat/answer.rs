@@ -1,4 +1,4 @@
-//! An answer in words with citations, from chunks that may leave the house.
+//! An answer in words with citations, from chunks that may leave the server.
 
 use infer::{Continue, Message, TokensUsed};
 use model::Deadline;

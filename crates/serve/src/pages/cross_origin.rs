@@ -1,5 +1,5 @@
 //! Pages of other origins that may use the reconciliation service from a browser, as its
-//! specification asks. Which origins those are was decided at the door; here the browser is told.
+//! specification asks. Which origins those are was decided by the middleware before; here the browser is told.
 
 use axum::extract::Request;
 use axum::middleware::Next;

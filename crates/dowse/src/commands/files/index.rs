@@ -9,12 +9,12 @@ use model::{Caller, Deadline};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::IndexArgs;
 use crate::commands::host::{Host, serve_commands};
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
+use crate::files_cli::IndexArgs;
 use crate::print;
 use crate::wiring::SharedState;
 

@@ -7,12 +7,12 @@ use anyhow::Context;
 use model::Caller;
 use serde_json::json;
 
-use crate::cli::OpenArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all};
 use crate::control::Typed;
+use crate::files_cli::OpenArgs;
 use crate::print;
 
 /// What a server without folders says.

@@ -8,12 +8,12 @@ use anyhow::Context;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::SearchArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, served};
 use crate::control::Typed;
+use crate::files_cli::SearchArgs;
 use crate::print;
 use crate::wiring::SharedState;
 

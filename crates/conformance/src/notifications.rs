@@ -1,4 +1,4 @@
-//! Tools that send something before they answer: log messages, progress, news for listeners.
+//! Tools that send something before they answer: log messages, progress, notifications.
 #![expect(deprecated, reason = "the suite still tests the logging of the older revisions")]
 
 use std::time::Duration;
