@@ -178,7 +178,10 @@ fn said<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
     let is_name = !context.is_shouted
         && word.chars().nth(1).is_some()
         && word.chars().all(char::is_uppercase);
-    let is_small = !is_name && (is_small(word) || asks(word, context));
+    // A small word of one language that is a thing in another goes only where it asks.
+    let is_homograph = HOMOGRAPHS.contains(&word.to_lowercase().as_str());
+    let says_nothing = (is_small(word) && !is_homograph) || asks(word, context);
+    let is_small = !is_name && says_nothing;
     (!is_operator && !is_small && !word.is_empty()).then_some(word)
 }
 
