@@ -19,11 +19,11 @@ const QUIET: Duration = Duration::from_millis(150);
 const LONGEST: Duration = Duration::from_millis(700);
 
 /// Events are gathered for so many times as long as it took to take the last ones in, so that a
-/// folder that changes all the time does not take all the time.
-const PAUSE_FACTOR: u32 = 3;
+/// folder that changes all the time takes a third of it.
+const PAUSE_FACTOR: u32 = 2;
 
 /// The longest such pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn many_paths_become_few_that_still_hold_them() {
         let all: BTreeSet<PathBuf> = (0..1_000)
-            .map(|n| PathBuf::from(format!("/root/{}/deep/{n}.txt", n % 7)))
-            .chain([PathBuf::from("/root/a.txt"), PathBuf::from("/root/b/c.txt")])
+            .map(|n| PathBuf::from(format!("/data/{}/deep/{n}.txt", n % 7)))
+            .chain([PathBuf::from("/data/a.txt"), PathBuf::from("/data/b/c.txt")])
             .collect();
         for n_allowed in [1, 2, 8, 9, 10, 999] {
             let mut few = all.clone();

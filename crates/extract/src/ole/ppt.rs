@@ -74,7 +74,7 @@ pub(crate) fn read_ppt(bytes: &[u8], output: &mut Output) -> Result<()> {
     if let Some(main) = main_record(&document, &places) {
         push_margins(main.body, &Pointer::Whole, &mut margins, output)?;
     }
-    if file.entry("/Pictures").is_ok_and(|pictures| pictures.len() > 0) {
+    if file.entry("/Pictures").is_ok_and(|pictures| !pictures.is_empty()) {
         output.explain_no_text(ReadOutcome::Scan, "it holds pictures and no text: run OCR first");
     }
     Ok(())

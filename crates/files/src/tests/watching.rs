@@ -147,7 +147,7 @@ fn thousands_of_changes_at_once_are_all_taken_in() {
     let world = Fixture::new();
     let opened = world.one_root();
     let _watcher = opened.watched(by_events());
-    let n_files = 3_000;
+    let n_files = 1_200;
     for number in 0..n_files {
         world.write(&format!("{}/{number}.txt", number % 40), format!("Note {number}."));
     }
