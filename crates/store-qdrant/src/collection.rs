@@ -7,8 +7,8 @@ use model::Deadline;
 use parking_lot::Mutex;
 use qdrant_client::qdrant::{
     CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, Distance, FieldType,
-    HnswConfigDiffBuilder, IntegerIndexParamsBuilder, KeywordIndexParamsBuilder,
-    QuantizationType, ScalarQuantizationBuilder, SparseIndexConfigBuilder, SparseVectorConfig,
+    HnswConfigDiffBuilder, IntegerIndexParamsBuilder, KeywordIndexParamsBuilder, QuantizationType,
+    ScalarQuantizationBuilder, SparseIndexConfigBuilder, SparseVectorConfig,
     SparseVectorParamsBuilder, StrictModeConfigBuilder, TextIndexParamsBuilder, TokenizerType,
     VectorParamsBuilder, VectorParamsMap, VectorsConfig, vectors_config,
 };

@@ -150,9 +150,8 @@ impl Follower<'_> {
                 .map(|(number, vector)| point::vector_of(&entry.tenant, number, vector))
                 .collect();
             if !points.is_empty() {
-                let request = UpdatePointVectorsBuilder::new(&entry.collection, points)
-                    .wait(true)
-                    .build();
+                let request =
+                    UpdatePointVectorsBuilder::new(&entry.collection, points).wait(true).build();
                 self.client.write("write of vectors", move |peer| {
                     let request = request.clone();
                     async move { peer.update_vectors(request).await.map(|_| ()) }

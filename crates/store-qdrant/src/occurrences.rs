@@ -141,11 +141,16 @@ mod tests {
         let mut query = WordsQuery::from_text("red trams of the castle", Bm25::KNOWLEDGE, 0.5, 0.1);
         query.must.push(Clause::any_term(Form::Folded, ["tram", "tram", "castl"]));
         query.must_not.push(Clause::term(Form::Exact, "green"));
-        let mut statistics =
-            Statistics { n_passages: 50.0, mean_text: 7.0, mean_title: 2.0, ..Statistics::default() };
+        let mut statistics = Statistics {
+            n_passages: 50.0,
+            mean_text: 7.0,
+            mean_title: 2.0,
+            ..Statistics::default()
+        };
         for (at, clause) in query.must.iter().chain(&query.should).enumerate() {
             for field in [Field::Text, Field::Title] {
-                let counted = Counted::of(clause, field).into_iter().map(|one| (one, at as f64 + 1.0));
+                let counted =
+                    Counted::of(clause, field).into_iter().map(|one| (one, at as f64 + 1.0));
                 statistics.holding.extend(counted);
             }
         }

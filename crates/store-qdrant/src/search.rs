@@ -8,15 +8,17 @@ use qdrant_client::qdrant::{
     Condition, Filter as ServerFilter, PayloadIncludeSelector, QuantizationSearchParamsBuilder,
     QueryBatchPointsBuilder, QueryPoints, QueryPointsBuilder, ScoredPoint, SearchParamsBuilder,
 };
-use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
+};
 use store::rescoring::{Counted, Scorer, Statistics, boost_of, fields_of};
 use store::{
     ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, WordsQuery,
     check_search, question_of,
 };
 
-use crate::condition::{self, Bound, bound_of};
 use crate::ENGINE;
+use crate::condition::{self, Bound, bound_of};
 use crate::engine::QdrantEngine;
 use crate::following::state_of;
 use crate::ledger;
@@ -80,7 +82,8 @@ impl QdrantEngine {
             .filter(|(near, _)| near.limit > 0 && state.counts.n_vectors > 0)
             .filter(|_| entry.space.as_ref() == space);
         let mut n_rows = by_words.map_or(0, |words| rows_for(words.limit));
-        let mut n_near = near.as_ref().map_or(0, |(near, _)| (near.limit + MORE_ROWS).min(MAX_ROWS));
+        let mut n_near =
+            near.as_ref().map_or(0, |(near, _)| (near.limit + MORE_ROWS).min(MAX_ROWS));
         let is_late =
             |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
         let statistics = match by_words {
@@ -109,7 +112,8 @@ impl QdrantEngine {
                 return Ok((found_words, found_near));
             }
         }
-        let scoring = by_words.map(|words| (Scorer::new(words.query, &statistics), QueryTokens::of(words.query)));
+        let scoring = by_words
+            .map(|words| (Scorer::new(words.query, &statistics), QueryTokens::of(words.query)));
         let mut words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
         loop {
             let mut queries = vec![];
@@ -264,10 +268,8 @@ fn vector_query(
     bound: &Bound,
     is_small: bool,
 ) -> QueryPoints {
-    let rescored = QuantizationSearchParamsBuilder::default()
-        .rescore(true)
-        .oversampling(OVERSAMPLING)
-        .build();
+    let rescored =
+        QuantizationSearchParamsBuilder::default().rescore(true).oversampling(OVERSAMPLING).build();
     let params = match is_small {
         true => SearchParamsBuilder::default().exact(true),
         false => SearchParamsBuilder::default().hnsw_ef(GRAPH_WIDTH).quantization(rescored),

@@ -184,7 +184,10 @@ mod tests {
         let folder = Folder::new();
         let set = folder.path().to_string_lossy().into_owned();
         let options = read(&["--passages", "20", "--peers", "1", &set]).unwrap();
-        assert_eq!((options.n_peers, options.passages, options.sets.len()), (1, vec!["20".to_owned()], 1));
+        assert_eq!(
+            (options.n_peers, options.passages, options.sets.len()),
+            (1, vec!["20".to_owned()], 1)
+        );
         let refusal = |arguments: &[&str]| read(arguments).unwrap_err().to_string();
         assert!(refusal(&["--peer", "1", &set]).contains("`--peer`"));
         assert!(refusal(&["--peers"]).contains("needs a value"));

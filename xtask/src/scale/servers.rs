@@ -67,7 +67,10 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let again = phase(&[&first], &base, &questions, lasts)?;
 
     let show = |name: &str, one: &Figures| {
-        println!("{name:<32} {:>8.2} ms of a core a search {:>8.1} searches/s", one.cpu_millis, one.rate);
+        println!(
+            "{name:<32} {:>8.2} ms of a core a search {:>8.1} searches/s",
+            one.cpu_millis, one.rate
+        );
     };
     show("first server alone", &alone[0]);
     show("first server beside the second", &together[0]);

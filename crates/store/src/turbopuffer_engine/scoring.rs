@@ -181,8 +181,7 @@ impl<'a> Scorer<'a> {
         let mut numbered = query.must_not.iter().enumerate();
         let is_refused = numbered.any(|(idx, clause)| is_match(n_must + n_should + idx, clause));
         let mut numbered = query.should.iter().enumerate();
-        let is_asked =
-            n_must > 0 || numbered.any(|(idx, clause)| is_match(n_must + idx, clause));
+        let is_asked = n_must > 0 || numbered.any(|(idx, clause)| is_match(n_must + idx, clause));
         if !has_all || is_refused || !is_asked {
             return None;
         }

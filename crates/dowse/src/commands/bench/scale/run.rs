@@ -135,7 +135,8 @@ impl<'a> Measurement<'a> {
             for depth in DEPTHS {
                 let (mut n_found, mut n_wanted) = (0, 0);
                 for (vector, exact) in vectors.iter().zip(&exact) {
-                    let wanted: HashSet<&PassageId> = exact[..depth.min(exact.len())].iter().collect();
+                    let wanted: HashSet<&PassageId> =
+                        exact[..depth.min(exact.len())].iter().collect();
                     let found = pair.store.by_vector(
                         &self.namespace,
                         vector,
@@ -144,7 +145,8 @@ impl<'a> Measurement<'a> {
                         &deadline(),
                     )?;
                     n_wanted += wanted.len();
-                    n_found += found.hits.iter().filter(|hit| wanted.contains(&hit.passage)).count();
+                    n_found +=
+                        found.hits.iter().filter(|hit| wanted.contains(&hit.passage)).count();
                 }
                 let recall = n_found as f64 / n_wanted.max(1) as f64;
                 self.add(&format!("{}, recall of the nearest {depth}", pair.name), recall, "ratio");
@@ -313,7 +315,8 @@ fn deadline() -> Deadline {
 fn difference(one: &Candidates, other: &Candidates) -> f32 {
     let scores: std::collections::HashMap<&PassageId, f32> =
         one.hits.iter().map(|hit| (&hit.passage, hit.score)).collect();
-    let off = other.hits.iter().filter_map(|hit| Some((scores.get(&hit.passage)? - hit.score).abs()));
+    let off =
+        other.hits.iter().filter_map(|hit| Some((scores.get(&hit.passage)? - hit.score).abs()));
     off.fold(0.0, f32::max)
 }
 
