@@ -103,8 +103,8 @@ pub(crate) fn text_of<'a>(row: &'a ScoredPoint, field: &str) -> &'a str {
 
 /// Gives a number of a point.
 pub(crate) fn integer_of(row: &ScoredPoint, field: &str) -> Option<i64> {
-    match row.payload.get(field)?.kind.as_ref()? {
-        value::Kind::IntegerValue(number) => Some(*number),
+    match row.payload.get(field).and_then(|value| value.kind.as_ref()) {
+        Some(value::Kind::IntegerValue(number)) => Some(*number),
         _ => None,
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let again = phase(&[&first], &base, &questions, lasts)?;
 
     let show = |name: &str, one: &Figures| {
-        println!(
+        eprintln!(
             "{name:<32} {:>8.2} ms of a core a search {:>8.1} searches/s",
             one.cpu_millis, one.rate
         );
@@ -78,9 +78,9 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     show("first server alone again", &again[0]);
     let before = (alone[0].cpu_millis + again[0].cpu_millis) / 2.0;
     let beside = (together[0].cpu_millis + together[1].cpu_millis) / 2.0;
-    println!("beside another by alone: {:.3} times", beside / before);
+    eprintln!("beside another by alone: {:.3} times", beside / before);
     let rate = together[0].rate + together[1].rate;
-    println!("searches of both by those of one: {:.2} times", rate / alone[0].rate);
+    eprintln!("searches of both by those of one: {:.2} times", rate / alone[0].rate);
     Ok(())
 }
 

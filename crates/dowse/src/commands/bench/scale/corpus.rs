@@ -68,7 +68,7 @@ impl Corpus {
             vectors.push(one.vector.clone());
             blobs.push(one.blob.clone());
         }
-        Ok(Corpus { sentences, vectors, blobs, questions: in_turns(questions) })
+        Ok(Corpus { sentences, vectors, blobs, questions: in_turns(&questions) })
     }
 
     /// Gives how many passages have a vector of their own.
@@ -156,7 +156,7 @@ fn embedded(sentences: &[String], number: usize) -> String {
 }
 
 /// Takes one of each list in turn, so that a part of the questions has some of every set.
-fn in_turns(lists: Vec<Vec<String>>) -> Vec<String> {
+fn in_turns(lists: &[Vec<String>]) -> Vec<String> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).cloned())).collect()
 }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(document.passages.len(), PASSAGES_PER_DOCUMENT);
         assert!(document.passages.iter().all(|passage| passage.text.len() >= PASSAGE_BYTES));
         assert_eq!(document.passages[2].id, passage_id(62));
-        let turns = in_turns(vec![vec!["a".into(), "b".into()], vec!["c".into()]]);
+        let turns = in_turns(&[vec!["a".into(), "b".into()], vec!["c".into()]]);
         assert_eq!(turns, ["a", "c", "b"]);
     }
 }
