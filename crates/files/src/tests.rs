@@ -401,7 +401,7 @@ fn as_little_as_possible_is_relaxed_and_all_pages_agree() {
     assert_eq!(search("crane 2008 .md", 2), (2, md(), vec![], true));
     assert_eq!(search("crane 2008 .md", 4), (0, md(), vec![], true));
     // No crane is in PDF: the format goes, the year stays.
-    assert_eq!(search("crane 2008 pdf", 0), (1, vec![], years("2008"), true));
+    assert_eq!(search("crane 2008 pdf", 0), (2, vec![], years("2008"), true));
     // What passes is passed, on every page.
     assert_eq!(search("crane 2007 .md", 0), (2, md(), years("2007"), false));
     assert_eq!(search("crane 2007 .md", 2), (1, md(), years("2007"), false));
