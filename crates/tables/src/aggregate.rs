@@ -8,13 +8,14 @@ use model::{Deadline, Warning};
 use serde_json::{Map, Value};
 
 use crate::cells::{CellWindow, CutCells, ShowPiece};
+use crate::check::zone_of;
 use crate::config::{Field, FieldType};
 use crate::describe::load_warnings;
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::request::{SortRequest, unknown_name};
 use crate::schema::leaf;
-use crate::service::{ServedTable, zone_of};
+use crate::served_table::ServedTable;
 use crate::{Error, Result, cursor};
 
 /// Groups of an answer when the call does not say.

@@ -1,13 +1,17 @@
 //! Requests that are checked without asking the source.
 
+use columns::{TimeSeries, Zone};
 use model::Caller;
 
 use crate::aggregate;
-use crate::filters::typed;
-use crate::request::{DEFAULT_PAGE, MAX_PAGE_SIZE, QueryRequest};
-use crate::service::{checked_names, checked_series, checked_sort, zone_of};
+use crate::config::FieldType;
+use crate::filters::{TypedFilters, typed};
+use crate::request::{
+    DEFAULT_PAGE, MAX_PAGE_SIZE, QueryRequest, SeriesRequest, SortRequest, unknown_name,
+};
+use crate::schema::leaf;
 use crate::views::ViewRequest;
-use crate::{Error, Result, Service};
+use crate::{Error, Result, Schema, Service};
 
 impl Service {
     /// Checks what a view would ask against its table, without asking.
@@ -53,4 +57,63 @@ pub(crate) fn check_page(request: &QueryRequest) -> Result<()> {
         return Err(outside("page", request.page, expected));
     }
     Ok(())
+}
+
+/// Gives the order of a request: the argument, or else the filter of type `sort`.
+pub(crate) fn checked_sort(
+    schema: &Schema,
+    request: &QueryRequest,
+    typed: &TypedFilters,
+) -> Result<Vec<SortRequest>> {
+    let sort = if request.sort.is_empty() { &typed.sort } else { &request.sort };
+    let names = schema.column_names();
+    match sort.iter().find(|sort| !names.contains(&sort.id)) {
+        Some(unknown) => Err(unknown_name("sort field", &unknown.id, &names)),
+        None => Ok(sort.clone()),
+    }
+}
+
+/// Checks names of fields; an empty list is as good as none.
+pub(crate) fn checked_names(
+    schema: &Schema,
+    what: &'static str,
+    wanted: Option<&[String]>,
+) -> Result<Option<Vec<String>>> {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { return Ok(None) };
+    let names = schema.column_names();
+    let mut checked: Vec<String> = Vec::new();
+    for name in wanted {
+        if !names.contains(name) {
+            return Err(unknown_name(what, name, &names));
+        }
+        if !checked.contains(name) {
+            checked.push(name.clone());
+        }
+    }
+    Ok(Some(checked))
+}
+
+/// Finds the zone of a call.
+pub(crate) fn zone_of(name: Option<&str>) -> Result<Zone> {
+    let name = name.filter(|name| !name.is_empty());
+    name.map_or(Ok(Zone::default()), Zone::named).map_err(|cause| Error::BadQuery { cause })
+}
+
+pub(crate) fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<TimeSeries> {
+    let of_type = |wanted: FieldType| -> Vec<String> {
+        schema
+            .columns()
+            .filter(|(_, field)| leaf(field).field_type == wanted)
+            .map(|(name, _)| name.clone())
+            .collect()
+    };
+    let times = of_type(FieldType::Timestamp);
+    if !times.contains(&series.field) {
+        return Err(unknown_name("series field", &series.field, &times));
+    }
+    let numbers = of_type(FieldType::Number);
+    if let Some(sum) = series.sum.as_ref().filter(|sum| !numbers.contains(sum)) {
+        return Err(unknown_name("series sum", sum, &numbers));
+    }
+    Ok(TimeSeries { column: series.field.clone(), bucket: series.bucket, sum: series.sum.clone() })
 }

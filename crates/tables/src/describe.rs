@@ -11,7 +11,7 @@ use crate::config::{Field, FieldType, Operator};
 use crate::operators;
 use crate::response::shown;
 use crate::schema::{is_redacted, leaf};
-use crate::service::ServedTable;
+use crate::served_table::ServedTable;
 
 /// How many frequent values of a field are named.
 pub const MAX_TOP_VALUES: usize = 12;

@@ -7,10 +7,11 @@ use columns::{ColumnInfo, ParquetWriter, Query, Sort, Value as Cell};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 
+use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::format::to_csv;
 use crate::request::{Formulas, QueryRequest};
-use crate::service::{ServedTable, checked_names, checked_sort, zone_of};
+use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
 
 /// The most rows of one export; a query with more must be filtered.

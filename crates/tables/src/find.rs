@@ -9,7 +9,7 @@ use model::{Caller, Deadline};
 use serde_json::Value;
 
 use crate::schema::{kind, leaf};
-use crate::service::ServedTable;
+use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
 
 /// Values of one column that one question finds.

@@ -6,10 +6,11 @@ use std::pin::Pin;
 use columns::{AnyGroup, Filter, Sort};
 use serde_json::{Map, Value};
 
+use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::request::{QueryRequest, describe_table_name};
 use crate::response::{FacetMeta, QueryResponse};
-use crate::service::{checked_names, checked_sort, warn_of_page, zone_of};
+use crate::served_table::warn_of_page;
 use crate::{Error, Result, Schema, describe};
 
 /// A future that may move between threads.

@@ -58,6 +58,7 @@ mod find;
 mod handler;
 mod links;
 mod relations;
+mod served_table;
 mod service;
 mod views;
 
@@ -99,7 +100,8 @@ pub use response::{
     query_output_schema,
 };
 pub use schema::{MAX_NESTING, Schema, json_schema};
-pub use service::{MAX_PAGE_CHARS, MAX_SUGGESTIONS, Service, ServiceConfig};
+pub use served_table::{MAX_PAGE_CHARS, MAX_SUGGESTIONS};
+pub use service::{Service, ServiceConfig};
 pub use views::{
     MAX_PARAMETERS, Parameter, ParameterType, Parameters, View, ViewConfig, ViewForm, ViewRequest,
 };
