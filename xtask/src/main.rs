@@ -29,6 +29,7 @@ mod folders;
 mod fuzz;
 mod hostile;
 mod package;
+mod scale;
 mod soak;
 
 const USAGE: &str = "\
@@ -64,6 +65,10 @@ usage: cargo xtask CHORE
   faults                several servers, PostgreSQL and Qdrant under faults that last longer than in CI
   cluster [--check]     a PostgreSQL and three peers of Qdrant, with a dowse.toml for them; with
                         --check two servers use it and all ends
+  scale [--passages N]… [--peers N] [--replicas N] [--models FOLDER] [--binary FILE] SET…
+                        PostgreSQL with Qdrant beside SQLite with the embedded engine
+  servers [--engine embedded|qdrant] [--documents N] [--models FOLDER] [--binary FILE] SET
+                        what a second server costs the first, each pinned to a core
   deny                  licences, sources and advisories of dependencies, where cargo-deny is there
 ";
 
@@ -92,6 +97,8 @@ fn main() -> anyhow::Result<()> {
         ["hostile", arguments @ ..] => hostile::run(arguments),
         ["faults"] => faults::run(),
         ["cluster", arguments @ ..] => cluster::run(arguments),
+        ["scale", arguments @ ..] => scale::run(arguments),
+        ["servers", arguments @ ..] => scale::servers(arguments),
         ["deny"] => ci::deny(),
         [] | ["help" | "--help" | "-h"] => {
             eprint!("{USAGE}");

@@ -25,6 +25,8 @@ pub(crate) enum BenchCommand {
     Text,
     /// Search and ingest of passages, beside SQLite and a flat scan in the same run
     Store(StoreBenchArgs),
+    /// The configured catalogue and engine beside SQLite with the embedded one, in one run
+    Scale(ScaleBenchArgs),
     /// Whole searches over many copies of judged datasets' documents, stage by stage
     Search(SearchBenchArgs),
     /// The default model
@@ -91,6 +93,34 @@ pub(crate) struct StoreBenchArgs {
     pub(crate) embed: usize,
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+}
+
+/// Flags of `dowse bench scale`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ScaleBenchArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Judged sets in BEIR layout, whose sentences and questions are used
+    #[arg(required = true, value_name = "SET")]
+    pub(crate) sets: Vec<PathBuf>,
+    /// How many passages; may be given more than once
+    #[arg(long, default_values_t = [100_000])]
+    pub(crate) passages: Vec<usize>,
+    /// How many passages have a vector of their own; further ones have these, moved a little
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) real: usize,
+    /// Questions for each figure
+    #[arg(long, default_value_t = 200)]
+    pub(crate) questions: usize,
+    /// Where vectors are kept between runs
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cache: PathBuf,
+    /// Where the embedded store is; what is filled is not filled again
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Fill both and end, so that the engine can settle before it is measured
+    #[arg(long)]
+    pub(crate) fill: bool,
 }
 
 /// Flags of `dowse bench search`.

@@ -31,7 +31,11 @@ pub(crate) fn read(format: Format, bytes: &[u8], output: &mut Output) -> Result<
     };
     let content = decode_xml(&content, output);
     Walk::new(format).read(&content, output)?;
-    push_formulas(&zip, format, output)
+    push_formulas(&zip, format, output)?;
+    let is_picture = |name: &str| name.starts_with("Pictures/") && !name.ends_with('/');
+    let n_pictures = zip.entries().iter().filter(|entry| is_picture(&entry.name)).count();
+    output.explain_pictures(n_pictures);
+    Ok(())
 }
 
 /// Pushes the formulas, which are documents of their own inside the package.

@@ -138,6 +138,21 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Notes that a document has pictures: without text, they are what it says.
+    pub(crate) fn explain_pictures(&mut self, n_pictures: usize) {
+        if n_pictures > 0 {
+            let pictures = if n_pictures == 1 { "picture" } else { "pictures" };
+            let reason =
+                format!("it holds {n_pictures} {pictures} and no text: run OCR on the file first");
+            self.explain_no_text(ReadOutcome::Scan, reason);
+        }
+    }
+
+    /// Gives how many blocks there are so far.
+    pub(crate) fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Counts bytes that came out of a decompressor.
     pub(crate) fn expanded(&mut self, n_bytes: u64) -> Result<()> {
         self.n_expanded = self.n_expanded.saturating_add(n_bytes);

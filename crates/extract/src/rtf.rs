@@ -68,6 +68,7 @@ struct Walk<'a> {
     asides: Vec<String>,
     title: String,
     n_words: u32,
+    n_pictures: usize,
     page: u32,
 }
 
@@ -102,6 +103,7 @@ impl<'a> Walk<'a> {
             asides: Vec::new(),
             title: String::new(),
             n_words: 0,
+            n_pictures: 0,
             page: 0,
         }
     }
@@ -136,6 +138,7 @@ impl<'a> Walk<'a> {
             output.push(BlockKind::Other, &Pointer::Whole, aside)?;
         }
         output.set_title(&self.title);
+        output.explain_pictures(self.n_pictures);
         Ok(())
     }
 
@@ -319,6 +322,7 @@ impl<'a> Walk<'a> {
             | b"datastore" | b"listtable" | b"listoverridetable" | b"rsidtbl" | b"generator"
             | b"latentstyles" | b"xmlnstbl" | b"bkmkstart" | b"bkmkend" | b"atnid"
             | b"atnauthor" | b"nonshppict" | b"htmlrtf" | b"revtbl" | b"filetbl" => {
+                self.n_pictures += usize::from(word == b"pict");
                 if word != b"htmlrtf" || value != Some(0) {
                     self.group.destination = Destination::Nowhere;
                 } else {

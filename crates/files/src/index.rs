@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
 use crate::reach::Reach;
-use crate::walk::{FileSource, Selection, device_of};
+use crate::walk::{FileSource, Selection, volume_of};
 use crate::years::years;
 use crate::{FilesConfig, Result, Root, Roots};
 
@@ -343,10 +343,13 @@ impl Indexer {
         }
     }
 
-    fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
+    /// Lists the folders in a root that no walk of it enters: other roots, and this program's data.
+    pub(crate) fn left_out(&self, root: &Root) -> Vec<PathBuf> {
         let inner = self.config.roots.inside(root);
-        let mut left_out: Vec<PathBuf> = inner.iter().map(|inner| inner.path.clone()).collect();
-        left_out.extend(self.config.data_dir.clone());
+        inner.iter().map(|inner| inner.path.clone()).chain(self.config.data_dir.clone()).collect()
+    }
+
+    fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
         let start = match selection {
             Selection::Folder(folder) => folder,
             Selection::Paths(_) => &root.path,
@@ -357,10 +360,15 @@ impl Indexer {
         // An empty folder may be where a file system was mounted: then nothing in it is gone, it
         // only cannot be seen.
         let may_be_unmounted =
-            indexed_device.is_some_and(|device| device_of(start) != Some(device));
+            indexed_device.is_some_and(|device| volume_of(start) != Some(device));
         let is_inside = self.config.roots.is_inside_another(root);
-        let mut source =
-            FileSource::new(root.clone(), selection, &self.config.files, left_out, is_inside);
+        let mut source = FileSource::new(
+            root.clone(),
+            selection,
+            &self.config.files,
+            self.left_out(root),
+            is_inside,
+        );
         source.may_be_unmounted = may_be_unmounted;
         Ok(source)
     }

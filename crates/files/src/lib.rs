@@ -32,6 +32,7 @@ mod search;
 mod rewrite;
 mod summary;
 
+mod notice;
 mod service;
 mod watch;
 
@@ -52,7 +53,7 @@ pub use roots::{Root, Roots};
 pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
-pub use walk::{ListedFile, list_files};
+pub use walk::{ListedFile, list_files, list_folders, volume_of};
 pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.

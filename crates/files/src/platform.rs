@@ -86,6 +86,24 @@ pub(crate) fn device(_metadata: &Metadata) -> Option<u64> {
     None
 }
 
+/// What tells one folder from another that has come into its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FolderIdentity(u64, u64);
+
+/// Tells which folder is at a path now; nothing when there is none.
+#[cfg(unix)]
+pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs_err::metadata(folder).ok().filter(Metadata::is_dir)?;
+    Some(FolderIdentity(metadata.dev(), metadata.ino()))
+}
+
+/// One folder is as good as another here: only whether there is one is known.
+#[cfg(not(unix))]
+pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
+    fs_err::metadata(folder).ok().filter(Metadata::is_dir).map(|_| FolderIdentity(0, 0))
+}
+
 /// File systems whose changes other machines make, so that no event tells them: NFS, SMB, CIFS,
 /// AFS, 9p, FUSE, Ceph, Lustre (`statfs(2)`).
 #[cfg(target_os = "linux")]

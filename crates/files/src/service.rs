@@ -1,7 +1,5 @@
 //! The family's calls in Rust types.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,11 +13,10 @@ use store::DocumentPage;
 use crate::index::IndexArguments;
 use crate::preview::{FileText, PreviewRequest};
 use crate::search::Searched;
-use crate::walk::Selection;
 use crate::{
-    Error, FileOutcome, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, Root,
-    RootOutcomes, SearchRequest, SearchResults, Strangers, Summary, SummaryRequest, preview,
-    rewrite, search, summary,
+    Error, FileOutcome, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, RootOutcomes,
+    SearchRequest, SearchResults, Strangers, Summary, SummaryRequest, preview, rewrite, search,
+    summary,
 };
 
 /// How often a call that waits for indexing says how far it is.
@@ -76,6 +73,10 @@ impl Service {
 
     pub(crate) fn indexer(&self) -> &Indexer {
         &self.0.indexer
+    }
+
+    pub(crate) fn queue(&self) -> &JobQueue {
+        &self.0.queue
     }
 
     /// Lists the folders that a caller may search.
@@ -139,72 +140,6 @@ impl Service {
             }
         }
         Ok(())
-    }
-
-    /// Takes in what changed at or below some paths; asks for nothing when nothing did.
-    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<()> {
-        let mut by_root: BTreeMap<&str, (&Root, BTreeSet<PathBuf>)> = BTreeMap::new();
-        for path in paths {
-            if let Some(root) = self.0.indexer.roots().owner_of(path) {
-                let (_, paths) = by_root.entry(&root.name).or_insert((root, BTreeSet::new()));
-                paths.insert(path.clone());
-            }
-        }
-        for (root, paths) in by_root.into_values() {
-            // A change of the root itself is a change of everything in it.
-            if paths.contains(&root.path) {
-                self.look_at(&root.path)?;
-                continue;
-            }
-            let selection = Selection::Paths(paths.clone());
-            if self.0.indexer.has_changes(root, &selection)? {
-                let arguments = IndexArguments {
-                    root: root.name.clone(),
-                    folder: root.name.clone(),
-                    full: false,
-                    paths: Some(paths),
-                };
-                let subject = format!("{} (changes)", root.name);
-                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Looks at a whole root; asks for nothing when nothing changed.
-    pub(crate) fn look_at(&self, root: &Path) -> Result<()> {
-        let Some(root) = self.0.indexer.roots().owner_of(root) else { return Ok(()) };
-        if self.0.queue.active(INDEX_JOB, &root.name)?.is_none()
-            && self.0.indexer.has_changes(root, &Selection::Folder(root.path.clone()))?
-        {
-            self.submit(
-                &TenantId::local(),
-                &root.name,
-                root.name.clone(),
-                false,
-                Priority::Normal,
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Looks at all roots.
-    pub(crate) fn look_at_all(&self) -> Result<()> {
-        self.0.indexer.roots().all().iter().try_for_each(|root| self.look_at(&root.path))
-    }
-
-    /// Tells whether a change of this path concerns nobody: own data, hidden names, no root.
-    pub(crate) fn is_ignored(&self, path: &Path) -> bool {
-        let indexer = &self.0.indexer;
-        let Some(root) = indexer.roots().owner_of(path) else { return true };
-        let is_hidden = !indexer.config().files.hidden
-            && path.strip_prefix(&root.path).is_ok_and(|relative| {
-                relative.iter().any(|name| name.as_encoded_bytes().starts_with(b"."))
-            });
-        // A changed `.gitignore` changes what is indexed around it.
-        let is_rule =
-            path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
-        indexer.is_own_data(path) || (is_hidden && !is_rule)
     }
 
     /// Counts the files of every root that the caller may use by what became of them.
@@ -352,7 +287,7 @@ impl Service {
     }
 
     /// A job belongs to whoever asked for it, so that they can follow it.
-    fn submit(
+    pub(crate) fn submit(
         &self,
         tenant: &TenantId,
         root: &str,
@@ -365,7 +300,7 @@ impl Service {
         self.submit_job(tenant, subject, priority, &arguments)
     }
 
-    fn submit_job(
+    pub(crate) fn submit_job(
         &self,
         tenant: &TenantId,
         subject: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
@@ -63,13 +64,7 @@ impl FileSource {
             Selection::Paths(paths) => Some(paths.clone()),
         };
         let is_counted = paths.is_none();
-        builder.filter_entry(move |entry| {
-            let path = entry.path();
-            let is_wanted = paths.as_ref().is_none_or(|paths| {
-                paths.iter().any(|wanted| wanted.starts_with(path) || path.starts_with(wanted))
-            });
-            is_wanted && !left_out.iter().any(|folder| path == folder)
-        });
+        builder.filter_entry(only(paths, left_out));
         FileSource {
             owner: if is_inside_another { format!(" {}", root.name) } else { String::new() },
             root,
@@ -189,6 +184,42 @@ impl Source for FileSource {
     }
 }
 
+/// Lists the folders at or below some paths whose files are indexed, each before those in it.
+pub(crate) fn folders(
+    root: &Root,
+    paths: BTreeSet<PathBuf>,
+    config: &FilesConfig,
+    left_out: Vec<PathBuf>,
+) -> impl Iterator<Item = PathBuf> {
+    let mut builder = builder_for(&root.path, config);
+    builder.filter_entry(only(Some(paths.clone()), left_out));
+    let folders = builder.build().flatten().filter(move |entry| {
+        entry.file_type().is_some_and(|kind| kind.is_dir()) && is_at_or_below(&paths, entry.path())
+    });
+    folders.map(DirEntry::into_path)
+}
+
+/// Lets a walk come to some paths and what is below them, or everywhere, but not into folders that
+/// are left out.
+fn only(
+    paths: Option<BTreeSet<PathBuf>>,
+    left_out: Vec<PathBuf>,
+) -> impl Fn(&DirEntry) -> bool + Send + Sync + 'static {
+    move |entry| {
+        let path = entry.path();
+        let is_on_the_way = |paths: &BTreeSet<PathBuf>| {
+            // Paths are in the order of their components: what is below one follows it at once.
+            let next = paths.range::<Path, _>((Bound::Included(path), Bound::Unbounded)).next();
+            next.is_some_and(|next| next.starts_with(path)) || is_at_or_below(paths, path)
+        };
+        paths.as_ref().is_none_or(is_on_the_way) && !left_out.iter().any(|folder| path == folder)
+    }
+}
+
+fn is_at_or_below(paths: &BTreeSet<PathBuf>, path: &Path) -> bool {
+    path.ancestors().any(|folder| paths.contains(folder))
+}
+
 /// Sets a walk up as the configuration says.
 fn builder_for(start: &Path, config: &FilesConfig) -> WalkBuilder {
     let mut builder = WalkBuilder::new(start);
@@ -251,6 +282,14 @@ pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<Vec<ListedFile>
     Ok(files)
 }
 
+/// Lists a folder and those below it whose files [`list_files`] would list, each before those in
+/// it; what cannot be read is left out.
+pub fn list_folders(folder: &Path, config: &FilesConfig) -> impl Iterator<Item = PathBuf> {
+    let entries = builder_for(folder, config).build().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));
+    folders.map(DirEntry::into_path)
+}
+
 /// Reads the patterns of `[files] ignore`.
 ///
 /// # Errors
@@ -270,8 +309,8 @@ fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
 }
 
-/// Gives the number of the file system that a folder is on.
-pub(crate) fn device_of(folder: &Path) -> Option<u64> {
+/// Gives the number of the volume that a folder is on, where the system tells.
+pub fn volume_of(folder: &Path) -> Option<u64> {
     platform::device(&fs_err::symlink_metadata(folder).ok()?)
 }
 

@@ -4,34 +4,104 @@
 //! A look only reads. A job is asked for when something changed, so a server with folders in
 //! which nothing happens writes nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ingest::{FolderWatch, Noticed};
+use ingest::{FolderWatch, Noticed, collapse};
 use parking_lot::{Condvar, Mutex};
 
-use crate::Service;
-use crate::platform;
+use crate::notice::{self, Look};
+use crate::platform::{self, FolderIdentity};
+use crate::{Root, Service, walk};
 
-/// The time between two looks at a root whose changes the system tells.
-const LOOK_SELDOM: Duration = Duration::from_secs(15 * 60);
+/// How roots are watched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WatchConfig {
+    /// Whether the system is asked for events.
+    pub(crate) events: Events,
+    /// The time between two looks at a root whose changes the system tells.
+    pub(crate) seldom: Duration,
+    /// The time between two looks at a root whose changes nobody tells.
+    pub(crate) often: Duration,
+    /// How often it is asked whether the roots are still the folders that are watched.
+    pub(crate) same: Duration,
+    /// The same while a root is away.
+    pub(crate) back: Duration,
+}
 
-/// The time between two looks at a root whose changes nobody tells.
-const LOOK_OFTEN: Duration = Duration::from_secs(15);
+/// Whether the system is asked for events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Events {
+    On,
+    /// As on a system that has none to give.
+    #[cfg(test)]
+    Off,
+}
+
+impl WatchConfig {
+    pub(crate) const STANDARD: WatchConfig = WatchConfig {
+        events: Events::On,
+        seldom: Duration::from_secs(15 * 60),
+        often: Duration::from_secs(15),
+        same: Duration::from_secs(15),
+        back: Duration::from_secs(1),
+    };
+}
+
+/// A look at a root whose changes are told takes at most one part in so many of the time.
+const SELDOM_SHARE: u32 = 2_000;
+
+/// A look at a root whose changes nobody tells takes at most one part in so many of the time.
+const OFTEN_SHARE: u32 = 50;
+
+/// How often it is asked whether the jobs are over that something waits for.
+const AGAIN_STEP: Duration = Duration::from_millis(200);
+
+/// How long what failed waits before it is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Paths of one root that wait for its jobs.
+const MAX_WAITING_PATHS: usize = 500;
 
 /// Watches the roots of a service until it is dropped.
 pub struct Watcher {
-    _events: Option<FolderWatch>,
-    stop: Arc<Stop>,
+    watching: Arc<Watching>,
     looking: Option<JoinHandle<()>>,
 }
 
+/// What the threads of a watcher share.
+struct Watching {
+    service: Service,
+    config: WatchConfig,
+    events: Mutex<Option<FolderWatch>>,
+    state: Mutex<State>,
+    woken: Condvar,
+}
+
 #[derive(Default)]
-struct Stop {
-    is_stopped: Mutex<bool>,
-    stopped: Condvar,
+struct State {
+    is_stopped: bool,
+    /// By the names of roots, paths to look at once their jobs are over.
+    again: BTreeMap<String, BTreeSet<PathBuf>>,
+    /// When that is tried again after it failed.
+    retry_at: Option<Instant>,
+    /// Names of roots with folders that the system had no watches left for.
+    untold: BTreeSet<String>,
+}
+
+/// What is known of a root.
+struct Watched {
+    root: Root,
+    /// Whether the system tells its changes.
+    is_told: bool,
+    /// Whether it is on a network: then nothing is asked of it that could hang.
+    is_on_network: bool,
+    /// The folder that was asked for; nothing when it was not there.
+    identity: Option<FolderIdentity>,
+    next_look: Instant,
 }
 
 impl Watcher {
@@ -41,22 +111,34 @@ impl Watcher {
     ///
     /// When the system gives no thread.
     pub fn start(service: Service) -> std::io::Result<Self> {
-        let roots: Vec<PathBuf> =
-            service.indexer().roots().all().iter().map(|root| root.path.clone()).collect();
-        let (events, told) = watch_events(&service, &roots);
-        let stop = Arc::new(Stop::default());
-        let of_thread = Arc::clone(&stop);
+        Watcher::start_with(service, WatchConfig::STANDARD)
+    }
+
+    pub(crate) fn start_with(service: Service, config: WatchConfig) -> std::io::Result<Self> {
+        let watching = Arc::new(Watching {
+            service,
+            config,
+            events: Mutex::default(),
+            state: Mutex::default(),
+            woken: Condvar::new(),
+        });
+        if watching.config.events == Events::On {
+            watching.start_events();
+        }
+        let of_thread = Arc::clone(&watching);
         let looking = std::thread::Builder::new()
             .name("look".to_owned())
-            .spawn(move || look_again(&service, &roots, &told, &of_thread))?;
-        Ok(Watcher { _events: events, stop, looking: Some(looking) })
+            .spawn(move || of_thread.look_again())?;
+        Ok(Watcher { watching, looking: Some(looking) })
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        *self.stop.is_stopped.lock() = true;
-        self.stop.stopped.notify_all();
+        self.watching.state.lock().is_stopped = true;
+        self.watching.woken.notify_all();
+        // The thread that gathers events holds what it is told by; without it, it ends.
+        drop(self.watching.events.lock().take());
         if let Some(looking) = self.looking.take() {
             // A panic of the thread was reported when it happened.
             let _ = looking.join();
@@ -64,66 +146,203 @@ impl Drop for Watcher {
     }
 }
 
-/// Asks the system for events, and tells for each root whether it gives them.
-fn watch_events(service: &Service, roots: &[PathBuf]) -> (Option<FolderWatch>, Vec<bool>) {
-    let (ignoring, noticing) = (service.clone(), service.clone());
-    let watch = FolderWatch::start(
-        move |path| ignoring.is_ignored(path),
-        move |noticed| {
-            let noticed = match noticed {
+impl Watching {
+    fn start_events(self: &Arc<Self>) {
+        let (ignoring, noticing) = (self.service.clone(), Arc::clone(self));
+        let started = FolderWatch::start(
+            move |path| ignoring.is_ignored(path),
+            move |noticed| match noticed {
                 Noticed::Paths(paths) => noticing.notice(&paths),
-                Noticed::Everything => noticing.look_at_all(),
-            };
-            if let Err(error) = noticed {
-                tracing::warn!(%error, "a change in a folder could not be taken in");
+                Noticed::Everything => {
+                    let roots = noticing.service.indexer().roots().all();
+                    noticing.notice(&roots.iter().map(|root| root.path.clone()).collect());
+                }
+            },
+        );
+        match started {
+            Ok(events) => *self.events.lock() = Some(events),
+            Err(error) => {
+                let error = model::with_causes(&error);
+                tracing::warn!(error, "folders are looked at from time to time, not watched");
             }
-        },
-    );
-    let mut watch = match watch {
-        Ok(watch) => watch,
-        Err(error) => {
-            tracing::warn!(%error, "folders are looked at from time to time instead of watched");
-            return (None, vec![false; roots.len()]);
         }
-    };
-    let told = roots
-        .iter()
-        .map(|root| {
-            if platform::is_on_network(root) {
-                return false;
-            }
-            let added = watch.add(root);
-            if let Err(error) = &added {
-                let error = model::with_causes(error);
-                tracing::warn!(root = %root.display(), error, "a folder cannot be watched");
-            }
-            added.is_ok()
-        })
-        .collect();
-    (Some(watch), told)
-}
+    }
 
-fn look_again(service: &Service, roots: &[PathBuf], told: &[bool], stop: &Stop) {
-    let period = |told: bool| if told { LOOK_SELDOM } else { LOOK_OFTEN };
-    let mut next: Vec<Instant> = told.iter().map(|told| Instant::now() + period(*told)).collect();
-    loop {
-        let Some(due) = next.iter().min().copied() else { return };
-        let mut is_stopped = stop.is_stopped.lock();
-        while !*is_stopped && Instant::now() < due {
-            stop.stopped.wait_until(&mut is_stopped, due);
+    /// Takes in what changed at or below some paths.
+    fn notice(&self, changed: &BTreeSet<PathBuf>) {
+        let mut paths: BTreeSet<PathBuf> =
+            changed.iter().map(|path| notice::concerned(path).to_owned()).collect();
+        // Folders that came are watched before they are looked at, so that nothing falls between.
+        let came: BTreeSet<PathBuf> =
+            paths.iter().filter(|path| path.is_dir() && !path.is_symlink()).cloned().collect();
+        for root in self.service.indexer().roots().all() {
+            let is_concerned = came.iter().any(|folder| folder.starts_with(&root.path));
+            if is_concerned && !self.watch_below(root, &came) {
+                self.state.lock().untold.insert(root.name.clone());
+            }
         }
-        if *is_stopped {
+        let mut retry_at = None;
+        match self.service.notice(&paths) {
+            Ok(again) => paths = again,
+            // What could not be taken in now may be later.
+            Err(error) => {
+                retry_at = Some(Instant::now() + RETRY);
+                let error = model::with_causes(&error);
+                tracing::warn!(error, "a change in a folder could not be taken in yet");
+            }
+        }
+        let mut state = self.state.lock();
+        state.retry_at = retry_at;
+        for path in paths {
+            if let Some(root) = self.service.indexer().roots().owner_of(&path) {
+                let waiting = state.again.entry(root.name.clone()).or_default();
+                waiting.insert(path);
+                collapse(waiting, MAX_WAITING_PATHS);
+            }
+        }
+        let has_work = !state.again.is_empty();
+        drop(state);
+        if has_work {
+            self.woken.notify_all();
+        }
+    }
+
+    /// Asks the system to tell the changes of folders of a root at or below some paths; tells
+    /// whether it will for all of them.
+    fn watch_below(&self, root: &Root, paths: &BTreeSet<PathBuf>) -> bool {
+        let mut events = self.events.lock();
+        let Some(events) = events.as_mut() else { return false };
+        let indexer = self.service.indexer();
+        if FolderWatch::is_recursive() {
+            return !paths.contains(&root.path) || self.is_added(events, root, &root.path);
+        }
+        let left_out = indexer.left_out(root);
+        let mut folders = walk::folders(root, paths.clone(), &indexer.config().files, left_out);
+        folders.all(|folder| self.is_added(events, root, &folder))
+    }
+
+    /// Asks for one folder. One that is gone meanwhile, or that nobody may read, has no changes
+    /// that could be taken in.
+    fn is_added(&self, events: &mut FolderWatch, root: &Root, folder: &std::path::Path) -> bool {
+        let Err(error) = events.add(folder) else { return true };
+        if !error.has_no_watches_left() && folder != root.path {
+            return true;
+        }
+        let hint = match error.has_no_watches_left() {
+            true => "raise `fs.inotify.max_user_watches` to watch it",
+            false => "",
+        };
+        let error = model::with_causes(&error);
+        tracing::warn!(
+            root = %root.name, error, hint,
+            "a folder cannot be watched: it is looked at from time to time"
+        );
+        false
+    }
+
+    /// Watches the roots, and looks at them when it is time, until the watcher is dropped.
+    fn look_again(&self) {
+        let roots = self.service.indexer().roots().all();
+        let mut watched: Vec<Watched> = roots
+            .iter()
+            .map(|root| Watched {
+                root: root.clone(),
+                is_told: false,
+                is_on_network: false,
+                identity: None,
+                next_look: Instant::now(),
+            })
+            .collect();
+        loop {
+            for one in &mut watched {
+                self.attend(one);
+            }
+            self.take_up_again();
+            if !self.sleep(&watched) {
+                return;
+            }
+        }
+    }
+
+    /// Watches a root that is not watched yet or has become another folder, and looks at it when
+    /// it is time.
+    fn attend(&self, one: &mut Watched) {
+        let identity = match one.is_on_network {
+            true => one.identity,
+            false => platform::identity(&one.root.path),
+        };
+        if identity != one.identity {
+            let all = BTreeSet::from([one.root.path.clone()]);
+            one.is_on_network = identity.is_some() && platform::is_on_network(&one.root.path);
+            one.is_told =
+                identity.is_some() && !one.is_on_network && self.watch_below(&one.root, &all);
+            one.identity = identity;
+            // What happened before it was watched nobody has told.
+            one.next_look = Instant::now();
+        }
+        if one.is_told && self.state.lock().untold.contains(&one.root.name) {
+            one.is_told = false;
+            one.next_look = Instant::now();
+        }
+        if one.next_look > Instant::now() {
             return;
         }
-        drop(is_stopped);
-        for (root_idx, root) in roots.iter().enumerate() {
-            if next[root_idx] > Instant::now() {
-                continue;
-            }
-            if let Err(error) = service.look_at(root) {
-                tracing::warn!(%error, root = %root.display(), "a folder could not be looked at");
-            }
-            next[root_idx] = Instant::now() + period(told[root_idx]);
+        let begun = Instant::now();
+        let looked = self.service.look_at(&one.root.path);
+        let took = begun.elapsed();
+        one.next_look = Instant::now()
+            + match (&looked, one.is_told) {
+                (Ok(Look::Again), _) => AGAIN_STEP,
+                (_, true) => self.config.seldom.max(took * SELDOM_SHARE),
+                (_, false) => self.config.often.max(took * OFTEN_SHARE),
+            };
+        if let Err(error) = looked {
+            let error = model::with_causes(&error);
+            tracing::warn!(error, root = %one.root.name, "a folder could not be looked at");
         }
+    }
+
+    /// Looks at what waited for jobs that are over.
+    fn take_up_again(&self) {
+        let mut ready = BTreeSet::new();
+        if self.state.lock().retry_at.is_some_and(|at| at > Instant::now()) {
+            return;
+        }
+        let roots = self.service.indexer().roots().all();
+        self.state.lock().again.retain(|name, paths| {
+            let root = roots.iter().find(|root| root.name == *name);
+            let is_busy = root.is_some_and(|root| self.service.is_being_indexed(root));
+            if !is_busy {
+                ready.append(paths);
+            }
+            is_busy
+        });
+        if !ready.is_empty() {
+            self.notice(&ready);
+        }
+    }
+
+    /// Waits until there is something to do; tells whether the watcher is still there.
+    fn sleep(&self, watched: &[Watched]) -> bool {
+        let is_away = |one: &Watched| one.identity.is_none();
+        let ask = match watched.iter().any(is_away) {
+            true => self.config.back,
+            false => self.config.same,
+        };
+        let next_look = watched.iter().map(|one| one.next_look).min();
+        let ask = Instant::now() + ask;
+        let until = next_look.map_or(ask, |next| next.min(ask));
+        let mut state = self.state.lock();
+        while !state.is_stopped {
+            let until = match state.again.is_empty() {
+                true => until,
+                false => until.min(Instant::now() + AGAIN_STEP),
+            };
+            let timed_out = self.woken.wait_until(&mut state, until).timed_out();
+            if timed_out || Instant::now() >= until {
+                break;
+            }
+        }
+        !state.is_stopped
     }
 }

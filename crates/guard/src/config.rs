@@ -133,8 +133,9 @@ impl LimitsConfig {
         ("searchFiles", 60),
         ("openFile", 30),
         ("summarizeResults", 20),
-        // Uploads and the questions after their jobs come in bursts.
-        ("rest", 6_000),
+        // Documents that are sent one by one, and the questions after their jobs: who sends faster
+        // than can be read is slowed down by the uploads that wait.
+        ("rest", 30_000),
         // A page makes several calls, and a search one for each pause in typing.
         ("console", 1_200),
         (LimitsConfig::DEFAULT_RATE, 120),

@@ -53,3 +53,10 @@ pub enum Error {
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
 }
+
+impl Error {
+    /// Tells whether the system has no watches left for more folders.
+    pub fn has_no_watches_left(&self) -> bool {
+        matches!(self, Error::Watch(error) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch))
+    }
+}

@@ -73,4 +73,4 @@ pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
 pub use terminal::{ByteBar, TerminalBar};
 pub use vectors::{VectorDebt, VectorWorker, Vectors};
-pub use watch::{FolderWatch, Noticed};
+pub use watch::{FolderWatch, Noticed, collapse};

@@ -24,7 +24,7 @@ pub const PASSAGES_PER_EMBEDDING: usize = 64;
 pub const MAX_WANTED_PASSAGES: usize = 256;
 /// Events of watched folders that wait to be gathered.
 pub const MAX_WAITING_EVENTS: usize = 10_000;
-/// Changed paths that are told one by one; more are told as "everything".
+/// Changed paths that are told one by one; of more, their folders are told.
 pub const MAX_CHANGED_PATHS: usize = 500;
 /// Warnings that a job keeps; more are counted.
 pub const MAX_KEPT_WARNINGS: usize = 100;

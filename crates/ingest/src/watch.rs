@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, TrySendError, bounded};
 use notify::event::{AccessKind, AccessMode, EventKind};
-use notify::{Config, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Config, Event, RecommendedWatcher, RecursiveMode, Watcher as _, WatcherKind};
 
 use crate::{Error, Result, limits};
 
@@ -18,6 +18,13 @@ const QUIET: Duration = Duration::from_millis(150);
 /// How long events are gathered at most.
 const LONGEST: Duration = Duration::from_millis(700);
 
+/// Events are gathered for so many times as long as it took to take the last ones in, so that a
+/// folder that changes all the time takes a third of it.
+const PAUSE_FACTOR: u32 = 2;
+
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Noticed {
@@ -25,6 +32,13 @@ pub enum Noticed {
     Paths(BTreeSet<PathBuf>),
     /// More than can be told: everything has to be looked at.
     Everything,
+}
+
+/// What the thread that gathers is told.
+enum Told {
+    Path(PathBuf),
+    /// Something happened that the system could not say.
+    Lost,
 }
 
 /// Watches folders until it is dropped.
@@ -43,28 +57,24 @@ impl FolderWatch {
         is_ignored: impl Fn(&Path) -> bool + Send + 'static,
         on_change: impl Fn(Noticed) + Send + 'static,
     ) -> Result<Self> {
-        let (to_gather, gathering) = bounded::<PathBuf>(limits::MAX_WAITING_EVENTS);
+        let (to_gather, gathering) = bounded::<Told>(limits::MAX_WAITING_EVENTS);
         let has_lost = Arc::new(AtomicBool::new(false));
         let lost = Arc::clone(&has_lost);
         let on_event = move |event: notify::Result<Event>| {
-            let Ok(event) = event else {
-                lost.store(true, Ordering::Relaxed);
-                return;
+            let tell = |told: Told| {
+                // While the channel is full, somebody is about to read it.
+                if let Err(TrySendError::Full(_)) = to_gather.try_send(told) {
+                    lost.store(true, Ordering::Relaxed);
+                }
             };
-            if event.need_rescan() {
-                lost.store(true, Ordering::Relaxed);
-            }
+            let event = match event {
+                Ok(event) if !event.need_rescan() => event,
+                _ => return tell(Told::Lost),
+            };
             if !is_change(&event.kind) {
                 return;
             }
-            for path in event.paths {
-                if is_ignored(&path) {
-                    continue;
-                }
-                if let Err(TrySendError::Full(_)) = to_gather.try_send(path) {
-                    lost.store(true, Ordering::Relaxed);
-                }
-            }
+            event.paths.into_iter().filter(|path| !is_ignored(path)).map(Told::Path).for_each(tell);
         };
         let config = Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(on_event, config).map_err(Error::Watch)?;
@@ -75,13 +85,25 @@ impl FolderWatch {
         Ok(FolderWatch { watcher })
     }
 
-    /// Watches a folder and everything below it.
+    /// Tells whether the system watches everything below a folder by itself. Where it does not,
+    /// every folder is added on its own, and those that come later too: then one that nobody may
+    /// read, or that is left out, does not keep the others from being watched.
+    pub fn is_recursive() -> bool {
+        RecommendedWatcher::kind() != WatcherKind::Inotify
+    }
+
+    /// Watches a folder, and everything below it where the system does that by itself.
     ///
     /// # Errors
     ///
-    /// When the system refuses: the folder is gone, or it has no watches left.
+    /// When the system refuses: the folder is gone, nobody may read it, or there are no watches
+    /// left, see [`Error::has_no_watches_left`].
     pub fn add(&mut self, folder: &Path) -> Result<()> {
-        self.watcher.watch(folder, RecursiveMode::Recursive).map_err(Error::Watch)
+        let mode = match Self::is_recursive() {
+            true => RecursiveMode::Recursive,
+            false => RecursiveMode::NonRecursive,
+        };
+        self.watcher.watch(folder, mode).map_err(Error::Watch)
     }
 }
 
@@ -98,24 +120,58 @@ fn is_change(kind: &EventKind) -> bool {
     }
 }
 
-fn gather(gathering: &Receiver<PathBuf>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
+fn gather(gathering: &Receiver<Told>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
+    // The pause counts from the last time, so that a change after a long peace waits for nothing.
+    let mut not_before = Instant::now();
     while let Ok(first) = gathering.recv() {
-        let latest = Instant::now() + LONGEST;
-        let mut paths = BTreeSet::from([first]);
-        loop {
-            match gathering.recv_deadline(latest.min(Instant::now() + QUIET)) {
-                Ok(path) => {
-                    paths.insert(path);
+        let begun = Instant::now();
+        let mut paths = BTreeSet::new();
+        let mut is_everything = false;
+        let mut take = |told: Told| match told {
+            Told::Path(path) => {
+                paths.insert(path);
+                if paths.len() > 2 * limits::MAX_CHANGED_PATHS {
+                    collapse(&mut paths, limits::MAX_CHANGED_PATHS);
                 }
+            }
+            Told::Lost => is_everything = true,
+        };
+        take(first);
+        loop {
+            let until = (begun + LONGEST).min(Instant::now() + QUIET).max(not_before);
+            match gathering.recv_deadline(until) {
+                Ok(told) => take(told),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-        let is_much = paths.len() > limits::MAX_CHANGED_PATHS;
-        on_change(match has_lost.swap(false, Ordering::Relaxed) || is_much {
+        collapse(&mut paths, limits::MAX_CHANGED_PATHS);
+        is_everything |= has_lost.swap(false, Ordering::Relaxed);
+        let telling = Instant::now();
+        on_change(match is_everything {
             true => Noticed::Everything,
             false => Noticed::Paths(paths),
         });
+        not_before = Instant::now() + (telling.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE);
+    }
+}
+
+/// Makes many paths few: as long as there are too many, the deepest give way to their folders.
+/// Something at or below what stays changed, as before.
+pub fn collapse(paths: &mut BTreeSet<PathBuf>, n_allowed: usize) {
+    while paths.len() > n_allowed.max(1) {
+        let depth_of = |path: &PathBuf| path.components().count();
+        let Some(deepest) = paths.iter().map(depth_of).max() else { return };
+        if deepest <= 1 {
+            return;
+        }
+        *paths = std::mem::take(paths)
+            .into_iter()
+            .map(|path| match path.parent() {
+                Some(folder) if depth_of(&path) == deepest => folder.to_owned(),
+                _ => path,
+            })
+            .collect();
     }
 }
 
@@ -149,5 +205,38 @@ mod tests {
         fs_err::remove_file(root.join("a.txt")).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(noticed, Noticed::Paths(BTreeSet::from([root.join("a.txt")])));
+    }
+
+    #[test]
+    fn many_paths_become_few_that_still_hold_them() {
+        let all: BTreeSet<PathBuf> = (0..1_000)
+            .map(|n| PathBuf::from(format!("/data/{}/deep/{n}.txt", n % 7)))
+            .chain([PathBuf::from("/data/a.txt"), PathBuf::from("/data/b/c.txt")])
+            .collect();
+        for n_allowed in [1, 2, 8, 9, 10, 999] {
+            let mut few = all.clone();
+            collapse(&mut few, n_allowed);
+            assert!(few.len() <= n_allowed, "{n_allowed}: {few:?}");
+            let is_held = |path: &PathBuf| few.iter().any(|kept| path.starts_with(kept));
+            assert!(all.iter().all(is_held), "{n_allowed}: {few:?}");
+        }
+        let mut same = all.clone();
+        collapse(&mut same, all.len());
+        assert_eq!(same, all);
+    }
+
+    /// A loss wakes by itself: no other event need follow it.
+    #[test]
+    fn what_was_lost_is_told_at_once() {
+        let (to_gather, gathering) = bounded(10);
+        let (sender, receiver) = bounded(10);
+        let thread = std::thread::spawn(move || {
+            gather(&gathering, &AtomicBool::new(false), &|noticed| sender.send(noticed).unwrap());
+        });
+        to_gather.send(Told::Lost).unwrap();
+        let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(noticed, Noticed::Everything);
+        drop(to_gather);
+        thread.join().unwrap();
     }
 }

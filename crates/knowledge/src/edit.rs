@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::access::Right;
-use crate::documents::{metadata_of, tags_of, with_tags};
 use crate::index::attributes;
+use crate::new_document::{metadata_of, tags_of, with_tags};
 use crate::objects::{Collection, Document, TAGS};
 use crate::{Error, Result, Service, limits};
 

@@ -8,8 +8,8 @@ use ingest::new_id;
 use model::{Caller, Clearance, Identity, TenantId};
 use store::{ObjectPage, TypedObject};
 
-use crate::documents::{Content, NewDocument};
 use crate::intake::Intake;
+use crate::new_document::{Content, NewDocument};
 use crate::objects::{Collection, Document, SourceFile};
 use crate::{Error, Result, Service, limits};
 
@@ -27,6 +27,15 @@ pub struct FolderFile {
     pub place: PathBuf,
 }
 
+/// What is in the folder now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderListing {
+    /// Every file.
+    pub files: Vec<FolderFile>,
+    /// The volume that the folder is on, where the system tells.
+    pub volume: Option<u64>,
+}
+
 /// What a look at the folder changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Followed {
@@ -40,22 +49,34 @@ pub struct Followed {
     pub n_failed: usize,
 }
 
+/// What is known of a file that a document follows.
+struct Source {
+    document: String,
+    stamp: String,
+    volume: Option<u64>,
+}
+
 impl Service {
     /// Brings the documents of a collection up to the files of a folder.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] when there is no such collection, [`Error::BadRequest`] when the folder
-    /// looks empty and the collection has several of its files: it is taken for one that is not
-    /// mounted.
-    pub fn follow_folder(&self, collection: &str, files: &[FolderFile]) -> Result<Followed> {
+    /// looks empty and is not known to be on the volume that its files were on: it is taken for one
+    /// that is not mounted. [`Error::TooLarge`] when too many of its files wait already: the rest
+    /// can follow later.
+    pub fn follow_folder(&self, collection: &str, listing: &FolderListing) -> Result<Followed> {
+        let files = &listing.files;
         let found = Collection::load(&*self.0.catalogue, collection)?;
         let (collection, _) = found.ok_or_else(|| Error::missing("Collection", collection))?;
         let caller = administrator(&collection.tenant);
         let known = self.followed_in(&collection)?;
-        if files.is_empty() && known.len() > 1 {
+        let is_mounted = listing.volume.is_some()
+            && known.values().all(|source| source.volume == listing.volume);
+        if files.is_empty() && known.len() > 1 && !is_mounted {
             let problem = format!(
-                "the folder looks empty and {} documents come from it: nothing is removed",
+                "the folder looks empty, {} documents come from it, and it may not be mounted: \
+                 nothing is removed",
                 known.len()
             );
             return Err(Error::BadRequest { problem });
@@ -64,17 +85,17 @@ impl Service {
         let mut new = vec![];
         for file in files {
             match known.get(&file.path) {
-                Some((_, stamp)) if *stamp == file.stamp => {}
-                Some((document, _)) => {
-                    let changed = self.received(file).and_then(|content| {
-                        self.replace_document(&caller, document, content).map(|_| ())
+                Some(source) if source.stamp == file.stamp => {}
+                Some(source) => {
+                    let changed = self.received(file, listing.volume).and_then(|content| {
+                        self.replace_document(&caller, &source.document, content).map(|_| ())
                     });
                     match changed {
                         Ok(()) => followed.n_replaced += 1,
                         Err(error) => followed.fail(file, &error),
                     }
                 }
-                None => match self.received(file) {
+                None => match self.received(file, listing.volume) {
                     Ok(document) => new.push(document),
                     Err(error) => followed.fail(file, &error),
                 },
@@ -89,17 +110,17 @@ impl Service {
             self.add_documents(&caller, &collection.id, new)?;
         }
         let present: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        for (path, (document, _)) in &known {
+        for (path, source) in &known {
             if !present.contains(path.as_str()) {
-                self.delete_document(&caller, document)?;
+                self.delete_document(&caller, &source.document)?;
                 followed.n_removed += 1;
             }
         }
         Ok(followed)
     }
 
-    /// Lists the documents that follow files, by path: the id and the stamp of each.
-    fn followed_in(&self, collection: &Collection) -> Result<BTreeMap<String, (String, String)>> {
+    /// Lists the documents that follow files, by path.
+    fn followed_in(&self, collection: &Collection) -> Result<BTreeMap<String, Source>> {
         let mut known = BTreeMap::new();
         let mut page = ObjectPage {
             parent: Some(collection.id.clone()),
@@ -111,19 +132,20 @@ impl Service {
             let Some(last) = documents.last() else { return Ok(known) };
             page.after = Some(last.id.clone());
             for document in documents {
-                if let Some(SourceFile { path, stamp }) = document.source {
-                    known.insert(path, (document.id, stamp));
+                if let Some(SourceFile { path, stamp, volume }) = document.source {
+                    known.insert(path, Source { document: document.id, stamp, volume });
                 }
             }
         }
     }
 
     /// Copies a file, so that it may change or go while it waits for its job.
-    fn received(&self, file: &FolderFile) -> Result<NewDocument> {
+    fn received(&self, file: &FolderFile, volume: Option<u64>) -> Result<NewDocument> {
         let copy = Intake::into_folder(self.0.uploads.arrivals()?).file();
         fs_err::copy(&file.place, copy.path()).map_err(Error::Upload)?;
         let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
-        let source = SourceFile { path: file.path.clone(), stamp: file.stamp.clone() };
+        let (path, stamp) = (file.path.clone(), file.stamp.clone());
+        let source = SourceFile { path, stamp, volume };
         Ok(NewDocument {
             content: Content::Received { file: copy, name: Some(name) },
             source: Some(source),

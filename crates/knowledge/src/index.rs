@@ -32,7 +32,11 @@ impl Service {
         let waiting = self.waiting_uploads(&collection, additions).map_err(failure)?;
         let (n_written, n_failed) =
             self.take_in(&collection, waiting, progress).map_err(failure)?;
-        self.follow_up(&collection).map_err(failure)?;
+        // While more waits, the job after this one is followed: one summary serves them all.
+        match self.documents_waiting_in(&collection.id).map_err(failure)?.is_empty() {
+            true => self.follow_up(&collection).map_err(failure)?,
+            false => self.0.vectors.wake(),
+        }
         if n_written == 0 && n_failed > 0 {
             return Err(JobFailure::Final(
                 "no text could be read; each document says why".to_owned(),

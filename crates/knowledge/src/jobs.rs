@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Right;
-use crate::documents::OcrRepair;
+use crate::new_document::OcrRepair;
 use crate::objects::{Collection, Document};
 use crate::{Error, Result, Service};
 

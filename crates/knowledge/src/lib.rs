@@ -34,6 +34,7 @@ mod collections;
 mod documents;
 mod edit;
 mod follow;
+mod new_document;
 mod originals;
 mod service;
 mod versions;
@@ -65,14 +66,15 @@ mod tests;
 pub use bases::{BaseChange, NewBase};
 pub use collections::{CollectionChange, NewCollection};
 pub use config::{FolderConfig, KnowledgeConfig, OriginalsConfig};
-pub use documents::{Accepted, Chunk, Content, DocumentText, Duplicate, NewDocument, OcrRepair};
+pub use documents::{Accepted, Chunk, DocumentText, Duplicate};
 pub use edit::DocumentChange;
 pub use error::{Error, Result};
-pub use follow::{FolderFile, Followed};
+pub use follow::{FolderFile, FolderListing, Followed};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
+pub use new_document::{Content, NewDocument, OcrRepair};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
 };

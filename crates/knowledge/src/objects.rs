@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Lookup, TypedObject};
 
-use crate::documents::OcrRepair;
+use crate::new_document::OcrRepair;
 
 /// Who inside the tenant may read a knowledge base.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -246,6 +246,9 @@ pub struct SourceFile {
     pub path: String,
     /// Its size and when it was changed last: another stamp is another content.
     pub stamp: String,
+    /// The volume that it is on, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<u64>,
 }
 
 impl Document {

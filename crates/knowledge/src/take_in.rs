@@ -12,9 +12,10 @@ use ingest::{
 use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
 
-use crate::documents::{OcrRepair, joined};
+use crate::documents::joined;
 use crate::index::attributes;
 use crate::jobs::Addition;
+use crate::new_document::OcrRepair;
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
 use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
@@ -242,6 +243,27 @@ impl UploadSource {
         }
         Ok(None)
     }
+
+    fn open(&self, addition: Addition, is_text: bool) -> Result<ItemContent> {
+        let uploads = &self.service.0.uploads;
+        let text = |blocks: std::io::Result<Vec<Block>>| {
+            blocks.map(ItemContent::Blocks).map_err(Error::Upload)
+        };
+        if let Some(bytes) = uploads.read_small(&addition.staged)? {
+            return match is_text {
+                true => text(paragraphs(bytes.as_slice())),
+                false => Ok(ItemContent::bytes(bytes, addition.name)),
+            };
+        }
+        match uploads.open(&addition.staged)? {
+            None => {
+                let lost = Warning::new("upload_lost", "the upload is not there any more");
+                Ok(ItemContent::Nothing(ReadOutcome::Failed, lost))
+            }
+            Some(file) if is_text => text(paragraphs(file)),
+            Some(file) => Ok(ItemContent::File { file: OpenFile::new(file), name: addition.name }),
+        }
+    }
 }
 
 impl Source for UploadSource {
@@ -262,19 +284,7 @@ impl Source for UploadSource {
         let Some((addition, is_text)) = self.current.take() else {
             return Err(Warning::new("unreadable", "the upload was read already"));
         };
-        let opened = self.service.0.uploads.open(&addition.staged).and_then(|file| {
-            Ok(match file {
-                None => {
-                    let lost = Warning::new("upload_lost", "the upload is not there any more");
-                    ItemContent::Nothing(ReadOutcome::Failed, lost)
-                }
-                Some(file) if is_text => {
-                    ItemContent::Blocks(paragraphs(file).map_err(Error::Upload)?)
-                }
-                Some(file) => ItemContent::File { file: OpenFile::new(file), name: addition.name },
-            })
-        });
-        match opened {
+        match self.open(addition, is_text) {
             Ok(content) => Ok(content),
             Err(error) => {
                 // It may pass: the job is tried again, and the upload stays until then.

@@ -2,6 +2,8 @@
 //!
 //! A file has a name below its collection (`{collection}/{document}~{id}`). In the catalogue it is
 //! readable by every server that shares it; in a folder it is readable by those that see the folder.
+//! A server with a catalogue and a folder of its own has small contents in the catalogue: a new
+//! file that must survive a crash costs the disk ten times as much as a row.
 //! Bytes that arrive are always in a local folder first.
 
 use std::io::{Read, Seek, Write};
@@ -22,11 +24,16 @@ const PREFIX: &str = "upload/";
 /// Bytes that are read at once.
 const READ_BYTES: usize = 256 << 10;
 
+/// Contents up to this size are small, in bytes.
+const SMALL_BYTES: u64 = 64 << 10;
+
 /// The contents of uploads. Cheap to clone.
 #[derive(Clone)]
 pub struct UploadFiles {
     folder: PathBuf,
     place: Place,
+    /// Where small contents are, beside a folder.
+    small: Option<Arc<dyn Catalogue>>,
 }
 
 #[derive(Clone)]
@@ -45,21 +52,35 @@ pub(crate) enum Bytes {
     OnDisk(ReceivedFile),
 }
 
+impl Bytes {
+    fn n_bytes(&self) -> std::io::Result<u64> {
+        match self {
+            Bytes::InMemory(bytes) => Ok(bytes.len() as u64),
+            Bytes::OnDisk(file) => file.n_bytes(),
+        }
+    }
+}
+
 impl From<PathBuf> for UploadFiles {
     fn from(folder: PathBuf) -> Self {
-        UploadFiles { folder, place: Place::OwnFolder }
+        UploadFiles { folder, place: Place::OwnFolder, small: None }
     }
 }
 
 impl UploadFiles {
     /// Stores files in a folder that several servers see.
     pub fn in_shared_folder(folder: PathBuf) -> Self {
-        UploadFiles { folder, place: Place::SharedFolder }
+        UploadFiles { folder, place: Place::SharedFolder, small: None }
+    }
+
+    /// Stores files in a folder of this server's own, and small ones in its own catalogue.
+    pub fn in_own_folder(folder: PathBuf, catalogue: Arc<dyn Catalogue>) -> Self {
+        UploadFiles { folder, place: Place::OwnFolder, small: Some(catalogue) }
     }
 
     /// Stores files in the catalogue; `folder` is local and takes what arrives.
     pub fn in_catalogue(folder: PathBuf, catalogue: Arc<dyn Catalogue>) -> Self {
-        UploadFiles { folder, place: Place::Catalogue(catalogue) }
+        UploadFiles { folder, place: Place::Catalogue(catalogue), small: None }
     }
 
     /// Tells whether other servers store files in the same place, so that a file that nobody here
@@ -77,14 +98,16 @@ impl UploadFiles {
     /// Stores a content under a name, so that it survives the death of the process, and gives its
     /// SHA-256 and its size. Nothing of that name stays behind when this fails.
     pub(crate) fn put(&self, name: &str, bytes: &Bytes) -> Result<(String, u64)> {
-        let stored = match &self.place {
-            Place::Catalogue(catalogue) => match bytes {
+        let is_small = bytes.n_bytes().map_err(Error::Upload)? <= SMALL_BYTES;
+        let small = self.small.as_ref().filter(|_| is_small);
+        let stored = match (&self.place, small) {
+            (Place::Catalogue(catalogue), _) | (_, Some(catalogue)) => match bytes {
                 Bytes::InMemory(bytes) => put_pieces(&**catalogue, name, &mut bytes.as_slice()),
                 Bytes::OnDisk(file) => File::open(file.path())
                     .map_err(Error::Upload)
                     .and_then(|mut file| put_pieces(&**catalogue, name, &mut file)),
             },
-            Place::OwnFolder | Place::SharedFolder => self.put_file(name, bytes),
+            (Place::OwnFolder | Place::SharedFolder, None) => self.put_file(name, bytes),
         };
         if stored.is_err() {
             // What stays is swept later.
@@ -107,56 +130,86 @@ impl UploadFiles {
 
     /// Opens a content; nothing where there is none of that name.
     pub(crate) fn open(&self, name: &str) -> Result<Option<std::fs::File>> {
-        let Place::Catalogue(catalogue) = &self.place else {
-            return match File::open(self.folder.join(name)) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-                opened => Ok(Some(opened.map_err(Error::Upload)?.into_parts().0)),
-            };
-        };
-        // A file without a name: it goes with the last one who reads it.
-        let mut copy = tempfile::tempfile_in(self.arrivals()?).map_err(Error::Upload)?;
-        let n_pieces = copy_pieces(&**catalogue, name, &mut copy)?;
-        if n_pieces == 0 {
+        if let Some(catalogue) = self.catalogue()
+            && let Some(copy) = self.open_pieces(&**catalogue, name)?
+        {
+            return Ok(Some(copy));
+        }
+        match (&self.place, File::open(self.folder.join(name))) {
+            (Place::Catalogue(_), _) => Ok(None),
+            (_, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            (_, opened) => Ok(Some(opened.map_err(Error::Upload)?.into_parts().0)),
+        }
+    }
+
+    /// Reads a content that is one piece of a catalogue; nothing where it is in a file, or larger.
+    pub(crate) fn read_small(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(catalogue) = self.catalogue() else { return Ok(None) };
+        let first = catalogue.piece(&in_catalogue(name), 0)?;
+        Ok(first.filter(|bytes| bytes.len() as u64 <= SMALL_BYTES))
+    }
+
+    /// Puts the pieces of a content together in a file without a name, which goes with the last one
+    /// who reads it.
+    fn open_pieces(&self, catalogue: &dyn Catalogue, name: &str) -> Result<Option<std::fs::File>> {
+        if catalogue.piece(&in_catalogue(name), 0)?.is_none() {
             return Ok(None);
         }
+        let mut copy = tempfile::tempfile_in(self.arrivals()?).map_err(Error::Upload)?;
+        let n_pieces = copy_pieces(catalogue, name, &mut copy)?;
         copy.rewind().map_err(Error::Upload)?;
-        Ok(Some(copy))
+        Ok((n_pieces > 0).then_some(copy))
+    }
+
+    /// Gives the catalogue that contents may be in.
+    fn catalogue(&self) -> Option<&Arc<dyn Catalogue>> {
+        match &self.place {
+            Place::Catalogue(catalogue) => Some(catalogue),
+            Place::OwnFolder | Place::SharedFolder => self.small.as_ref(),
+        }
+    }
+
+    /// Tells whether contents may be in the folder.
+    fn has_folder(&self) -> bool {
+        !matches!(self.place, Place::Catalogue(_))
     }
 
     /// Removes a content; one that is gone already is fine.
     pub(crate) fn remove(&self, name: &str) -> Result<()> {
-        match &self.place {
-            Place::Catalogue(catalogue) => {
-                catalogue.erase_file(&in_catalogue(name))?;
-                Ok(())
-            }
-            Place::OwnFolder | Place::SharedFolder => {
-                gone(fs_err::remove_file(self.folder.join(name)))
-            }
+        if let Some(catalogue) = self.catalogue()
+            && catalogue.piece(&in_catalogue(name), 0)?.is_some()
+        {
+            catalogue.erase_file(&in_catalogue(name))?;
+        }
+        match self.has_folder() {
+            true => gone(fs_err::remove_file(self.folder.join(name))),
+            false => Ok(()),
         }
     }
 
     /// Removes every content of a collection.
     pub(crate) fn remove_collection(&self, collection: &str) -> Result<()> {
-        match &self.place {
-            Place::Catalogue(catalogue) => {
-                for name in list_pieces(&**catalogue, &format!("{collection}/"))? {
-                    catalogue.erase_file(&in_catalogue(&name))?;
-                }
-                Ok(())
+        if let Some(catalogue) = self.catalogue() {
+            for name in list_pieces(&**catalogue, &format!("{collection}/"))? {
+                catalogue.erase_file(&in_catalogue(&name))?;
             }
-            Place::OwnFolder | Place::SharedFolder => {
-                gone(fs_err::remove_dir_all(self.folder.join(collection)))
-            }
+        }
+        match self.has_folder() {
+            true => gone(fs_err::remove_dir_all(self.folder.join(collection))),
+            false => Ok(()),
         }
     }
 
     /// Lists the names of all contents.
     pub(crate) fn list(&self) -> Result<Vec<String>> {
-        match &self.place {
-            Place::Catalogue(catalogue) => list_pieces(&**catalogue, ""),
-            Place::OwnFolder | Place::SharedFolder => self.list_folder(),
+        let mut names = match self.catalogue() {
+            Some(catalogue) => list_pieces(&**catalogue, "")?,
+            None => vec![],
+        };
+        if self.has_folder() {
+            names.extend(self.list_folder()?);
         }
+        Ok(names)
     }
 
     fn list_folder(&self) -> Result<Vec<String>> {
@@ -411,14 +464,17 @@ mod tests {
 
     use super::*;
 
-    fn places(folder: &Path) -> (Arc<dyn Catalogue>, [UploadFiles; 3]) {
+    fn places(folder: &Path) -> (Arc<dyn Catalogue>, [UploadFiles; 4]) {
         let clock = Clock::fixed(Timestamp(0));
         let store = Store::open(&folder.join("s"), &Config::for_one_machine(), clock).unwrap();
         let catalogue = store.catalogue();
+        let clock = Clock::fixed(Timestamp(0));
+        let another = Store::open(&folder.join("t"), &Config::for_one_machine(), clock).unwrap();
         let places = [
             UploadFiles::from(folder.join("own")),
             UploadFiles::in_shared_folder(folder.join("shared")),
             UploadFiles::in_catalogue(folder.join("local"), Arc::clone(&catalogue)),
+            UploadFiles::in_own_folder(folder.join("large"), another.catalogue()),
         ];
         (catalogue, places)
     }
@@ -434,7 +490,8 @@ mod tests {
         let folder = testkit::Folder::new();
         let (_, places) = places(folder.path());
         let sizes = [0, 1, limits::MAX_PIECE_BYTES - 1, limits::MAX_PIECE_BYTES];
-        let sizes = sizes.into_iter().chain([limits::MAX_PIECE_BYTES + 1]);
+        let small = SMALL_BYTES as usize;
+        let sizes = sizes.into_iter().chain([limits::MAX_PIECE_BYTES + 1, small, small + 1]);
         for n_bytes in sizes {
             let bytes: Vec<u8> = (0..n_bytes).map(|idx| (idx % 251) as u8).collect();
             let put = places.each_ref().map(|files| {
@@ -453,7 +510,7 @@ mod tests {
     #[test]
     fn files_move_between_a_folder_and_the_catalogue() {
         let folder = testkit::Folder::new();
-        let (catalogue, [own, _, pieces]) = places(folder.path());
+        let (catalogue, [own, _, pieces, both]) = places(folder.path());
         pieces.put("c/d~1", &Bytes::InMemory(b"one".to_vec())).unwrap();
         assert_eq!(own.take_from_catalogue(&*catalogue).unwrap(), 1);
         assert_eq!((read(&own, "c/d~1").unwrap(), read(&pieces, "c/d~1")), (b"one".to_vec(), None));
@@ -470,10 +527,17 @@ mod tests {
             assert_eq!(pieces.copy_into(other).unwrap(), 1);
             assert_eq!(own.copy_into(other).unwrap(), own.list().unwrap().len());
         }
+        assert_eq!(pieces.copy_into(&both).unwrap(), 2);
         assert_eq!(
-            (own.list().unwrap(), pieces.list().unwrap().len()),
-            (vec!["c/d~1".to_owned(), "c/d~2".to_owned()], 2)
+            (own.list().unwrap(), pieces.list().unwrap().len(), both.list().unwrap().len()),
+            (vec!["c/d~1".to_owned(), "c/d~2".to_owned()], 2, 2)
         );
+        // What is small is in the catalogue, and what is large in the folder.
+        both.put("c/d~3", &Bytes::InMemory(vec![7; SMALL_BYTES as usize + 1])).unwrap();
+        both.put("c/d~4", &Bytes::InMemory(vec![7; SMALL_BYTES as usize])).unwrap();
+        assert!(folder.join("large/c/d~3").exists() && !folder.join("large/c/d~4").exists());
+        both.remove_collection("c").unwrap();
+        assert_eq!(both.list().unwrap(), [""; 0]);
     }
 
     proptest! {

@@ -10,8 +10,8 @@ use ingest::{Job, new_id};
 use model::Timestamp;
 use store::{Change, Lookup, TypedObject};
 
-use crate::documents::{Content, NewDocument};
 use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
+use crate::new_document::{Content, NewDocument};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
 use crate::upload_files::Bytes;
 use crate::{Error, Result, Service, limits};

@@ -324,3 +324,17 @@ fn behind(lag: Option<Duration>) -> Option<Warning> {
     );
     Some(Warning::new("index_behind", message))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_say_that_others_are_not_followed_beyond_the_bound() {
+        assert_eq!(behind(None), None);
+        assert_eq!(behind(Some(MAX_FOLLOWER_LAG)), None);
+        let warning = behind(Some(Duration::from_secs(12))).unwrap();
+        assert_eq!(warning.code, "index_behind");
+        assert!(warning.message.contains("in the last 12 s"), "{}", warning.message);
+    }
+}

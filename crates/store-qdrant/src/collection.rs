@@ -3,32 +3,48 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use model::Deadline;
 use parking_lot::Mutex;
 use qdrant_client::qdrant::{
     CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, Distance, FieldType,
-    HnswConfigDiffBuilder, IntegerIndexParamsBuilder, KeywordIndexParamsBuilder,
-    SparseVectorConfig, SparseVectorParams, StrictModeConfigBuilder, VectorParamsBuilder,
-    VectorParamsMap, VectorsConfig, vectors_config,
+    HnswConfigDiffBuilder, IntegerIndexParamsBuilder, KeywordIndexParamsBuilder, QuantizationType,
+    ScalarQuantizationBuilder, SparseIndexConfigBuilder, SparseVectorConfig,
+    SparseVectorParamsBuilder, StrictModeConfigBuilder, TextIndexParamsBuilder, TokenizerType,
+    VectorParamsBuilder, VectorParamsMap, VectorsConfig, vectors_config,
 };
 use sha2::{Digest, Sha256};
 use store::{Error, Result, VectorSpace};
 
-use crate::client::Client;
+use crate::client::{Client, QUESTION_LIMIT};
 use crate::point::{
-    ANCESTORS, DENSE, DOCUMENT, KEYWORDS, NUMBER, PASSAGE, POINTER, SPARSE, TENANT, TERMS,
+    ANCESTORS, DENSE, DOCUMENT, KEYWORDS, PASSAGE, POINTER, SPARSE, STARTS, TENANT, TERMS,
     TEXT_LENGTH, TITLE_LENGTH,
 };
 use crate::{ENGINE, QdrantConfig};
 
 /// Links of a vector inside its own tenant; there are none over all tenants together.
 const LINKS: u64 = 16;
+/// Vectors of a tenant in one segment that are scanned rather than looked for along a graph, in
+/// kilobytes of full precision: 131,072 vectors of 384 dimensions, as many as the embedded engine
+/// scans in full. They are scanned in one byte for each number, which takes 5 ms of one core.
+///
+/// Also the size from which a graph is built. Up to 1.16, Qdrant builds one for every value of every
+/// indexed field that has so many points, the words among them: with its own 10,000, frequent words
+/// would make the building of graphs some fifty times as long.
+const FULL_SCAN_KILOBYTES: u64 = 196_608;
+/// The part of the numbers of vectors that one byte keeps apart; the rest is clipped.
+const QUANTILE: f32 = 0.99;
+/// The oldest Qdrant that knows every request that is sent.
+const OLDEST: (u32, u32) = (1, 16);
+/// The form of points and indexes; another one is another collection.
+const LAYOUT: u32 = 2;
 
 /// Gives the name of the collection for a space; namespaces without vectors share one.
 pub(crate) fn name_of(prefix: &str, space: Option<&VectorSpace>) -> String {
-    let Some(space) = space else { return format!("{prefix}_words") };
+    let Some(space) = space else { return format!("{prefix}_{LAYOUT}_words") };
     let digest = Sha256::digest(space.embedder.as_bytes());
     let digits: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{prefix}_{digits}_{}", space.dimensions)
+    format!("{prefix}_{LAYOUT}_{digits}_{}", space.dimensions)
 }
 
 /// The collections and indexes that are known to be there.
@@ -55,16 +71,20 @@ impl Collections {
             return Ok(());
         }
         if !has_collection {
+            note_version(client);
             create(client, config, name, space)?;
             for field in [DOCUMENT, PASSAGE, POINTER, KEYWORDS, ANCESTORS] {
                 keyword_index(client, name, field, false)?;
             }
-            for field in [TERMS, TEXT_LENGTH, TITLE_LENGTH, NUMBER] {
-                integer_index(client, name, field)?;
+            for field in [TERMS, STARTS] {
+                text_index(client, name, field)?;
+            }
+            for field in [TEXT_LENGTH, TITLE_LENGTH] {
+                integer_index(client, name, field, Use::Equal)?;
             }
         }
         for field in integers.difference(&known.clone()) {
-            integer_index(client, name, field)?;
+            integer_index(client, name, field, Use::Range)?;
             known.insert(field.clone());
         }
         self.known.lock().entry(name.to_owned()).or_default().extend(known);
@@ -74,6 +94,26 @@ impl Collections {
     /// Forgets a collection that turned out to be gone.
     pub(crate) fn forget(&self, name: &str) {
         self.known.lock().remove(name);
+    }
+}
+
+/// Says which Qdrant this is; the client's own check would print to the standard output.
+fn note_version(client: &Client) {
+    let deadline = Deadline::after(QUESTION_LIMIT);
+    let asked =
+        client.ask("health check", &deadline, |peer| async move { peer.health_check().await });
+    // A cluster that is away is said by whoever needs it.
+    let Ok(reply) = asked else { return };
+    let mut numbers = reply.version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version < OLDEST {
+        let (major, minor) = OLDEST;
+        tracing::warn!(
+            version = reply.version,
+            "Qdrant is older than {major}.{minor}, which words are searched with: update it"
+        );
+    } else {
+        tracing::info!(version = reply.version, "Qdrant answers");
     }
 }
 
@@ -92,23 +132,37 @@ fn create(
         // Its tenant index may be missing when the server that made it died in between.
         return keyword_index(client, name, TENANT, true);
     }
-    let hnsw = HnswConfigDiffBuilder::default().m(0).payload_m(LINKS).build();
+    let hnsw = HnswConfigDiffBuilder::default()
+        .m(0)
+        .payload_m(LINKS)
+        .full_scan_threshold(FULL_SCAN_KILOBYTES)
+        .build();
+    // One byte a number is what scans and graphs read; the best are computed again from the vectors
+    // themselves, which stay on the disk.
+    let quantization = ScalarQuantizationBuilder::default()
+        .r#type(QuantizationType::Int8.into())
+        .quantile(QUANTILE)
+        .always_ram(true)
+        .build();
     let strict = StrictModeConfigBuilder::default()
         .enabled(true)
         .unindexed_filtering_retrieve(false)
         .unindexed_filtering_update(false)
         .build();
     let dense = space.map(|space| {
-        VectorParamsBuilder::new(space.dimensions as u64, Distance::Cosine).on_disk(true).build()
+        VectorParamsBuilder::new(space.dimensions as u64, Distance::Cosine)
+            .on_disk(true)
+            .quantization_config(quantization)
+            .build()
     });
     let vectors = VectorsConfig {
         config: Some(vectors_config::Config::ParamsMap(VectorParamsMap {
             map: dense.into_iter().map(|params| (DENSE.to_owned(), params)).collect(),
         })),
     };
-    let sparse = SparseVectorConfig {
-        map: HashMap::from([(SPARSE.to_owned(), SparseVectorParams::default())]),
-    };
+    let lists = SparseIndexConfigBuilder::default().on_disk(true);
+    let lists = SparseVectorParamsBuilder::default().index(lists).build();
+    let sparse = SparseVectorConfig { map: HashMap::from([(SPARSE.to_owned(), lists)]) };
     let request = CreateCollectionBuilder::new(name)
         .vectors_config(vectors)
         .sparse_vectors_config(sparse)
@@ -134,24 +188,48 @@ fn create(
     keyword_index(client, name, TENANT, true)
 }
 
-fn keyword_index(client: &Client, name: &str, field: &'static str, is_tenant: bool) -> Result<()> {
-    let params = KeywordIndexParamsBuilder::default().is_tenant(is_tenant).on_disk(true).build();
-    let request = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Keyword)
-        .field_index_params(params)
-        .wait(true)
-        .build();
-    client.write("creation of an index", move |peer| {
-        let request = request.clone();
-        async move { peer.create_field_index(request).await.map(|_| ()) }
-    })
+/// What an integer field is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Equal,
+    Range,
 }
 
-fn integer_index(client: &Client, name: &str, field: &str) -> Result<()> {
-    let params = IntegerIndexParamsBuilder::new(true, true).on_disk(true).build();
-    let request = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Integer)
-        .field_index_params(params)
-        .wait(true)
+/// Graphs are built for tenants alone, where the server can be told so (1.17 and later).
+const HAS_GRAPH: bool = false;
+
+fn keyword_index(client: &Client, name: &str, field: &'static str, is_tenant: bool) -> Result<()> {
+    let params = KeywordIndexParamsBuilder::default().is_tenant(is_tenant).on_disk(true);
+    let params = if is_tenant { params } else { params.enable_hnsw(HAS_GRAPH) };
+    let request = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Keyword)
+        .field_index_params(params.build());
+    index(client, request)
+}
+
+fn integer_index(client: &Client, name: &str, field: &str, used: Use) -> Result<()> {
+    let params = IntegerIndexParamsBuilder::new(true, used == Use::Range)
+        .on_disk(true)
+        .enable_hnsw(HAS_GRAPH)
         .build();
+    let request = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Integer)
+        .field_index_params(params);
+    index(client, request)
+}
+
+/// Tokens are cut at spaces and told apart by case.
+fn text_index(client: &Client, name: &str, field: &'static str) -> Result<()> {
+    let params = TextIndexParamsBuilder::new(TokenizerType::Whitespace)
+        .lowercase(false)
+        .on_disk(true)
+        .enable_hnsw(HAS_GRAPH)
+        .build();
+    let request = CreateFieldIndexCollectionBuilder::new(name, field, FieldType::Text)
+        .field_index_params(params);
+    index(client, request)
+}
+
+fn index(client: &Client, request: CreateFieldIndexCollectionBuilder) -> Result<()> {
+    let request = request.wait(true).build();
     client.write("creation of an index", move |peer| {
         let request = request.clone();
         async move { peer.create_field_index(request).await.map(|_| ()) }

@@ -10,8 +10,10 @@ use qdrant_client::qdrant::{Condition, Filter as ServerFilter, Range};
 use store::Filter;
 
 use crate::point::{
-    ANCESTORS, DOCUMENT, KEYWORDS, POINTER, PrefixOf, TENANT, integer_field, keyword_value,
+    ANCESTORS, DOCUMENT, KEYWORDS, POINTER, PrefixOf, STARTS, TENANT, TERMS, integer_field,
+    keyword_value,
 };
+use crate::terms::{self, Term};
 
 /// Integers up to this size are compared as they are: the server compares as floating point.
 const MAX_EXACT_INTEGER: i64 = 1 << 53;
@@ -129,6 +131,12 @@ impl Bound {
 /// The condition that a point belongs to a tenant.
 pub(crate) fn of_tenant(tenant: &str) -> Condition {
     Condition::matches(TENANT, tenant.to_owned())
+}
+
+/// The condition that a passage holds one of some words, or of some beginnings.
+pub(crate) fn holds_any(terms: &[Term]) -> Condition {
+    let field = if terms.iter().any(|term| term.is_start) { STARTS } else { TERMS };
+    Condition::matches_text_any(field, terms::text_of(terms.iter().map(Term::token)))
 }
 
 /// A condition that no point fits: no tenant has this name.

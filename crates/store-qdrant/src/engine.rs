@@ -28,7 +28,7 @@ pub struct QdrantEngine {
     pub(crate) catalogue: Arc<dyn Catalogue>,
     pub(crate) client: Client,
     pub(crate) figures: Figures,
-    config: QdrantConfig,
+    pub(crate) config: QdrantConfig,
     collections: Collections,
     turns: Turns,
 }
@@ -102,8 +102,10 @@ impl Engine for QdrantEngine {
         let entries = self.entries()?;
         let mut first_failure = Ok(());
         for head in heads {
-            let seen = entries.get(&head.number).map_or(0, |entry| entry.seen);
-            if seen >= head.sequence {
+            let is_current = |entry: &Entry| {
+                entry.seen >= head.sequence && entry.is_current(&self.config.prefix)
+            };
+            if head.sequence == 0 || entries.get(&head.number).is_some_and(is_current) {
                 continue;
             }
             match self.follow(&head.id, None) {

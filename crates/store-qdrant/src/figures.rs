@@ -6,15 +6,15 @@ use model::Deadline;
 use parking_lot::Mutex;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::{
-    Condition, CountPointsBuilder, FacetCountsBuilder, Filter as ServerFilter, facet_value,
+    CountPointsBuilder, FacetCountsBuilder, Filter as ServerFilter, facet_value,
 };
 use store::rescoring::{Counted, Statistics, fields_of};
 use store::{Result, WordsQuery};
 
 use crate::client::Client;
-use crate::condition::of_tenant;
+use crate::condition::{self, of_tenant};
 use crate::ledger::Entry;
-use crate::point::{TERMS, TEXT_LENGTH, TITLE_LENGTH};
+use crate::point::{TEXT_LENGTH, TITLE_LENGTH};
 use crate::terms::{self, Term};
 
 /// Namespaces whose figures are remembered.
@@ -40,7 +40,7 @@ pub(crate) struct Figures {
 struct OfTenant {
     seen: u64,
     totals: Option<Totals>,
-    holding: HashMap<Vec<i64>, f64>,
+    holding: HashMap<Vec<Term>, f64>,
 }
 
 impl Figures {
@@ -52,14 +52,14 @@ impl Figures {
         wanted: &[Vec<Term>],
         deadline: &Deadline,
     ) -> Result<(Totals, Vec<f64>)> {
-        let keys: Vec<Vec<i64>> =
-            wanted.iter().map(|terms| terms.iter().map(Term::value).collect()).collect();
         let mut known = self.known(entry);
-        let missing: Vec<Vec<i64>> = keys
+        let mut missing: Vec<Vec<Term>> = wanted
             .iter()
             .filter(|key| !key.is_empty() && !known.holding.contains_key(*key))
             .cloned()
             .collect();
+        missing.sort_unstable();
+        missing.dedup();
         if known.totals.is_none() || !missing.is_empty() {
             let needs_totals = known.totals.is_none();
             let (collection, tenant) = (entry.collection.clone(), entry.tenant.clone());
@@ -72,7 +72,7 @@ impl Figures {
             self.remember(entry, &known);
         }
         let totals = known.totals.unwrap_or_default();
-        let holding = keys.iter().map(|key| match key.is_empty() {
+        let holding = wanted.iter().map(|key| match key.is_empty() {
             // A beginning that is too short to be indexed may be in every passage.
             true => totals.n_passages,
             false => known.holding.get(key).copied().unwrap_or(0.0),
@@ -125,13 +125,13 @@ async fn ask(
     peer: Qdrant,
     collection: String,
     tenant: String,
-    wanted: Vec<Vec<i64>>,
+    wanted: Vec<Vec<Term>>,
     needs_totals: bool,
 ) -> std::result::Result<(Option<Totals>, Vec<f64>), qdrant_client::QdrantError> {
     let counting: Vec<_> = wanted
         .into_iter()
-        .map(|values| {
-            let conditions = [of_tenant(&tenant), Condition::matches(TERMS, values)];
+        .map(|terms| {
+            let conditions = [of_tenant(&tenant), condition::holds_any(&terms)];
             let request = CountPointsBuilder::new(&collection)
                 .filter(ServerFilter::must(conditions))
                 .exact(true)

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use model::NamespaceId;
 use qdrant_client::qdrant::{
-    DeletePointsBuilder, Filter as ServerFilter, PointId, PointStruct, PointsIdsList,
-    UpsertPointsBuilder,
+    DeletePointsBuilder, Filter as ServerFilter, PointId, PointStruct, PointVectors, PointsIdsList,
+    UpdatePointVectorsBuilder, UpsertPointsBuilder,
 };
 use store::{
     Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, SourceParts,
@@ -22,6 +22,8 @@ use crate::{QdrantConfig, condition, point};
 const ENTRIES_PER_PAGE: usize = 1_000;
 /// Points that are sent at once.
 const POINTS_PER_WRITE: usize = 256;
+/// Vectors that are sent at once, to points that are there.
+const VECTORS_PER_WRITE: usize = 1_024;
 /// Points that are deleted at once.
 const IDS_PER_DELETE: usize = 4_096;
 
@@ -52,7 +54,10 @@ impl Follower<'_> {
             }
             let space = &state.info.manifest.vectors;
             let can_go_on = entry.filter(|entry| {
-                entry.seen > 0 && entry.seen >= page.starts_after && entry.space == *space
+                entry.seen > 0
+                    && entry.seen >= page.starts_after
+                    && entry.space == *space
+                    && entry.is_current(&self.config.prefix)
             });
             let Some(mut entry) = can_go_on else {
                 self.make_anew(&state, turn)?;
@@ -73,27 +78,15 @@ impl Follower<'_> {
         for log_entry in entries {
             match log_entry.kind {
                 LogKind::Removed => gone.extend(log_entry.passages()),
-                LogKind::Added | LogKind::Vectors => {
-                    let mut passages = log_entry.passages();
-                    while !passages.is_empty() {
-                        turn.renew()?;
-                        let parts = SourceParts::WithVector;
-                        let sources = self.catalogue.sources(
-                            entry.number,
-                            passages.clone(),
-                            POINTS_PER_WRITE,
-                            parts,
-                        )?;
-                        let Some(last) = sources.last() else { break };
-                        passages.start = last.number + 1;
-                        let is_last = sources.len() < POINTS_PER_WRITE;
-                        // What a page names twice is read as it is now, so that once is enough.
-                        let new: Vec<PassageSource> =
-                            sources.into_iter().filter(|one| sent.insert(one.number)).collect();
-                        self.upsert(entry, &new)?;
-                        if is_last {
-                            break;
+                LogKind::Added => self.send_passages(entry, log_entry, turn, &mut sent)?,
+                LogKind::Vectors => {
+                    match self.send_vectors(entry, log_entry, turn, &sent) {
+                        // A point is missing, or all of them: whole points mend the first and say
+                        // the second.
+                        Err(Error::EngineMissing { .. }) => {
+                            self.send_passages(entry, log_entry, turn, &mut sent)?;
                         }
+                        done => done?,
                     }
                 }
             }
@@ -102,6 +95,71 @@ impl Follower<'_> {
             gone.into_iter().map(|number| point::id_of(&entry.tenant, number)).collect();
         for ids in ids.chunks(IDS_PER_DELETE) {
             self.delete_ids(&entry.collection, ids.to_vec())?;
+        }
+        Ok(())
+    }
+
+    /// Sends the passages that an entry of the log names, as they are now; what a page names twice
+    /// is sent once.
+    fn send_passages(
+        &self,
+        entry: &mut Entry,
+        log_entry: &LogEntry,
+        turn: &Turn<'_>,
+        sent: &mut BTreeSet<u32>,
+    ) -> Result<()> {
+        let mut passages = log_entry.passages();
+        while !passages.is_empty() {
+            turn.renew()?;
+            let parts = SourceParts::WithVector;
+            let sources =
+                self.catalogue.sources(entry.number, passages.clone(), POINTS_PER_WRITE, parts)?;
+            let Some(last) = sources.last() else { break };
+            passages.start = last.number + 1;
+            let is_last = sources.len() < POINTS_PER_WRITE;
+            let new: Vec<PassageSource> =
+                sources.into_iter().filter(|one| sent.insert(one.number)).collect();
+            self.upsert(entry, &new)?;
+            if is_last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the vectors that an entry of the log names: the words of these passages are there
+    /// already, and need not be indexed again.
+    fn send_vectors(
+        &self,
+        entry: &Entry,
+        log_entry: &LogEntry,
+        turn: &Turn<'_>,
+        sent: &BTreeSet<u32>,
+    ) -> Result<()> {
+        let mut passages = log_entry.passages();
+        while !passages.is_empty() {
+            turn.renew()?;
+            let vectors =
+                self.catalogue.vectors(entry.number, passages.clone(), VECTORS_PER_WRITE)?;
+            let Some((last, _)) = vectors.last() else { break };
+            passages.start = last + 1;
+            let is_last = vectors.len() < VECTORS_PER_WRITE;
+            let points: Vec<PointVectors> = vectors
+                .into_iter()
+                .filter(|(number, _)| !sent.contains(number))
+                .map(|(number, vector)| point::vector_of(&entry.tenant, number, vector))
+                .collect();
+            if !points.is_empty() {
+                let request =
+                    UpdatePointVectorsBuilder::new(&entry.collection, points).wait(true).build();
+                self.client.write("write of vectors", move |peer| {
+                    let request = request.clone();
+                    async move { peer.update_vectors(request).await.map(|_| ()) }
+                })?;
+            }
+            if is_last {
+                break;
+            }
         }
         Ok(())
     }

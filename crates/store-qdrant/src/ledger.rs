@@ -7,6 +7,8 @@ use model::TenantId;
 use serde::{Deserialize, Serialize};
 use store::{Catalogue, Change, ObjectKey, ObjectPage, Result, TypedObject, VectorSpace, limits};
 
+use crate::collection;
+
 /// A namespace in Qdrant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
@@ -22,6 +24,13 @@ pub(crate) struct Entry {
     pub(crate) space: Option<VectorSpace>,
     /// The fields of integer attributes that its points have.
     pub(crate) integers: BTreeSet<String>,
+}
+
+impl Entry {
+    /// Tells whether its points have the form that this program searches.
+    pub(crate) fn is_current(&self, prefix: &str) -> bool {
+        self.collection == collection::name_of(prefix, self.space.as_ref())
+    }
 }
 
 impl TypedObject for Entry {

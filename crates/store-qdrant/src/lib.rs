@@ -28,6 +28,7 @@ mod ledger;
 mod namespace;
 
 mod figures;
+mod occurrences;
 mod search;
 
 mod engine;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use model::AttributeValue;
-use qdrant_client::qdrant::{NamedVectors, PointId, PointStruct, Value, Vector, Vectors};
+use qdrant_client::qdrant::{
+    NamedVectors, PointId, PointStruct, PointVectors, Value, Vector, Vectors,
+};
 use sha2::{Digest, Sha256};
 use store::PassageSource;
 use store::rescoring::{Field, Words};
@@ -24,8 +26,10 @@ pub(crate) const KEYWORDS: &str = "k";
 pub(crate) const ANCESTORS: &str = "up";
 /// The number of the passage, which decides between equal scores.
 pub(crate) const NUMBER: &str = "num";
-/// The words, as numbers.
+/// The words as tokens, each as often as it occurs.
 pub(crate) const TERMS: &str = "t";
+/// The beginnings of words as tokens.
+pub(crate) const STARTS: &str = "p";
 /// Words in the text.
 pub(crate) const TEXT_LENGTH: &str = "lt";
 /// Words in the title and headings.
@@ -114,7 +118,7 @@ pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     let PassageSource { number, document, passage, vector } = source;
     let words = Words::of(document, passage);
     let pointer = passage.pointer.to_string();
-    let weights = terms::of_passage(&words);
+    let terms = terms::of_passage(&words);
     let mut payload: HashMap<String, Value> = HashMap::new();
     let mut put = |field: &str, value: Value| {
         payload.insert(field.to_owned(), value);
@@ -129,7 +133,8 @@ pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     put(LANGUAGE, document.language.code().into());
     put(TEXT_LENGTH, (words.length(Field::Text) as i64).into());
     put(TITLE_LENGTH, (words.length(Field::Title) as i64).into());
-    put(TERMS, list(weights.keys().map(|term| term.value().into())));
+    put(TERMS, terms.words.into());
+    put(STARTS, terms.starts.into());
     let attributes = serde_json::to_string(&document.attributes).unwrap_or_default();
     put(ATTRIBUTES, attributes.into());
     let mut ancestors: Vec<String> = vec![];
@@ -156,12 +161,7 @@ pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     }
     put(KEYWORDS, list(keywords.into_iter().map(Value::from)));
 
-    // Two words that share a dimension are one there.
-    let mut sparse: HashMap<u32, f32> = HashMap::new();
-    for (term, weight) in &weights {
-        *sparse.entry(term.dimension()).or_default() += weight;
-    }
-    let sparse: Vec<(u32, f32)> = sparse.into_iter().collect();
+    let sparse: Vec<(u32, f32)> = terms.weights.into_iter().collect();
     let mut vectors: HashMap<String, Vector> = HashMap::from([(SPARSE.to_owned(), sparse.into())]);
     if let Some(vector) = vector {
         vectors.insert(DENSE.to_owned(), vector.clone().into());
@@ -169,6 +169,15 @@ pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     PointStruct {
         id: Some(id_of(tenant, *number)),
         payload,
+        vectors: Some(Vectors::from(NamedVectors { vectors })),
+    }
+}
+
+/// Makes the vector of a point that is there.
+pub(crate) fn vector_of(tenant: &str, number: u32, vector: Vec<f32>) -> PointVectors {
+    let vectors = HashMap::from([(DENSE.to_owned(), Vector::from(vector))]);
+    PointVectors {
+        id: Some(id_of(tenant, number)),
         vectors: Some(Vectors::from(NamedVectors { vectors })),
     }
 }

@@ -5,22 +5,27 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{Attributes, Deadline, DocumentId, NamespaceId, PassageId};
 use qdrant_client::qdrant::{
-    Condition, Filter as ServerFilter, PayloadIncludeSelector, QueryBatchPointsBuilder,
-    QueryPoints, QueryPointsBuilder, ScoredPoint, SearchParamsBuilder, Value, value,
+    Condition, Filter as ServerFilter, PayloadIncludeSelector, QuantizationSearchParamsBuilder,
+    QueryBatchPointsBuilder, QueryPoints, QueryPointsBuilder, ScoredPoint, SearchParamsBuilder,
 };
-use store::rescoring::{Counted, Statistics, Words, boost_of, fields_of, score};
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
+};
+use store::rescoring::{Counted, Scorer, Statistics, boost_of, fields_of};
 use store::{
     ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, WordsQuery,
     check_search, question_of,
 };
 
+use crate::ENGINE;
 use crate::condition::{self, Bound, bound_of};
 use crate::engine::QdrantEngine;
 use crate::following::state_of;
 use crate::ledger;
+use crate::occurrences::{self, QueryTokens, integer_of, text_of};
 use crate::point::{
     ATTRIBUTES, DENSE, DOCUMENT, HEADINGS, LANGUAGE, NUMBER, PASSAGE, POINTER, SPARSE, TERMS, TEXT,
-    TITLE,
+    TEXT_LENGTH, TITLE, TITLE_LENGTH,
 };
 use crate::terms::{self, Term};
 
@@ -32,8 +37,14 @@ const ROWS_GROWTH: usize = 4;
 const MAX_ROWS: usize = 10_000;
 /// A weight that still ranks: the server gives only points that score.
 const SMALLEST_WEIGHT: f64 = 1e-6;
-/// Up to this many vectors the server compares all of them.
+/// Up to this many vectors the server compares all of them in full precision.
 const MAX_EXACT_VECTORS: usize = 20_000;
+/// Vectors that a walk along a graph keeps in sight: what recall costs.
+const GRAPH_WIDTH: u64 = 512;
+/// How many times more vectors are computed again from full precision than are asked for.
+const OVERSAMPLING: f64 = 1.5;
+/// Rows that one thread scores at a time.
+const ROWS_AT_ONCE: usize = 64;
 
 /// A point that came back, with the score that decides.
 struct Scored {
@@ -60,6 +71,10 @@ impl QdrantEngine {
         let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
             return Ok((found_words, found_near));
         };
+        if !entry.is_current(&self.config.prefix) {
+            let reason = "an earlier version filled it; it is being filled anew".to_owned();
+            return Err(Error::EngineUnavailable { engine: ENGINE, what: "query", reason });
+        }
         let bound = bound_of(filter, &entry.integers);
         let by_words = by_words.filter(|words| words.limit > 0 && asks_for_something(words.query));
         let mut near = by_vector
@@ -67,7 +82,8 @@ impl QdrantEngine {
             .filter(|(near, _)| near.limit > 0 && state.counts.n_vectors > 0)
             .filter(|_| entry.space.as_ref() == space);
         let mut n_rows = by_words.map_or(0, |words| rows_for(words.limit));
-        let mut n_near = near.as_ref().map_or(0, |(near, _)| rows_for(near.limit));
+        let mut n_near =
+            near.as_ref().map_or(0, |(near, _)| (near.limit + MORE_ROWS).min(MAX_ROWS));
         let is_late =
             |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
         let statistics = match by_words {
@@ -96,6 +112,8 @@ impl QdrantEngine {
                 return Ok((found_words, found_near));
             }
         }
+        let scoring = by_words
+            .map(|words| (Scorer::new(words.query, &statistics), QueryTokens::of(words.query)));
         let mut words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
         loop {
             let mut queries = vec![];
@@ -141,12 +159,22 @@ impl QdrantEngine {
             if let Some(words) = words_left {
                 let rows = results.next().map(|result| result.result).unwrap_or_default();
                 let n_given = rows.len();
-                let scored = rows.iter().filter(|row| passes(filter, &bound, row));
-                let scored = scored.filter_map(|row| {
-                    let score = score(words.query, &words_of(row), &statistics)?;
-                    Some(scored_of(row, score))
-                });
-                found_words.hits = best(scored.collect(), words.limit);
+                let score = |row: &ScoredPoint| {
+                    let (scorer, tokens) = scoring.as_ref()?;
+                    let score = match tokens {
+                        Some(tokens) => scorer.score(&tokens.counted(row)),
+                        None => scorer.score(&occurrences::words_of(row)),
+                    };
+                    Some(scored_of(row, score?))
+                };
+                // Without the tokens every row is cut into words again, which is worth two threads.
+                let scored: Vec<Scored> = rows
+                    .par_iter()
+                    .with_min_len(ROWS_AT_ONCE)
+                    .filter(|row| passes(filter, &bound, row))
+                    .filter_map(score)
+                    .collect();
+                found_words.hits = best(scored, words.limit);
                 let is_checked = terms::needs_checking(words.query) || !bound.is_exact;
                 let has_all = found_words.hits.len() >= words.limit || n_given < n_rows;
                 if has_all || !is_checked || n_rows == MAX_ROWS {
@@ -194,12 +222,9 @@ fn words_query(
     bound: &Bound,
 ) -> QueryPoints {
     let fields = || fields_of(query).into_iter().map(|(field, _)| field);
-    let any_of = |terms: &[Term]| {
-        Condition::matches(TERMS, terms.iter().map(Term::value).collect::<Vec<i64>>())
-    };
     let has_all_parts = |parts: Vec<Vec<Term>>| -> Condition {
         let parts = parts.iter().filter(|part| !part.is_empty());
-        ServerFilter::must(parts.map(|part| any_of(part))).into()
+        ServerFilter::must(parts.map(|part| condition::holds_any(part))).into()
     };
     let is_known = |clause: &&Clause| {
         !terms::is_empty(clause)
@@ -223,14 +248,16 @@ fn words_query(
         .filter(|clause| matches!(clause, Clause::Word { terms, .. } if !terms.is_empty()))
         .flat_map(|clause| fields().map(|field| has_all_parts(terms::of_clause(clause, field))))
         .collect();
+    let scored_by: &[&str] = match terms::needs_text(query) {
+        true => &[TEXT, TITLE, HEADINGS, LANGUAGE],
+        false => &[TERMS, TEXT_LENGTH, TITLE_LENGTH],
+    };
     QueryPointsBuilder::new(&entry.collection)
         .query(weights.to_vec())
         .using(SPARSE)
         .filter(bound.within(&entry.tenant, must, must_not))
         .limit(n_rows as u64)
-        .with_payload(included(&[
-            DOCUMENT, PASSAGE, NUMBER, POINTER, ATTRIBUTES, TEXT, TITLE, HEADINGS, LANGUAGE,
-        ]))
+        .with_payload(included(bound, scored_by))
         .build()
 }
 
@@ -241,18 +268,27 @@ fn vector_query(
     bound: &Bound,
     is_small: bool,
 ) -> QueryPoints {
+    let rescored =
+        QuantizationSearchParamsBuilder::default().rescore(true).oversampling(OVERSAMPLING).build();
+    let params = match is_small {
+        true => SearchParamsBuilder::default().exact(true),
+        false => SearchParamsBuilder::default().hnsw_ef(GRAPH_WIDTH).quantization(rescored),
+    };
     QueryPointsBuilder::new(&entry.collection)
         .query(question.to_vec())
         .using(DENSE)
         .filter(bound.within(&entry.tenant, [], []))
-        .params(SearchParamsBuilder::default().exact(is_small).build())
+        .params(params)
         .limit(n_rows as u64)
-        .with_payload(included(&[DOCUMENT, PASSAGE, NUMBER, POINTER, ATTRIBUTES]))
+        .with_payload(included(bound, &[]))
         .build()
 }
 
-fn included(fields: &[&str]) -> PayloadIncludeSelector {
-    PayloadIncludeSelector { fields: fields.iter().map(|field| (*field).to_owned()).collect() }
+/// What comes back of a point: what names it, what its filter has to be checked by, and `more`.
+fn included(bound: &Bound, more: &[&str]) -> PayloadIncludeSelector {
+    let checked: &[&str] = if bound.is_exact { &[] } else { &[POINTER, ATTRIBUTES] };
+    let fields = [&[DOCUMENT, PASSAGE, NUMBER], checked, more].concat();
+    PayloadIncludeSelector { fields: fields.into_iter().map(str::to_owned).collect() }
 }
 
 /// Tells whether a point fits the filter, where the server's condition was wider.
@@ -270,41 +306,14 @@ fn passes(filter: &Filter, bound: &Bound, row: &ScoredPoint) -> bool {
     condition::fits(filter, &candidate)
 }
 
-fn words_of(row: &ScoredPoint) -> Words {
-    let headings: Vec<String> =
-        match row.payload.get(HEADINGS).and_then(|value| value.kind.as_ref()) {
-            Some(value::Kind::ListValue(list)) => {
-                list.values.iter().map(|value| string_of(Some(value)).to_owned()).collect()
-            }
-            _ => vec![],
-        };
-    let language = text_of(row, LANGUAGE).parse().unwrap_or(text::Language::Unknown);
-    Words::cut(text_of(row, TEXT), text_of(row, TITLE), &headings, language)
-}
-
 fn scored_of(row: &ScoredPoint, score: f32) -> Scored {
-    let number = match row.payload.get(NUMBER).and_then(|value| value.kind.as_ref()) {
-        Some(value::Kind::IntegerValue(number)) => *number,
-        _ => i64::MAX,
-    };
     Scored {
-        number,
+        number: integer_of(row, NUMBER).unwrap_or(i64::MAX),
         candidate: Candidate {
             document: DocumentId::new(text_of(row, DOCUMENT)),
             passage: PassageId::new(text_of(row, PASSAGE)),
             score,
         },
-    }
-}
-
-fn text_of<'a>(row: &'a ScoredPoint, field: &str) -> &'a str {
-    string_of(row.payload.get(field))
-}
-
-fn string_of(value: Option<&Value>) -> &str {
-    match value.and_then(|value| value.kind.as_ref()) {
-        Some(value::Kind::StringValue(text)) => text,
-        _ => "",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Words as numbers: the dimensions of sparse vectors, and the values that are counted and filtered.
+//! Words as numbers and tokens: the dimensions of sparse vectors, and what is counted and filtered by.
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -11,22 +11,29 @@ const MEAN_TEXT: f64 = 80.0;
 const MEAN_TITLE: f64 = 8.0;
 /// The beginnings of words that are indexed, in characters: longer ones are checked afterwards.
 pub(crate) const PREFIX_CHARS: usize = 3;
+/// What tells words from beginnings of words in a hash.
+const WORD: u8 = b'w';
+const START: u8 = b'p';
 
 /// A word of a field in one of its forms, or the beginning of some.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Term(u64);
+pub(crate) struct Term {
+    bits: u64,
+    /// Whether it is the beginning of words.
+    pub(crate) is_start: bool,
+}
 
 impl Term {
     /// Names a word.
     pub(crate) fn word(field: Field, form: Form, word: &str) -> Self {
-        Term::of(b'w', field, form, word)
+        Term::of(WORD, field, form, word)
     }
 
     /// Names the beginning of words; nothing when it is shorter than what is indexed.
     pub(crate) fn start(field: Field, form: Form, prefix: &str) -> Option<Self> {
         let (end, _) = prefix.char_indices().nth(PREFIX_CHARS).unwrap_or((prefix.len(), ' '));
         let is_long = prefix.chars().count() >= PREFIX_CHARS;
-        is_long.then(|| Term::of(b'p', field, form, &prefix[..end]))
+        is_long.then(|| Term::of(START, field, form, &prefix[..end]))
     }
 
     fn of(kind: u8, field: Field, form: Form, text: &str) -> Self {
@@ -43,46 +50,95 @@ impl Term {
         hash.update(text.as_bytes());
         let digest = hash.finalize();
         let (words, _) = digest.as_chunks::<8>();
-        Term(u64::from_le_bytes(words[0]))
+        Term { bits: u64::from_le_bytes(words[0]), is_start: kind == START }
     }
 
     /// The dimension of sparse vectors: 32 bits, so that two words may share one. That only changes
     /// the order of candidates; scores are computed from the text.
     pub(crate) fn dimension(&self) -> u32 {
-        self.0 as u32
+        self.bits as u32
     }
 
-    /// The value that is filtered by and counted: 63 bits, in which no two words of a namespace
-    /// meet.
-    pub(crate) fn value(&self) -> i64 {
-        (self.0 >> 1) as i64
+    /// The token that is filtered by and counted: 48 bits in eight characters. Among a million words
+    /// two share one with a probability of 0.2 %.
+    pub(crate) fn token(&self) -> Token {
+        let bits = self.bits >> 16;
+        std::array::from_fn(|at| ALPHABET[(bits >> (6 * at)) as usize & 63])
     }
 }
 
-/// Gives the terms of a passage with their weights as BM25 saturates them.
-pub(crate) fn of_passage(words: &Words) -> BTreeMap<Term, f32> {
-    let mut counts: BTreeMap<(Term, u8), usize> = BTreeMap::new();
-    for (field, at) in [(Field::Text, 0), (Field::Title, 1)] {
+/// A word as Qdrant's text index has it.
+pub(crate) type Token = [u8; 8];
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Writes tokens as a text.
+pub(crate) fn text_of(tokens: impl IntoIterator<Item = Token>) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(token.map(char::from));
+    }
+    text
+}
+
+/// Reads the tokens of a text.
+pub(crate) fn tokens_of(text: &str) -> impl Iterator<Item = Token> + '_ {
+    text.as_bytes().chunks(size_of::<Token>() + 1).filter_map(|chunk| {
+        let (token, _) = chunk.split_first_chunk()?;
+        Some(*token)
+    })
+}
+
+/// What a point says of the words of its passage.
+pub(crate) struct PassageTerms {
+    /// Every word as often as it occurs, so that a score can be computed without the text.
+    pub(crate) words: String,
+    /// The beginnings of words, each once.
+    pub(crate) starts: String,
+    /// The weights of words and beginnings, as BM25 saturates them.
+    pub(crate) weights: BTreeMap<u32, f32>,
+}
+
+/// Gives the terms of a passage.
+pub(crate) fn of_passage(words: &Words) -> PassageTerms {
+    let mut counts: BTreeMap<Term, (usize, Field)> = BTreeMap::new();
+    let mut starts: BTreeMap<Term, (usize, Field)> = BTreeMap::new();
+    for field in [Field::Text, Field::Title] {
         for form in [Form::Exact, Form::Folded] {
             for word in words.terms(field, form) {
-                *counts.entry((Term::word(field, form, word), at)).or_default() += 1;
+                counts.entry(Term::word(field, form, word)).or_insert((0, field)).0 += 1;
                 if let Some(start) = Term::start(field, form, word) {
-                    *counts.entry((start, at)).or_default() += 1;
+                    starts.entry(start).or_insert((0, field)).0 += 1;
                 }
             }
         }
     }
-    let weigh = |((term, at), count): ((Term, u8), usize)| {
-        let (length, mean) = match at {
-            0 => (words.length(Field::Text), MEAN_TEXT),
-            _ => (words.length(Field::Title), MEAN_TITLE),
+    let (k1, b) = (f64::from(Bm25::PASSAGES.k1), f64::from(Bm25::PASSAGES.b));
+    let weigh = |count: usize, field: Field| {
+        let mean = match field {
+            Field::Text => MEAN_TEXT,
+            Field::Title => MEAN_TITLE,
         };
-        let (k1, b) = (f64::from(Bm25::PASSAGES.k1), f64::from(Bm25::PASSAGES.b));
-        let norm = k1 * (1.0 - b + b * length as f64 / mean);
-        let count = count as f64;
-        (term, ((k1 + 1.0) * count / (count + norm)) as f32)
+        let norm = k1 * (1.0 - b + b * words.length(field) as f64 / mean);
+        ((k1 + 1.0) * count as f64 / (count as f64 + norm)) as f32
     };
-    counts.into_iter().map(weigh).collect()
+    // Two words that share a dimension are one there.
+    let mut weights: BTreeMap<u32, f32> = BTreeMap::new();
+    for (term, (count, field)) in counts.iter().chain(&starts) {
+        *weights.entry(term.dimension()).or_default() += weigh(*count, *field);
+    }
+    let repeated = counts.iter().flat_map(|(term, (count, _))| {
+        let token = term.token();
+        std::iter::repeat_n(token, *count)
+    });
+    PassageTerms {
+        words: text_of(repeated),
+        starts: text_of(starts.keys().map(Term::token)),
+        weights,
+    }
 }
 
 /// Gives the terms under which a clause is found in a field, part by part: a passage that matches
@@ -111,6 +167,13 @@ pub(crate) fn is_empty(clause: &Clause) -> bool {
     }
 }
 
+/// Tells whether scoring needs the text itself: the order of words, or words with a beginning that
+/// is longer or shorter than what is indexed.
+pub(crate) fn needs_text(query: &WordsQuery) -> bool {
+    let is_word = |clause: &Clause| matches!(clause, Clause::Word { .. });
+    !query.must.iter().chain(&query.should).chain(&query.must_not).all(is_word)
+}
+
 /// Tells whether passages that the server gives may still not fit.
 pub(crate) fn needs_checking(query: &WordsQuery) -> bool {
     let is_loose = |clause: &Clause| match clause {
@@ -137,6 +200,13 @@ mod tests {
         let start = |prefix: &str| Term::start(Field::Text, Form::Exact, prefix);
         assert_eq!(start("cas"), start("castle"));
         assert_eq!(start("ca"), None);
+        let token = word(Field::Text, Form::Exact).token();
+        assert_eq!(token.map(|byte| byte.is_ascii_whitespace()), [false; 8]);
+        let text = text_of([token, token, word(Field::Text, Form::Folded).token()]);
+        assert_eq!(text.len(), 26);
+        assert_eq!(tokens_of(&text).filter(|one| *one == token).count(), 2);
+        assert_eq!(tokens_of(&text).count(), 3);
+        assert_eq!(tokens_of("").count(), 0);
         // By chance 200,000 words share a dimension of 32 bits about five times.
         let mut dimensions: Vec<u32> = (0..200_000)
             .map(|at| Term::word(Field::Text, Form::Exact, &format!("word{at}")).dimension())
@@ -144,5 +214,10 @@ mod tests {
         dimensions.sort_unstable();
         let n_collisions = dimensions.windows(2).filter(|pair| pair[0] == pair[1]).count();
         assert!(n_collisions < 30, "{n_collisions}");
+        // Tokens are counted and filtered by: none of them meet.
+        let tokens: std::collections::HashSet<Token> = (0..200_000)
+            .map(|at| Term::word(Field::Text, Form::Exact, &format!("word{at}")).token())
+            .collect();
+        assert_eq!(tokens.len(), 200_000);
     }
 }

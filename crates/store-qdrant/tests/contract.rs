@@ -1,7 +1,8 @@
 //! Proves, against a real Qdrant, that: the engine keeps every law; and over three peers, that:
 //! nothing that one namespace sees, scores included, changes by what is written to another in the
 //! same collection; a killed peer costs no read and no write, and what is there afterwards equals
-//! a rebuild; a cluster that is away is said, and found again without a restart.
+//! a rebuild; a cluster that is away is said, and found again without a restart; over one peer, that
+//! collections are made as many tenants need them, and what Qdrant lost is filled from the catalogue.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use model::{Clock, Deadline, DocumentId, NamespaceId, PassageId, Timestamp};
 use proptest::prelude::*;
 use store::conformance::{self, document, space, vector};
-use store::{Bm25, Config, Document, Engine, Filter, Manifest, Store, WordsQuery};
+use store::{Bm25, Config, Document, Engine, Filter, Manifest, Store, VectorSpace, WordsQuery};
 use store_qdrant::{QdrantConfig, QdrantEngine};
 use testkit::Qdrant;
 
@@ -48,6 +49,76 @@ fn the_engine_keeps_every_law() {
     let Some(qdrant) = Qdrant::start(1) else { return };
     let folder = tempfile::tempdir().unwrap();
     conformance::check_engine(&open(&qdrant, folder.path(), "laws"));
+}
+
+#[test]
+fn collections_are_made_for_many_tenants_and_filled_again_when_they_are_lost() {
+    let Some(qdrant) = Qdrant::start(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&qdrant, folder.path(), "made");
+    let http = testkit::Http::new(&qdrant.http_addresses()[0]);
+    let other_space = VectorSpace { embedder: "another".to_owned(), ..space() };
+    let of_model = [("a", space()), ("b", space()), ("c", other_space)];
+    for (name, space) in of_model {
+        let namespace = NamespaceId::new(name);
+        store.create_namespace(&namespace, &Manifest::current(Some(space))).unwrap();
+        store.upsert(&namespace, &[document(name, &["the red tram", "blue sky"])]).unwrap();
+        let given = [(PassageId::new(format!("{name}#0")), vector(1, 0.3))];
+        store.set_vectors(&namespace, &given).unwrap();
+    }
+    // One collection for each embedding model, however many namespaces there are.
+    let listed = http.get("/collections").json();
+    let names: Vec<String> = listed["result"]["collections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|collection| collection["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in &names {
+        let made = http.get(&format!("/collections/{name}")).json()["result"].clone();
+        let config = &made["config"];
+        // A graph for each tenant and none over all of them; the field that tells tenants apart is
+        // known as such.
+        assert_eq!(config["hnsw_config"]["m"], 0, "{config}");
+        assert_eq!(config["hnsw_config"]["payload_m"], 16, "{config}");
+        assert_eq!(made["payload_schema"]["ns"]["params"]["is_tenant"], true, "{made}");
+        // The server's own rarity counts over all tenants: it stays off.
+        assert!(config["params"]["sparse_vectors"]["w"]["modifier"].is_null(), "{config}");
+        // A filter on a field without an index is refused, not answered by reading everything.
+        assert_eq!(config["strict_mode_config"]["enabled"], true, "{config}");
+        let filter = serde_json::json!({ "filter": { "must": [
+            { "key": "nothing", "match": { "value": "x" } }
+        ] } });
+        let refused = http.post_json(&format!("/collections/{name}/points/scroll"), &filter);
+        assert!((400..500).contains(&refused.status), "{}", refused.text());
+        assert!(refused.text().contains("Index required"), "{}", refused.text());
+    }
+    // A snapshot belongs to one node: what is lost comes back from the catalogue.
+    let namespace = NamespaceId::new("a");
+    let before = seen(&store, &namespace);
+    assert!(before.len() >= 2, "{before:?}");
+    for name in &names {
+        let gone = http.send(&testkit::Request::new("DELETE", &format!("/collections/{name}")));
+        assert_eq!(gone.status, 200, "{}", gone.text());
+    }
+    let problem = store.engine().problem(&namespace).unwrap();
+    assert!(problem.is_some_and(|problem| problem.contains("Qdrant has `0` of `2` passages")));
+    store.rebuild(&namespace).unwrap();
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+    assert_eq!(seen(&store, &namespace), before);
+    // A point that went missing by itself does not keep its vector away.
+    let collection = names.iter().find(|name| {
+        http.get(&format!("/collections/{name}")).json()["result"]["points_count"] == 2
+    });
+    let path = format!("/collections/{}/points", collection.unwrap());
+    let everything = serde_json::json!({ "filter": { "must": [
+        { "key": "pid", "match": { "value": "a#1" } }
+    ] } });
+    let gone = http.post_json(&format!("{path}/delete?wait=true"), &everything);
+    assert_eq!(gone.status, 200, "{}", gone.text());
+    store.set_vectors(&namespace, &[(PassageId::new("a#1"), vector(2, 0.3))]).unwrap();
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
 }
 
 #[test]

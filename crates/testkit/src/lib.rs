@@ -49,6 +49,7 @@ mod browser;
 mod postgres;
 mod proxy;
 mod qdrant;
+mod skew;
 
 mod http;
 pub mod loopback;
@@ -70,4 +71,5 @@ pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use qdrant::Qdrant;
 pub use server::Server;
+pub use skew::SkewedClock;
 pub use stdio::StdioSession;

@@ -15,6 +15,11 @@ const POLL: Duration = Duration::from_millis(50);
 /// The user and group `nobody`: PostgreSQL refuses to run as root, which containers often are.
 const NOBODY: u32 = 65534;
 
+/// Settings for tests: their data may be lost with the machine, not with the process.
+const FOR_TESTS: &[&str] = &["-F", "-c", "full_page_writes=off"];
+/// Settings for measurements: as it comes, apart from memory.
+const DURABLE: &[&str] = &["-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB"];
+
 /// A running PostgreSQL with `pg_trgm`, `unaccent` and `vector` to be created as extensions.
 #[derive(Debug)]
 pub struct Postgres {
@@ -22,12 +27,24 @@ pub struct Postgres {
     port: u16,
     bin: PathBuf,
     folder: Folder,
+    settings: &'static [&'static str],
 }
 
 impl Postgres {
     /// Starts a server, or gives `None` where the test bed has no PostgreSQL.
     #[track_caller]
     pub fn start() -> Option<Self> {
+        Postgres::start_with(FOR_TESTS)
+    }
+
+    /// Starts a server that waits for its disk, as one in production does.
+    #[track_caller]
+    pub fn start_durable() -> Option<Self> {
+        Postgres::start_with(DURABLE)
+    }
+
+    #[track_caller]
+    fn start_with(settings: &'static [&'static str]) -> Option<Self> {
         let bin = bed::postgres_bin()?;
         let folder = Folder::new();
         if is_root() {
@@ -48,8 +65,8 @@ impl Postgres {
             String::from_utf8_lossy(&initdb.stderr)
         );
         let port = free_port();
-        let server = spawn(&bin, folder.path(), port);
-        let mut postgres = Postgres { server, port, bin, folder };
+        let server = spawn(&bin, folder.path(), port, settings);
+        let mut postgres = Postgres { server, port, bin, folder, settings };
         postgres.wait_until_it_answers();
         Some(postgres)
     }
@@ -70,13 +87,18 @@ impl Postgres {
     /// Starts the server again with its data, on the same port.
     #[track_caller]
     pub fn start_again(&mut self) {
-        self.server = spawn(&self.bin, self.folder.path(), self.port);
+        self.server = spawn(&self.bin, self.folder.path(), self.port, self.settings);
         self.wait_until_it_answers();
     }
 
     /// Gives the address to connect to.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Gives the process of the server; its sessions are processes of their own.
+    pub fn process_id(&self) -> u32 {
+        self.server.id()
     }
 
     /// Gives the port.
@@ -107,7 +129,7 @@ impl Postgres {
             // After a kill the sessions of the earlier server hold its memory for a moment, and the
             // new one gives up.
             if self.server.try_wait().is_ok_and(|ended| ended.is_some()) {
-                self.server = spawn(&self.bin, self.folder.path(), self.port);
+                self.server = spawn(&self.bin, self.folder.path(), self.port, self.settings);
             }
             if self.psql("SELECT 1").status.success() {
                 return;
@@ -126,13 +148,12 @@ impl Drop for Postgres {
     }
 }
 
-fn spawn(bin: &Path, folder: &Path, port: u16) -> Child {
+fn spawn(bin: &Path, folder: &Path, port: u16, settings: &[&str]) -> Child {
     unprivileged(&bin.join("postgres"))
         .arg("-D")
         .arg(folder.join("data"))
         .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""])
-        // A test's data may be lost with the machine, not with the process.
-        .args(["-F", "-c", "full_page_writes=off"])
+        .args(settings)
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

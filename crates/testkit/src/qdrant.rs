@@ -60,6 +60,34 @@ impl Qdrant {
         self.peers.iter().map(|peer| format!("http://127.0.0.1:{}", peer.grpc)).collect()
     }
 
+    /// Gives the HTTP addresses of all peers, as `127.0.0.1:PORT`.
+    pub fn http_addresses(&self) -> Vec<String> {
+        self.peers.iter().map(|peer| format!("127.0.0.1:{}", peer.http)).collect()
+    }
+
+    /// Gives the process of each peer.
+    pub fn process_ids(&self) -> Vec<u32> {
+        self.peers.iter().map(|peer| peer.child.id()).collect()
+    }
+
+    /// Gives the folder that holds the data of all peers.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Tells whether every collection is optimised on every peer, its graphs built.
+    pub fn is_settled(&self) -> bool {
+        self.http_addresses().iter().all(|address| {
+            let http = crate::Http::new(address);
+            let collections = http.get("/collections").json();
+            let names = collections["result"]["collections"].as_array().cloned();
+            names.unwrap_or_default().iter().all(|collection| {
+                let name = collection["name"].as_str().unwrap_or_default();
+                http.get(&format!("/collections/{name}")).json()["result"]["status"] == "green"
+            })
+        })
+    }
+
     /// Kills a peer, as when its machine loses power.
     pub fn kill(&mut self, idx: usize) {
         let _ = self.peers[idx].child.kill();

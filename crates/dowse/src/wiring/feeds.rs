@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ingest::FolderWatch;
-use knowledge::{FolderConfig, FolderFile, KnowledgeConfig};
+use knowledge::{FolderConfig, FolderFile, FolderListing, KnowledgeConfig};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,9 @@ use super::SharedState;
 /// How often folders are looked at although nothing was heard: the safety net, and the only way
 /// for shares that send no events.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
+
+/// How soon folders are looked at again of which not everything could be taken.
+const RETRY: Duration = Duration::from_secs(15);
 
 /// How soon another configuration's folders are looked at.
 const RELOAD_STEP: Duration = Duration::from_secs(1);
@@ -32,9 +35,9 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
     tokio::spawn(async move {
         let mut current: Option<Arc<Feeds>> = None;
         // Held as long as its folders are the ones of the moment.
-        let mut _watch: Option<FolderWatch> = None;
+        let mut watch: Option<FolderWatch> = None;
         let changed = Arc::new(Notify::new());
-        let mut looked_at = tokio::time::Instant::now();
+        let mut next_look = tokio::time::Instant::now();
         loop {
             let wanted = shared_state.feeds.load_full();
             let is_same = match (&current, &wanted) {
@@ -44,53 +47,85 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             };
             if !is_same {
                 current.clone_from(&wanted);
-                _watch = wanted.as_deref().and_then(|feeds| watched(feeds, &changed));
+                watch = wanted.as_deref().and_then(|feeds| started(feeds, &changed));
                 changed.notify_one();
             }
             tokio::select! {
                 () = tokio::time::sleep(RELOAD_STEP) => {
-                    if looked_at.elapsed() < LOOK_EVERY {
+                    if tokio::time::Instant::now() < next_look {
                         continue;
                     }
                 }
                 () = changed.notified() => {}
                 () = shutdown.cancelled() => return,
             }
-            looked_at = tokio::time::Instant::now();
+            next_look = tokio::time::Instant::now() + LOOK_EVERY;
             let Some(feeds) = current.clone() else { continue };
-            let shared_state = shared_state.clone();
-            let looked = tokio::task::spawn_blocking(move || look(&shared_state, &feeds)).await;
-            if let Err(error) = looked {
-                tracing::warn!(%error, "looking at the folders of collections failed");
+            let (shared_state, mut watched) = (shared_state.clone(), watch.take());
+            let looked = tokio::task::spawn_blocking(move || {
+                // Folders that came are watched before they are looked at.
+                if let Some(watch) = &mut watched {
+                    watch_all(watch, &feeds);
+                }
+                (watched, look(&shared_state, &feeds))
+            });
+            match looked.await {
+                Ok((watched, Looked::Whole)) => watch = watched,
+                Ok((watched, Looked::InPart)) => {
+                    watch = watched;
+                    next_look = tokio::time::Instant::now() + RETRY;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "looking at the folders of collections failed");
+                    current = None;
+                }
             }
         }
     });
 }
 
-fn watched(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
+fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
     if feeds.knowledge.folders.is_empty() {
         return None;
     }
     let told = Arc::clone(changed);
-    let mut watch = match FolderWatch::start(|_| false, move |_| told.notify_one()) {
-        Ok(watch) => watch,
+    match FolderWatch::start(|_| false, move |_| told.notify_one()) {
+        Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "folders of collections cannot be watched");
-            return None;
-        }
-    };
-    for folder in &feeds.knowledge.folders {
-        if let Err(error) = watch.add(&feeds.base.join(&folder.path)) {
-            let path = folder.path.display();
-            tracing::warn!(%path, %error, "a folder of a collection cannot be watched");
+            None
         }
     }
-    Some(watch)
 }
 
-fn look(shared_state: &SharedState, feeds: &Feeds) {
-    let Some(service) = shared_state.knowledge.get() else { return };
-    let Ok(kept) = shared_state.kept() else { return };
+/// Asks the system to tell the changes of the folders; what cannot be watched is looked at now and
+/// then.
+fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) {
+    for folder in &feeds.knowledge.folders {
+        let root = feeds.base.join(&folder.path);
+        for (idx, below) in files::list_folders(&root, &feeds.files).enumerate() {
+            if idx > 0 && FolderWatch::is_recursive() {
+                break;
+            }
+            if let Err(error) = watch.add(&below) {
+                let (path, error) = (below.display(), model::with_causes(&error));
+                tracing::debug!(%path, error, "a folder of a collection cannot be watched");
+            }
+        }
+    }
+}
+
+/// Whether everything of the folders could be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    Whole,
+    InPart,
+}
+
+fn look(shared_state: &SharedState, feeds: &Feeds) -> Looked {
+    let Some(service) = shared_state.knowledge.get() else { return Looked::InPart };
+    let Ok(kept) = shared_state.kept() else { return Looked::InPart };
+    let mut all = Looked::Whole;
     for FolderConfig { path, collection } in &feeds.knowledge.folders {
         let folder = feeds.base.join(path);
         // Servers that see the same folder would each add its files.
@@ -101,14 +136,17 @@ fn look(shared_state: &SharedState, feeds: &Feeds) {
             || look_at(&service, collection, &folder, &feeds.files),
         );
         match looked {
-            Ok(Some(())) => {}
+            Ok(Some(Looked::Whole)) => {}
+            Ok(Some(Looked::InPart)) => all = Looked::InPart,
             Ok(None) => tracing::debug!(folder = %folder.display(), "another server looks at it"),
             Err(error) => {
                 let cause = model::with_causes(&error);
                 tracing::warn!(folder = %folder.display(), cause, "a folder cannot be followed now");
+                all = Looked::InPart;
             }
         }
     }
+    all
 }
 
 fn look_at(
@@ -116,40 +154,47 @@ fn look_at(
     collection: &str,
     folder: &Path,
     config: &files::FilesConfig,
-) {
-    let files = match list(folder, config) {
-        Ok(files) => files,
+) -> Looked {
+    let listing = match list(folder, config) {
+        Ok(listing) => listing,
         Err(problem) => {
             // What cannot be listed whole is not compared: nothing is removed.
             tracing::warn!(folder = %folder.display(), problem, "a folder cannot be read");
-            return;
+            return Looked::Whole;
         }
     };
-    match service.follow_folder(collection, &files) {
-        Ok(followed) if followed.is_empty() => {}
-        Ok(followed) => tracing::info!(
-            folder = %folder.display(),
-            added = followed.n_added,
-            replaced = followed.n_replaced,
-            removed = followed.n_removed,
-            failed = followed.n_failed,
-            "a collection followed its folder"
-        ),
+    match service.follow_folder(collection, &listing) {
+        Ok(followed) if followed.is_empty() => Looked::Whole,
+        Ok(followed) => {
+            tracing::info!(
+                folder = %folder.display(),
+                added = followed.n_added,
+                replaced = followed.n_replaced,
+                removed = followed.n_removed,
+                failed = followed.n_failed,
+                "a collection followed its folder"
+            );
+            if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart }
+        }
+        // Too many wait already: the rest follows when they are read.
+        Err(knowledge::Error::TooLarge { .. }) => Looked::InPart,
         Err(error) => {
             let cause = model::with_causes(&error);
             tracing::warn!(folder = %folder.display(), cause, "a collection cannot follow");
+            Looked::Whole
         }
     }
 }
 
-fn list(folder: &Path, config: &files::FilesConfig) -> Result<Vec<FolderFile>, String> {
+fn list(folder: &Path, config: &files::FilesConfig) -> Result<FolderListing, String> {
     let listed = files::list_files(folder, config)?;
-    Ok(listed
+    let files = listed
         .into_iter()
         .map(|file| FolderFile {
             path: file.relative,
             stamp: format!("{} {}", file.n_bytes, file.modified_millis),
             place: file.path,
         })
-        .collect())
+        .collect();
+    Ok(FolderListing { files, volume: files::volume_of(folder) })
 }

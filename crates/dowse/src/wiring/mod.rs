@@ -27,7 +27,9 @@ pub(crate) use feeds::follow_folders;
 pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
 pub(crate) use maintenance::keep_in_shape;
 pub(crate) use models::{embedder, models_dir};
-pub(crate) use open_store::{describe as describe_store, open as open_store, open_catalogue};
+pub(crate) use open_store::{
+    describe as describe_store, names as name_store, open as open_store, open_catalogue,
+};
 pub(crate) use shared_state::{SharedState, places_of, store_folder, upload_files};
 pub(crate) use watch::watch_folders;
 

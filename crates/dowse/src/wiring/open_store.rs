@@ -123,6 +123,12 @@ pub(crate) fn describe(store: &Store) -> String {
     }
 }
 
+/// Names the catalogue and the engine.
+pub(crate) fn names(store: &Store) -> String {
+    let catalogue = if store.catalogue().is_shared() { "postgres" } else { "sqlite" };
+    format!("{catalogue} + {}", store.engine().name())
+}
+
 /// A folder with a catalogue of its own would be served as if it were empty.
 fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
     let file = folder.join("catalogue.sqlite");

@@ -68,9 +68,9 @@ pub(crate) fn upload_files(
     let local = data_dir.join("uploads");
     match (&store.uploads, catalogue.is_shared()) {
         (Some(folder), true) => UploadFiles::in_shared_folder(base.join(folder)),
-        (Some(folder), false) => base.join(folder).into(),
+        (Some(folder), false) => UploadFiles::in_own_folder(base.join(folder), catalogue),
         (None, true) => UploadFiles::in_catalogue(local, catalogue),
-        (None, false) => local.into(),
+        (None, false) => UploadFiles::in_own_folder(local, catalogue),
     }
 }
 

@@ -4,11 +4,12 @@
 //! An element with text of its own next to other elements (mixed content) is a paragraph with
 //! everything in it; other elements only hold others. Elements named as titles become headings.
 
-use model::{BlockKind, Pointer};
+use model::{BlockKind, Pointer, ReadOutcome};
 
 use crate::error::Result;
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute, read_html_text};
 use crate::output::Output;
+use crate::plain::read_code;
 use crate::{Format, odf};
 
 pub(crate) fn read_xml(bytes: &[u8], output: &mut Output) -> Result<()> {
@@ -20,7 +21,22 @@ pub(crate) fn read_xml(bytes: &[u8], output: &mut Output) -> Result<()> {
     if head.contains("urn:schemas-microsoft-com:office:spreadsheet") {
         return read_elements(&text, &["Row"], output);
     }
-    read_elements(&text, &[], output)
+    let n_before = output.n_blocks();
+    read_elements(&text, &[], output)?;
+    if output.n_blocks() > n_before {
+        return Ok(());
+    }
+    if is_drawing(head) {
+        output.explain_no_text(ReadOutcome::Image, "it is a drawing without words");
+        return Ok(());
+    }
+    // All that it says is in attributes, as in settings: they are read as they are written.
+    read_code(bytes, output)
+}
+
+/// Tells whether a document is a drawing, whose attributes are coordinates.
+fn is_drawing(head: &str) -> bool {
+    head.contains("<svg") || head.contains("http://www.w3.org/2000/svg")
 }
 
 /// Elements whose text runs on in the text around them, in the vocabularies people use.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{BlockKind, Pointer};
+use model::{BlockKind, Pointer, ReadOutcome};
 
 use crate::error::{Error, Result};
 use crate::ole::bytes::{u16_at, u32_at, usize_at, utf16};
@@ -21,6 +21,7 @@ const TEXT_CHARS: u16 = 0x0fa0;
 const TEXT_BYTES: u16 = 0x0fa8;
 const COMMENT: u16 = 0x2ee0;
 const STRING: u16 = 0x0fba;
+const HEADERS_FOOTERS: u16 = 0x0fd9;
 
 /// What the stream `Current User` holds when the document is encrypted.
 const ENCRYPTED_TOKEN: u32 = 0xf3d1_c4df;
@@ -50,6 +51,7 @@ pub(crate) fn read_ppt(bytes: &[u8], output: &mut Output) -> Result<()> {
         .into_iter()
         .filter_map(|slide| Some((slide.id, slide.place?)))
         .collect();
+    let mut margins = HashSet::new();
     for (number, slide) in (1_u32..).zip(&slides) {
         let pointer = Pointer::Slide(number);
         for (text_idx, (kind, text)) in slide.texts.iter().enumerate() {
@@ -66,6 +68,30 @@ pub(crate) fn read_ppt(bytes: &[u8], output: &mut Output) -> Result<()> {
         let notes_place = notes_id.and_then(|id| notes.get(&id));
         if let Some(record) = notes_place.and_then(|place| record_at(&document, *place)) {
             push_notes(record.body, &pointer, output)?;
+        }
+        push_margins(record.body, &pointer, &mut margins, output)?;
+    }
+    if let Some(main) = main_record(&document, &places) {
+        push_margins(main.body, &Pointer::Whole, &mut margins, output)?;
+    }
+    if file.entry("/Pictures").is_ok_and(|pictures| !pictures.is_empty()) {
+        output.explain_no_text(ReadOutcome::Scan, "it holds pictures and no text: run OCR first");
+    }
+    Ok(())
+}
+
+/// Pushes dates, headers and footers that somebody wrote, each once in the whole document.
+fn push_margins(
+    bytes: &[u8],
+    pointer: &Pointer,
+    seen: &mut HashSet<String>,
+    output: &mut Output,
+) -> Result<()> {
+    let margins = records(bytes).filter(|record| record.kind == HEADERS_FOOTERS);
+    for text in margins.flat_map(|record| records(record.body).collect::<Vec<_>>()) {
+        let text = if text.kind == STRING { utf16(text.body) } else { continue };
+        if !text.trim().is_empty() && seen.insert(text.clone()) {
+            output.push(BlockKind::Other, pointer, text)?;
         }
     }
     Ok(())
@@ -150,12 +176,16 @@ fn last_edit(document: &[u8]) -> Option<usize> {
     last
 }
 
+/// Finds the record of the document as it was saved last.
+fn main_record<'a>(document: &'a [u8], places: &HashMap<u32, usize>) -> Option<Record<'a>> {
+    let current = places.values().filter_map(|place| record_at(document, *place));
+    current.chain(records(document)).find(|record| record.kind == DOCUMENT)
+}
+
 /// Gives the slides (list 0) or the pages of notes (list 2) in their order.
 fn listed_slides(document: &[u8], places: &HashMap<u32, usize>, list: u16) -> Vec<Slide> {
     let mut slides: Vec<Slide> = Vec::new();
-    let current = places.values().filter_map(|place| record_at(document, *place));
-    let main = current.chain(records(document)).find(|record| record.kind == DOCUMENT);
-    let Some(main) = main else { return slides };
+    let Some(main) = main_record(document, places) else { return slides };
     let lists =
         records(main.body).filter(|record| record.kind == SLIDE_LIST && record.instance == list);
     for list in lists {

@@ -71,5 +71,6 @@ pub(crate) fn read_docx(bytes: &[u8], output: &mut Output) -> Result<()> {
             Ok(()) => {}
         }
     }
+    output.explain_pictures(package.n_pictures());
     Ok(())
 }

@@ -72,6 +72,11 @@ impl<'a> Package<'a> {
         }
     }
 
+    /// Counts the pictures of the package.
+    pub(crate) fn n_pictures(&self) -> usize {
+        self.names().filter(|name| name.contains("/media/")).count()
+    }
+
     /// Starts a walk through a part's text.
     pub(crate) fn walk<'t>(&self, text: &'t str, output: &Output) -> XmlReader<'t> {
         XmlReader::new(text, self.format, output.caps())

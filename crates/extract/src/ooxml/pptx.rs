@@ -38,6 +38,7 @@ pub(crate) fn read_pptx(bytes: &[u8], output: &mut Output) -> Result<()> {
         }
         read_slide(&package, part, &Pointer::Slide(slide), &authors, output)?;
     }
+    output.explain_pictures(package.n_pictures());
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use extract::{Caps, extract};
 use model::ReadOutcome;
 
-use crate::fixtures::{self, PdfBuilder};
+use crate::fixtures::{self, PdfBuilder, zip_of};
 
 #[track_caller]
 fn check(bytes: &[u8], name: &str, caps: &Caps, outcome: ReadOutcome, reason: &str) {
@@ -59,6 +59,49 @@ fn what_gives_no_text_says_why() {
     check(&unmapped, "fonts.pdf", &caps, ReadOutcome::Noise, "fonts");
     let blank = pdf_page("", b"0 0 10 10 re f");
     check(&blank, "blank.pdf", &caps, ReadOutcome::NoText, "pdf");
+}
+
+/// Pictures and no text are a scan, whatever they are in; a blank document is none.
+#[test]
+fn documents_of_pictures_say_so() {
+    let caps = Caps::standard();
+    let types: (&str, &[u8]) = ("[Content_Types].xml", b"<Types/>");
+    let blank: (&str, &[u8]) = ("word/document.xml", b"<w:document><w:body/></w:document>");
+    let picture: (&str, &[u8]) = ("word/media/image1.png", b"png");
+    check(&zip_of(&[types, blank]), "a.docx", &caps, ReadOutcome::NoText, "holds no text");
+    let docx = zip_of(&[types, blank, picture]);
+    check(&docx, "a.docx", &caps, ReadOutcome::Scan, "1 picture and no text");
+    let slides = zip_of(&[
+        types,
+        ("ppt/presentation.xml", b"<p:presentation/>"),
+        ("ppt/slides/slide1.xml", b"<p:sld/>"),
+        ("ppt/media/image1.png", b"png"),
+        ("ppt/media/image2.png", b"png"),
+    ]);
+    check(&slides, "a.pptx", &caps, ReadOutcome::Scan, "2 pictures and no text");
+    let odt = zip_of(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.text"),
+        ("content.xml", b"<office:document-content/>"),
+        ("Pictures/", b""),
+        ("Pictures/1.jpg", b"jpg"),
+    ]);
+    check(&odt, "a.odt", &caps, ReadOutcome::Scan, "1 picture and no text");
+    let rtf = b"{\\rtf1 {\\pict\\pngblip 89504e47}}";
+    check(rtf, "a.rtf", &caps, ReadOutcome::Scan, "1 picture and no text");
+}
+
+/// What an XML document says in attributes alone is read as it is written; a drawing says nothing.
+#[test]
+fn attributes_are_read_where_there_is_nothing_else() {
+    let caps = Caps::standard();
+    let settings = b"<settings>\n  <add key='RetryTimeout' value='30'/>\n</settings>";
+    let (document, _) = extract(settings, "web.config.xml", &caps);
+    assert_eq!(document.outcome, ReadOutcome::Indexed);
+    assert!(document.text().contains("RetryTimeout"), "{}", document.text());
+    let both = b"<a><b key='attribute'/><c>Words.</c></a>";
+    assert_eq!(extract(both, "a.xml", &caps).0.text(), "Words.");
+    let drawing = b"<svg xmlns='http://www.w3.org/2000/svg'><path d='M 1 2 3'/></svg>";
+    check(drawing, "a.svg", &caps, ReadOutcome::Image, "drawing");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub fn run(models_dir: &Path, peer: Option<&dyn Peer>) -> Result<Report> {
     let loaded = start.elapsed();
     embedder.embed_query("what is the time to the first vector", &deadline)?;
     let first = start.elapsed();
-    report.add_noted("load", millis(loaded), "ms", embedder.level_name());
+    report.add_noted("load", millis(loaded), "ms", embedder.kernels_name());
     report.add_noted("first query vector", millis(first), "ms", "from opening the file");
     let queries = warm_queries(&embedder, &deadline)?;
     report.add("warm query", queries[N_QUERIES / 2], "ms p50");
@@ -146,7 +146,7 @@ fn speed(
             format!("{length} tokens, dowse"),
             rate,
             "sentences/s",
-            format!("{}, {} threads", embedder.level_name(), asked.threads),
+            format!("{}, {} threads", embedder.kernels_name(), asked.threads),
         );
         let Some(Outcome::Answered(peers)) = &outcome else { continue };
         for peer in peers {

@@ -4,7 +4,8 @@
 //! no product is wasted on tokens that are not there. Attention runs for each sequence alone.
 
 use super::attention::{AttentionSpace, Head, Projected, attend};
-use super::container::{Container, Shape, Tensor};
+use super::container::{Container, Shape};
+use super::embeddings::{Embeddings, Norm, load_layers};
 use super::kernels::{self, Level};
 use super::product::{AddBiased, Operand, Panels, Product, ROW_PADDING, StoreBiased, StoreGelu};
 use super::runner::Forward;
@@ -16,10 +17,7 @@ use crate::Result;
 pub(crate) struct Encoder<T> {
     level: Level,
     shape: Shape,
-    words: Tensor,
-    positions: Tensor,
-    kind: Vec<f32>,
-    embedding_norm: Norm,
+    embeddings: Embeddings,
     layers: Vec<Layer<T>>,
 }
 
@@ -40,12 +38,6 @@ struct Linear<T> {
     bias: Vec<f32>,
 }
 
-#[derive(Debug)]
-struct Norm {
-    scale: Vec<f32>,
-    shift: Vec<f32>,
-}
-
 /// Memory that a forward pass needs and keeps between calls.
 #[derive(Debug, Default)]
 pub(crate) struct Space<T> {
@@ -62,35 +54,13 @@ impl<T: Operand> Encoder<T> {
     ///
     /// Fails when a tensor is missing or too small.
     pub(crate) fn load(container: &Container, level: Level) -> Result<Self> {
-        let shape = container.shape;
-        let hidden = shape.hidden;
-        let loaded: Vec<Result<Layer<T>>> = std::thread::scope(|scope| {
-            let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
-            let n_per_thread = shape.n_layers.div_ceil(n_threads).max(1);
-            let starts = (0..shape.n_layers).step_by(n_per_thread);
-            let workers: Vec<_> = starts
-                .map(|start| {
-                    scope.spawn(move || {
-                        let end = shape.n_layers.min(start + n_per_thread);
-                        (start..end)
-                            .map(|layer_idx| Layer::load(container, level, layer_idx))
-                            .collect::<Vec<_>>()
-                    })
-                })
-                .collect();
-            workers
-                .into_iter()
-                .flat_map(|worker| worker.join().expect("packing weights does not panic"))
-                .collect()
-        });
         Ok(Encoder {
             level,
-            shape,
-            words: container.tensor("emb.word", shape.vocabulary * hidden)?.detached(),
-            positions: container.tensor("emb.pos", shape.max_positions * hidden)?.detached(),
-            kind: container.vector("emb.type", hidden)?,
-            embedding_norm: Norm::load(container, "emb.ln", hidden)?,
-            layers: loaded.into_iter().collect::<Result<_>>()?,
+            shape: container.shape,
+            embeddings: Embeddings::load(container)?,
+            layers: load_layers(container.shape.n_layers, |layer_idx| {
+                Layer::load(container, level, layer_idx)
+            })?,
         })
     }
 
@@ -103,23 +73,6 @@ impl<T: Operand> Encoder<T> {
                 .sum::<usize>()
         };
         self.layers.iter().map(layer).sum()
-    }
-
-    fn embed(&self, sequences: &[&[u32]], space: &mut Space<T>) {
-        let hidden = self.shape.hidden;
-        let mut place = vec![0.0; hidden];
-        let mut rows = space.hidden.chunks_exact_mut(hidden);
-        for ids in sequences {
-            for (position, id) in ids.iter().enumerate() {
-                let row = rows.next().expect("there is a row for every token");
-                self.words.read_row(*id as usize, row);
-                self.positions.read_row(position, &mut place);
-                for at in 0..hidden {
-                    row[at] += place[at] + self.kind[at];
-                }
-            }
-        }
-        self.normalise(&self.embedding_norm, space);
     }
 
     fn run_layer(
@@ -214,7 +167,12 @@ impl<T: Operand> Forward for Encoder<T> {
     }
 
     /// Invariant: sequences are not longer than the model's positions, and hold known ids.
-    fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Space<T>) -> &'s [f32] {
+    fn forward<'s>(
+        &self,
+        sequences: &[&[u32]],
+        space: &'s mut Space<T>,
+        pause: &dyn Fn(),
+    ) -> &'s [f32] {
         let hidden = self.shape.hidden;
         let n_rows: usize = sequences.iter().map(|ids| ids.len()).sum();
         let n_padded = (n_rows + ROW_PADDING).next_multiple_of(ROW_PADDING);
@@ -223,9 +181,11 @@ impl<T: Operand> Forward for Encoder<T> {
         space.projected.resize(n_padded * 3 * hidden, T::default());
         space.context.resize(n_padded * hidden, T::default());
         space.fed.resize(n_padded * self.shape.feed_forward, T::default());
-        self.embed(sequences, space);
+        self.embeddings.read(sequences, &mut space.hidden);
+        self.normalise(&self.embeddings.norm, space);
         for layer in &self.layers {
             self.run_layer(layer, sequences, n_rows, space);
+            pause();
         }
         &space.hidden
     }
@@ -281,14 +241,5 @@ impl<T: Operand> Linear<T> {
             bias.extend(shifts.iter().map(|value| value * factor));
         }
         Ok(Linear { weights, bias })
-    }
-}
-
-impl Norm {
-    fn load(container: &Container, name: &str, width: usize) -> Result<Self> {
-        Ok(Norm {
-            scale: container.vector(&format!("{name}.w"), width)?,
-            shift: container.vector(&format!("{name}.b"), width)?,
-        })
     }
 }

@@ -11,9 +11,13 @@ mod onnx;
 
 mod attention;
 mod container;
+mod embeddings;
 mod encoder;
 mod graph;
+#[cfg(target_arch = "x86_64")]
+mod int8;
 mod pooling;
+mod right_of_way;
 mod runner;
 mod sentence;
 mod unigram;
@@ -29,7 +33,7 @@ mod tiny_graph;
 
 pub use container::MAX_CONTAINER_BYTES;
 pub use cross_encoder::{CrossEncoder, MAX_PAIRS};
-pub use e5::{E5Embedder, MAX_TOKENS};
+pub use e5::{E5Embedder, KERNELS_VARIABLE, MAX_TOKENS};
 pub use graph::MAX_GRAPH_BYTES;
 pub use modern::{MAX_CHECKPOINT_BYTES, ModernCrossEncoder, ModernEmbedder};
 pub use onnx::OnnxEmbedder;

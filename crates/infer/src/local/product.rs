@@ -4,7 +4,10 @@
 //! There are two kinds of operand: `f32`, for every processor, and [`Bf16`], for processors with
 //! matrix tiles. The forward pass is written once, over [`Operand`].
 
-use super::kernels::{self, BLOCK_COLUMNS, BLOCK_ROWS, Block, Level, TILE_DEPTH, TILE_ROWS, Tiles};
+use super::kernels::{
+    self, BLOCK_COLUMNS, BLOCK_ROWS, Block, Level, NARROW_COLUMNS, TILE_DEPTH, TILE_ROWS, Tiles,
+    WIDE_COLUMNS,
+};
 use super::vectorised::{Arithmetic, Bf16, Number, Work, gelu};
 
 /// Buffers of left operands end on a whole number of this many rows, so that a kernel can always
@@ -173,9 +176,6 @@ impl Operand for Bf16 {
     }
 }
 
-/// Columns of a panel of f32: two vectors.
-const WIDE_COLUMNS: usize = 32;
-const NARROW_COLUMNS: usize = 16;
 /// Rows whose sums fit the registers beside the operands: 24 of 32, and 12 of 16.
 const WIDE_ROWS: usize = 12;
 const NARROW_ROWS: usize = 6;
@@ -197,10 +197,20 @@ impl Operand for f32 {
         _tiles: Option<&Tiles>,
         epilogue: &mut E,
     ) {
+        let level = product.level;
         if product.right.columns == WIDE_COLUMNS {
-            run_f32_panel::<A, E, WIDE_ROWS, WIDE_COLUMNS>(product, panel_idx, epilogue);
+            let block = |left: &[f32], panel: &_, sums: &mut _| {
+                kernels::wide_block::<WIDE_ROWS>(level, left, product.stride, panel, sums);
+            };
+            run_f32_panel::<A, E, WIDE_ROWS, WIDE_COLUMNS>(product, panel_idx, block, epilogue);
         } else {
-            run_f32_panel::<A, E, NARROW_ROWS, NARROW_COLUMNS>(product, panel_idx, epilogue);
+            let block = |left: &[f32], panel: &_, sums: &mut _| {
+                let stride = product.stride;
+                if !kernels::narrow_block::<NARROW_ROWS>(level, left, stride, panel, sums) {
+                    portable_block::<A, NARROW_ROWS, NARROW_COLUMNS>(left, stride, panel, sums);
+                }
+            };
+            run_f32_panel::<A, E, NARROW_ROWS, NARROW_COLUMNS>(product, panel_idx, block, epilogue);
         }
     }
 }
@@ -209,31 +219,47 @@ impl Operand for f32 {
 fn run_f32_panel<A: Arithmetic, E: Epilogue, const ROWS: usize, const COLUMNS: usize>(
     product: &Product<'_, f32>,
     panel_idx: usize,
+    block: impl Fn(&[f32], &[[f32; COLUMNS]], &mut [[f32; COLUMNS]; ROWS]),
     epilogue: &mut E,
 ) {
     let right = product.right;
     let (panel, _) = right.panel(panel_idx).as_chunks::<COLUMNS>();
     let column = panel_idx * COLUMNS;
     let n_columns = COLUMNS.min(right.n_out - column);
+    let mut sums = [[0.0f32; COLUMNS]; ROWS];
     for row in (0..product.n_rows).step_by(ROWS) {
-        let mut lefts = [&product.left[..0]; ROWS];
-        for (offset, left) in lefts.iter_mut().enumerate() {
-            *left = &product.left[(row + offset) * product.stride..][..panel.len()];
-        }
-        let mut sums = [[0.0f32; COLUMNS]; ROWS];
-        for (depth, right) in panel.iter().enumerate() {
-            for (sums, left) in sums.iter_mut().zip(&lefts) {
-                let left = left[depth];
-                for (sum, right) in sums.iter_mut().zip(right) {
-                    *sum = A::fused(left, *right, *sum);
-                }
-            }
-        }
+        block(&product.left[row * product.stride..], panel, &mut sums);
         let n_rows = ROWS.min(product.n_rows - row);
         for (offset, values) in sums.iter().take(n_rows).enumerate() {
             epilogue.take::<A>(row + offset, column, &values[..n_columns]);
         }
     }
+}
+
+/// Multiplies rows with a panel, without naming an instruction.
+///
+/// A function of its own with loops over numbers: so the compiler keeps the sums in registers.
+#[inline(never)]
+fn portable_block<A: Arithmetic, const ROWS: usize, const COLUMNS: usize>(
+    left: &[f32],
+    stride: usize,
+    panel: &[[f32; COLUMNS]],
+    sums: &mut [[f32; COLUMNS]; ROWS],
+) {
+    let mut lefts = [&left[..0]; ROWS];
+    for (row, rest) in lefts.iter_mut().enumerate() {
+        *rest = &left[row * stride..][..panel.len()];
+    }
+    let mut own = [[0.0f32; COLUMNS]; ROWS];
+    for (depth, right) in panel.iter().enumerate() {
+        for row in 0..ROWS {
+            let left = lefts[row][depth];
+            for column in 0..COLUMNS {
+                own[row][column] = A::fused(left, right[column], own[row][column]);
+            }
+        }
+    }
+    *sums = own;
 }
 
 /// Takes the finished values of a product. `take` must be `#[inline(always)]`.

@@ -9,7 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use model::Deadline;
 use parking_lot::Mutex;
 
+use super::right_of_way::{Polite, RIGHT_OF_WAY};
 use crate::{Error, Result};
+
+pub(crate) use super::right_of_way::Urgency;
 
 /// Tokens of one batch: enough to use each weight often, few enough to stay in the cache.
 const BATCH_TOKENS: usize = 512;
@@ -25,7 +28,13 @@ pub(crate) trait Forward: Send + Sync {
     fn n_dimensions(&self) -> usize;
 
     /// Computes the last hidden state of every token of every sequence, one row each, in order.
-    fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Self::Space) -> &'s [f32];
+    /// Calls `pause` every millisecond or so, where others may be let through.
+    fn forward<'s>(
+        &self,
+        sequences: &[&[u32]],
+        space: &'s mut Self::Space,
+        pause: &dyn Fn(),
+    ) -> &'s [f32];
 }
 
 /// An encoder with the working memory of finished calls, ready for the next ones.
@@ -47,13 +56,15 @@ impl<E: Forward> Runner<E> {
         &self,
         texts: &[&[u32]],
         n_threads: usize,
+        urgency: Urgency,
         deadline: &Deadline,
         finish: impl Fn(usize, &[f32]) -> R + Sync,
     ) -> Result<Vec<R>> {
+        let _first = (urgency == Urgency::Interactive).then(|| RIGHT_OF_WAY.enter());
         let lengths: Vec<usize> = texts.iter().map(|text| text.len()).collect();
         let batches = batches(&lengths, n_threads);
         let next = AtomicUsize::new(0);
-        let work = || self.run_batches(texts, &batches, &next, deadline, &finish);
+        let work = || self.run_batches(texts, &batches, &next, urgency, deadline, &finish);
         let n_workers = n_threads.min(batches.len());
         let mut done: Vec<(usize, R)> = if n_workers <= 1 {
             work()
@@ -82,18 +93,25 @@ impl<E: Forward> Runner<E> {
         texts: &[&[u32]],
         batches: &[Vec<usize>],
         next: &AtomicUsize,
+        urgency: Urgency,
         deadline: &Deadline,
         finish: &impl Fn(usize, &[f32]) -> R,
     ) -> Vec<(usize, R)> {
         let mut space = self.spaces.lock().pop().unwrap_or_default();
         let dimensions = self.encoder.n_dimensions();
+        let polite = Polite::new(&RIGHT_OF_WAY);
+        let pause = || {
+            if urgency == Urgency::Background {
+                polite.give_way();
+            }
+        };
         let mut done = Vec::new();
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
             if deadline.is_over() {
                 break;
             }
             let sequences: Vec<&[u32]> = batch.iter().map(|text_idx| texts[*text_idx]).collect();
-            let mut states = self.encoder.forward(&sequences, &mut space);
+            let mut states = self.encoder.forward(&sequences, &mut space, &pause);
             for text_idx in batch {
                 let (own, rest) = states.split_at(texts[*text_idx].len() * dimensions);
                 states = rest;

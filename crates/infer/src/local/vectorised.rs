@@ -115,12 +115,12 @@ pub(crate) fn sum(row: &[f32]) -> f32 {
             lanes[lane] += chunk[lane];
         }
     }
-    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
+    sum_of_lanes(&lanes) + rest.iter().sum::<f32>()
 }
 
 /// Adds up squares of distances from a middle, in lanes.
 #[inline(always)]
-fn sum_of_squares<A: Arithmetic>(row: &[f32], middle: f32) -> f32 {
+pub(crate) fn sum_of_squares<A: Arithmetic>(row: &[f32], middle: f32) -> f32 {
     let mut lanes = [0.0; LANES];
     let (chunks, rest) = row.as_chunks::<LANES>();
     for chunk in chunks {
@@ -130,7 +130,35 @@ fn sum_of_squares<A: Arithmetic>(row: &[f32], middle: f32) -> f32 {
         }
     }
     let rest: f32 = rest.iter().map(|value| (value - middle) * (value - middle)).sum();
-    lanes.iter().sum::<f32>() + rest
+    sum_of_lanes(&lanes) + rest
+}
+
+/// Gives the largest of all lanes.
+///
+/// Not inlined, as [`sum_of_lanes`]: the compiler would take the tree of halves as a pattern for
+/// the loop before it, and give that up for pairs of numbers.
+#[inline(never)]
+pub(crate) fn largest_lane(lanes: &[f32; LANES]) -> f32 {
+    let mut halves = *lanes;
+    for width in [8, 4, 2, 1] {
+        for lane in 0..width {
+            let other = halves[lane + width];
+            halves[lane] = if other > halves[lane] { other } else { halves[lane] };
+        }
+    }
+    halves[0]
+}
+
+/// Gives the sum of all lanes by halves: a chain of additions would wait for each.
+#[inline(never)]
+fn sum_of_lanes(lanes: &[f32; LANES]) -> f32 {
+    let mut halves = *lanes;
+    for width in [8, 4, 2, 1] {
+        for lane in 0..width {
+            halves[lane] += halves[lane + width];
+        }
+    }
+    halves[0]
 }
 
 #[inline(always)]
@@ -142,7 +170,7 @@ fn largest(row: &[f32]) -> f32 {
             lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
         }
     }
-    lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
+    rest.iter().fold(largest_lane(&lanes), |most, value| most.max(*value))
 }
 
 /// Layer normalisation of every row in place, and a copy of the rows as operands of a product.

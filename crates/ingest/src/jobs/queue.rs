@@ -19,6 +19,9 @@ use crate::{Error, Progress, Result, limits};
 pub struct QueueConfig {
     /// Threads that run jobs.
     pub n_workers: usize,
+    /// Threads beside them that run jobs of high priority alone: what must be quick does not wait
+    /// until something long is done.
+    pub n_high_priority_workers: usize,
     /// Jobs that may wait.
     pub max_queued: usize,
     /// How often a job is begun before it counts as failed.
@@ -32,6 +35,7 @@ impl QueueConfig {
     pub fn for_one_machine() -> Self {
         QueueConfig {
             n_workers: 2,
+            n_high_priority_workers: 1,
             max_queued: limits::MAX_QUEUED_JOBS,
             max_attempts: limits::MAX_ATTEMPTS,
             max_finished: limits::MAX_FINISHED_JOBS,
@@ -201,8 +205,8 @@ impl JobQueue {
         }
     }
 
-    /// Takes the next job, waiting for one; nothing when the queue closes.
-    pub(super) fn next(self: &Arc<Self>) -> Option<Begun> {
+    /// Takes the next job of at least this priority, waiting for one; nothing when the queue closes.
+    pub(super) fn next(self: &Arc<Self>, least: Priority) -> Option<Begun> {
         loop {
             let (turn, id) = {
                 let mut state = self.state.lock();
@@ -210,8 +214,10 @@ impl JobQueue {
                     if state.is_closing {
                         return None;
                     }
-                    if let Some(first) = state.waiting.pop_first() {
-                        break first;
+                    if let Some(first) = state.waiting.first_entry()
+                        && first.key().0.0 >= least
+                    {
+                        break first.remove_entry();
                     }
                     self.changed.wait(&mut state);
                 }

@@ -22,6 +22,13 @@ impl JobQueue {
         }
     }
 
+    /// Gives the jobs of a kind that run in this process.
+    pub fn running(&self, kind: &str) -> Vec<Job> {
+        let state = self.state.lock();
+        let running = state.running.values().map(|(job, _)| job);
+        running.filter(|job| job.kind == kind).cloned().collect()
+    }
+
     /// Lists the jobs that are remembered, the latest first.
     ///
     /// # Errors

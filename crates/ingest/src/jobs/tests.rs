@@ -38,7 +38,13 @@ fn open(
 }
 
 fn one_worker() -> QueueConfig {
-    QueueConfig { n_workers: 1, max_queued: 3, max_attempts: 2, max_finished: 100 }
+    QueueConfig {
+        n_workers: 1,
+        n_high_priority_workers: 0,
+        max_queued: 3,
+        max_attempts: 2,
+        max_finished: 100,
+    }
 }
 
 #[test]
@@ -65,6 +71,33 @@ fn jobs_run_by_priority_and_give_their_result() {
     assert_eq!(receiver.iter().take(3).collect::<Vec<_>>(), ["high", "first", "low"]);
     assert_eq!(queue.list().unwrap().len(), 3);
     drop(workers);
+}
+
+/// What must be quick does not wait until something long is done; what need not does.
+#[test]
+fn a_job_of_high_priority_runs_beside_a_long_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = QueueConfig { n_high_priority_workers: 1, ..one_worker() };
+    let queue = open(folder.path(), config, |job: &Job, context: &JobContext| {
+        while job.subject == "long" && !context.progress().is_cancelled() {
+            std::thread::yield_now();
+        }
+        Ok(json!(null))
+    });
+    let _workers = Workers::start(&queue).unwrap();
+    let long = queue.submit(new("long", Priority::Normal)).unwrap();
+    while queue.running("test").is_empty() {
+        std::thread::yield_now();
+    }
+    let normal = queue.submit(new("normal", Priority::Normal)).unwrap();
+    let high = queue.submit(new("high", Priority::High)).unwrap();
+    assert_eq!(queue.wait(&high.id, &soon()).unwrap().state, JobState::Done);
+    assert_eq!(queue.get(&normal.id).unwrap().state, JobState::Queued);
+    let subjects = |jobs: Vec<Job>| jobs.into_iter().map(|job| job.subject).collect::<Vec<_>>();
+    assert_eq!(subjects(queue.running("test")), ["long"]);
+    assert_eq!(subjects(queue.running("other")), [""; 0]);
+    queue.cancel(&long.id).unwrap();
+    assert_eq!(queue.wait(&normal.id, &soon()).unwrap().state, JobState::Done);
 }
 
 #[test]
@@ -365,7 +398,7 @@ mod shared {
         let servers = Servers::new();
         let dying = servers.queue(done);
         let job = dying.submit(new("handed over", Priority::Normal)).unwrap();
-        let (context, _) = dying.next().unwrap();
+        let (context, _) = dying.next(Priority::Low).unwrap();
         context.save_checkpoint(json!({"at": 7})).unwrap();
         // It says nothing more from here on; another one starts.
         let other = servers.queue(|_: &Job, context: &JobContext| Ok(context.checkpoint()));
@@ -431,14 +464,14 @@ mod shared {
         let behind = model::Clock::fixed(Timestamp(now - day));
         let slow = servers.queue_at(behind, done);
         let job = slow.submit(new("skewed", Priority::Normal)).unwrap();
-        let (context, _) = slow.next().unwrap();
+        let (context, _) = slow.next(Priority::Low).unwrap();
         let fast = servers.queue_at(ahead, done);
         assert_eq!(fast.get(&job.id).unwrap().state, JobState::Running, "its lease lasts");
         slow.end_surely(context.job.lock().clone(), Ok(json!({"by": "slow"})));
         assert_eq!(fast.get(&job.id).unwrap().result, json!({"by": "slow"}));
         // The other way round: the one that is ahead loses its job after a lease, not before.
         let job = fast.submit(new("skewed", Priority::Normal)).unwrap();
-        let _begun = fast.next().unwrap();
+        let _begun = fast.next(Priority::Low).unwrap();
         let third = servers.queue(done);
         assert_eq!(third.get(&job.id).unwrap().state, JobState::Running);
         servers.clock.advance(LEASE);

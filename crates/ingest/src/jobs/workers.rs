@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use super::context::JobFailure;
+use super::job::Priority;
 use super::queue::JobQueue;
 use crate::{Error, Result};
 
@@ -25,11 +26,13 @@ impl Workers {
     /// When the system gives no thread.
     pub fn start(queue: &Arc<JobQueue>) -> Result<Self> {
         let mut workers = Workers { queue: queue.clone(), threads: vec![] };
-        for number in 0..queue.config.n_workers.max(1) {
+        let any = std::iter::repeat_n(Priority::Low, queue.config.n_workers.max(1));
+        let high = std::iter::repeat_n(Priority::High, queue.config.n_high_priority_workers);
+        for (number, least) in any.chain(high).enumerate() {
             let queue = queue.clone();
             let thread = Builder::new()
                 .name(format!("job-{number}"))
-                .spawn(move || work(&queue))
+                .spawn(move || work(&queue, least))
                 .map_err(Error::Thread)?;
             workers.threads.push(thread);
         }
@@ -56,8 +59,8 @@ impl Drop for Workers {
     }
 }
 
-fn work(queue: &Arc<JobQueue>) {
-    while let Some((context, runner)) = queue.next() {
+fn work(queue: &Arc<JobQueue>, least: Priority) {
+    while let Some((context, runner)) = queue.next(least) {
         let job = context.job.lock().clone();
         // One bad job must not take the thread, and with it the queue, down.
         let outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&job, &context)));

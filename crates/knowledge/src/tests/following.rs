@@ -1,18 +1,19 @@
 //! A folder feeds a collection: new, changed and gone files follow, and nothing else is touched.
 
 use super::{Fixture, member, open_collection};
-use crate::{Error, FolderFile, Followed, Visibility};
+use crate::{Error, FolderFile, FolderListing, Followed, Visibility};
 
 /// Writes files into a folder and lists them as a walk would.
-fn listed(folder: &testkit::Folder, files: &[(&str, &str)]) -> Vec<FolderFile> {
-    files
+fn listed(folder: &testkit::Folder, files: &[(&str, &str)], volume: u64) -> FolderListing {
+    let files = files
         .iter()
         .map(|(path, text)| FolderFile {
             path: (*path).to_owned(),
             stamp: format!("{}:{text}", text.len()),
             place: folder.write(path, *text),
         })
-        .collect()
+        .collect();
+    FolderListing { files, volume: Some(volume) }
 }
 
 #[test]
@@ -24,7 +25,8 @@ fn new_changed_and_gone_files_follow() {
     world.add(&ann, &collection, &["A note that somebody added."]);
     let folder = testkit::Folder::new();
     let follow = |files: &[(&str, &str)]| {
-        let followed = world.service.follow_folder(&collection, &listed(&folder, files)).unwrap();
+        let followed =
+            world.service.follow_folder(&collection, &listed(&folder, files, 7)).unwrap();
         world.settle();
         followed
     };
@@ -47,12 +49,16 @@ fn new_changed_and_gone_files_follow() {
     assert_eq!(titles(), ["", "a.txt", "c.txt"]);
     assert!(world.search(&ann, &base, "climbs").results.is_empty());
     assert_eq!(world.search(&ann, &base, "descends").results.len(), 1);
-    // A share that is not mounted looks empty.
-    let empty = world.service.follow_folder(&collection, &[]).unwrap_err();
-    assert!(matches!(empty, Error::BadRequest { .. }), "{empty:?}");
-    assert_eq!(follow(&second[..1]).n_removed, 1);
-    assert_eq!(follow(&[]).n_removed, 1);
+    // A share that is not mounted looks empty, and is another volume.
+    for volume in [None, Some(8)] {
+        let empty = FolderListing { files: vec![], volume };
+        let refused = world.service.follow_folder(&collection, &empty).unwrap_err();
+        assert!(matches!(refused, Error::BadRequest { .. }), "{refused:?}");
+    }
+    // One that somebody emptied is not.
+    assert_eq!(follow(&[]).n_removed, 2);
     assert_eq!(titles(), [""]);
-    let gone = world.service.follow_folder("no-such-collection", &[]).unwrap_err();
+    let gone =
+        world.service.follow_folder("no-such-collection", &FolderListing::default()).unwrap_err();
     assert!(matches!(gone, Error::NotFound { what: "Collection", .. }));
 }

@@ -24,20 +24,26 @@ const MAX_RECORD: usize = 1 << 24;
 type Key = [u8; 32];
 
 /// A vector with the token bits beside it.
-pub(crate) struct CachedVectors {
-    pub(crate) vector: Vec<f32>,
-    pub(crate) blob: Vec<u8>,
+pub struct CachedVectors {
+    /// The vector of the whole text.
+    pub vector: Vec<f32>,
+    /// The token bits, as `infer::pack_tokens` makes them; empty without token vectors.
+    pub blob: Vec<u8>,
 }
 
 /// The vectors of one corpus under one embedder.
-pub(crate) struct KeptVectors {
+pub struct KeptVectors {
     file: PathBuf,
     kept: HashMap<Key, CachedVectors>,
 }
 
 impl KeptVectors {
     /// Opens what is kept in a folder; nothing is there at first.
-    pub(crate) fn open(folder: &Path, embedder: &dyn Embedder, corpus: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be made or the file cannot be read.
+    pub fn open(folder: &Path, embedder: &dyn Embedder, corpus: &str) -> Result<Self> {
         let safe = |text: &str| text.replace(|char: char| !char.is_ascii_alphanumeric(), "-");
         fs_err::create_dir_all(folder)?;
         let name = format!("{}.{}.vectors", safe(corpus), safe(&embedder.id().to_string()));
@@ -47,12 +53,17 @@ impl KeptVectors {
     }
 
     /// Gives what is kept of a text.
-    pub(crate) fn get(&self, text: &str) -> Option<&CachedVectors> {
+    pub fn get(&self, text: &str) -> Option<&CachedVectors> {
         self.kept.get(&key(text))
     }
 
-    /// Embeds the texts that are not kept yet, a few at a time, and keeps them.
-    pub(crate) fn embed_missing(
+    /// Embeds the texts that are not kept yet, a few at a time, and keeps them; `tell` hears how
+    /// many are done, and of how many.
+    ///
+    /// # Errors
+    ///
+    /// When the embedder fails or the file cannot be written; what was embedded before is kept.
+    pub fn embed_missing(
         &mut self,
         embedder: &dyn Embedder,
         texts: &[String],

@@ -62,12 +62,32 @@ pub(super) async fn receive(
 
 /// Refuses a body before it is sent, where the client says how large it will be.
 pub(super) fn refuse_announced(request: &Request, limit: SizeLimit) -> Result<(), ToolError> {
-    let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    let announced: u64 = announced.and_then(|length| length.parse().ok()).unwrap_or(0);
-    if announced > limit.n_bytes.saturating_add(MAX_AROUND_BYTES) {
+    if announced(request).unwrap_or(0) > limit.n_bytes.saturating_add(MAX_AROUND_BYTES) {
         return Err(limit.exceeded());
     }
     Ok(())
+}
+
+/// Gives how long the client says that its body is.
+pub(super) fn announced(request: &Request) -> Option<u64> {
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.and_then(|length| length.parse().ok())
+}
+
+/// Reads a body into memory that is no longer than it was announced.
+pub(super) async fn small_body(mut body: Body, n_bytes: u64) -> Result<Vec<u8>, ToolError> {
+    let allowed = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+    let mut whole = Vec::with_capacity(allowed);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| refused(&BodyError::of(&error)))?;
+        if let Ok(data) = frame.into_data() {
+            if whole.len() + data.len() > allowed {
+                return Err(too_large(allowed));
+            }
+            whole.extend_from_slice(&data);
+        }
+    }
+    Ok(whole)
 }
 
 /// Writes a whole body to a file as it arrives.

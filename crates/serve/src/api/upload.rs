@@ -17,6 +17,9 @@ use crate::guarded;
 /// The longest part of a form that is no document, in bytes.
 const MAX_FIELD_BYTES: usize = 64 * 1024;
 
+/// A body that is announced as no longer than this is read into memory, in bytes.
+const SMALL_BODY_BYTES: u64 = 64 * 1024;
+
 /// What an upload is for.
 pub(super) enum Target {
     /// New documents of this collection.
@@ -54,9 +57,17 @@ pub(super) async fn read(
         return form(&intake, request, limit).await;
     }
     staging::refuse_announced(&request, limit)?;
+    if let Some(n_bytes) = staging::announced(&request).filter(|n| *n <= SMALL_BODY_BYTES) {
+        let whole = staging::small_body(request.into_body(), n_bytes).await?;
+        return guarded::run(&rest.app, &call_context, move |_| {
+            upload_json::read(whole.as_slice(), &intake)
+        })
+        .await;
+    }
     let whole = intake.file();
     staging::write_body(request.into_body(), whole.path(), limit).await?;
-    guarded::run(&rest.app, &call_context, move |_| upload_json::read(whole.path(), &intake)).await
+    guarded::run(&rest.app, &call_context, move |_| upload_json::read_file(whole.path(), &intake))
+        .await
 }
 
 async fn form(

@@ -1,12 +1,13 @@
-//! Texts in JSON, read from a file without ever holding more than one of them: each `text` goes
-//! to a file of its own as it is met.
+//! Texts in JSON, read without ever holding more than one large one of them: each `text` goes to a
+//! file of its own as it is met. Small ones stay in memory, within bounds: a file for each costs
+//! more than everything else that is done with them.
 //!
 //! `{title, text, metadata, tags, normalize_ocr}` is one document, `{documents: [...]}` are many.
 
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use knowledge::{Content, Intake, NewDocument, ReceivedFile, limits};
+use knowledge::{Content, Intake, NewDocument, limits};
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use tools::{Code, ToolError};
@@ -18,12 +19,20 @@ use crate::http::body::MAX_JSON_VALUES;
 /// Members of one document.
 const MEMBERS: &[&str] = &["title", "text", "metadata", "tags", "normalize_ocr"];
 
+/// Texts of one upload that stay in memory, in bytes of all of them.
+const MAX_HELD_BYTES: usize = 1 << 20;
+
 /// Reads the documents of a file.
-pub(super) fn read(file: &Path, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
+pub(super) fn read_file(file: &Path, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
     let open = |error: std::io::Error| ToolError::internal(error.to_string());
-    let reader = BufReader::new(Bounded::new(fs_err::File::open(file).map_err(open)?));
+    read(fs_err::File::open(file).map_err(open)?, intake)
+}
+
+/// Reads documents.
+pub(super) fn read(from: impl Read, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
+    let reader = BufReader::new(Bounded::new(from));
     let mut json = serde_json::Deserializer::from_reader(reader);
-    let mut state = State { intake, refusal: None };
+    let mut state = State { intake, room: MAX_HELD_BYTES, refusal: None };
     let documents = Whole(&mut state).deserialize(&mut json);
     let documents = documents.and_then(|documents| json.end().map(|()| documents));
     documents.map_err(|error| match state.refusal.take() {
@@ -49,6 +58,8 @@ fn unreadable(error: &serde_json::Error) -> ToolError {
 /// What the parts of the reader share; a refusal of ours is kept beside the parser's error.
 struct State<'a> {
     intake: &'a Intake,
+    /// Bytes of texts that may still stay in memory.
+    room: usize,
     refusal: Option<ToolError>,
 }
 
@@ -150,7 +161,8 @@ fn document<'de, A: MapAccess<'de>>(
     first: Option<String>,
     mut members: A,
 ) -> Result<NewDocument, A::Error> {
-    let (mut title, mut file, mut metadata, mut tags, mut repair) = (None, None, None, None, None);
+    let (mut title, mut content, mut metadata, mut tags, mut repair) =
+        (None, None, None, None, None);
     let mut next = match first {
         Some(first) => Some(first),
         None => members.next_key::<String>()?,
@@ -158,7 +170,7 @@ fn document<'de, A: MapAccess<'de>>(
     while let Some(name) = next {
         match name.as_str() {
             "title" if title.is_none() => title = Some(members.next_value::<String>()?),
-            "text" if file.is_none() => file = Some(members.next_value_seed(Text(state))?),
+            "text" if content.is_none() => content = Some(members.next_value_seed(Text(state))?),
             "metadata" if metadata.is_none() => {
                 metadata = Some(members.next_value_seed(Small(&mut 0))?);
             }
@@ -177,10 +189,10 @@ fn document<'de, A: MapAccess<'de>>(
         }
         next = members.next_key::<String>()?;
     }
-    let Some(file) = file else { return Err(A::Error::missing_field("text")) };
+    let Some(content) = content else { return Err(A::Error::missing_field("text")) };
     Ok(NewDocument {
         title: title.unwrap_or_default(),
-        content: Content::Received { file, name: None },
+        content,
         metadata: metadata.unwrap_or(Value::Null),
         tags: tags.unwrap_or_default(),
         ocr: ocr(repair.unwrap_or(false)),
@@ -188,11 +200,11 @@ fn document<'de, A: MapAccess<'de>>(
     })
 }
 
-/// A text on its way to a file.
+/// A text on its way to a file, unless it is small.
 struct Text<'a, 'b>(&'a mut State<'b>);
 
 impl<'de> DeserializeSeed<'de> for Text<'_, '_> {
-    type Value = ReceivedFile;
+    type Value = Content;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_str(self)
@@ -200,16 +212,20 @@ impl<'de> DeserializeSeed<'de> for Text<'_, '_> {
 }
 
 impl Visitor<'_> for Text<'_, '_> {
-    type Value = ReceivedFile;
+    type Value = Content;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a string")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.len() <= self.0.room {
+            self.0.room -= text.len();
+            return Ok(Content::Text(text.to_owned()));
+        }
         let file = self.0.intake.file();
         match fs_err::write(file.path(), text) {
-            Ok(()) => Ok(file),
+            Ok(()) => Ok(Content::Received { file, name: None }),
             Err(error) => {
                 let refusal = tools::disk_full(&error);
                 let refusal = refusal.unwrap_or_else(|| ToolError::internal(error.to_string()));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Gives the processor time that this process has used, in seconds; 0 where it is not known.
-pub(super) fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     let stat = fs_err::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name in brackets may hold spaces, so fields are counted after it.
     let fields: Vec<&str> =

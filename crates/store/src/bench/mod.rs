@@ -5,6 +5,6 @@ mod machine;
 mod material;
 mod run;
 
-pub use machine::percentiles;
+pub use machine::{cpu_seconds, percentiles};
 pub use material::{DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT, sentences};
 pub use run::{BenchConfig, Beside, run, run_beside};

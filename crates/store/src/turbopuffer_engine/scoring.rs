@@ -61,8 +61,7 @@ impl Words {
         }
     }
 
-    /// Counts how often a clause matches in a field.
-    fn count(&self, clause: &Clause, field: Field) -> usize {
+    fn count_of(&self, clause: &Clause, field: Field) -> usize {
         let words = self.of_field(field);
         match clause {
             Clause::Word { form, terms, .. } => {
@@ -115,33 +114,93 @@ impl Statistics {
     }
 }
 
-/// Scores a passage; nothing when the question does not fit it.
-pub fn score(query: &WordsQuery, words: &Words, statistics: &Statistics) -> Option<f32> {
-    let fields = fields_of(query);
-    let is_match =
-        |clause: &Clause| fields.iter().any(|(field, _)| words.count(clause, *field) > 0);
-    let is_allowed = query.must.iter().all(is_match) && !query.must_not.iter().any(is_match);
-    let is_asked = !query.must.is_empty() || query.should.iter().any(is_match);
-    if !is_allowed || !is_asked {
-        return None;
+/// How often the clauses of a question match in a passage.
+///
+/// Clauses are numbered in one row: those of `must`, then of `should`, then of `must_not`. Whoever
+/// has the text looks at the clause itself; whoever counted beforehand looks at its number.
+pub trait Occurrences {
+    /// Counts the matches of a clause in a field.
+    fn count(&self, clause_idx: usize, clause: &Clause, field: Field) -> usize;
+
+    /// Gives how many words a field has.
+    fn length(&self, field: Field) -> usize;
+}
+
+impl Occurrences for Words {
+    fn count(&self, _clause_idx: usize, clause: &Clause, field: Field) -> usize {
+        self.count_of(clause, field)
     }
-    let mut sum = 0.0;
-    for clause in query.must.iter().chain(&query.should) {
-        for (field, boost) in &fields {
-            let frequency = words.count(clause, *field) as f64;
-            if frequency > 0.0
-                && let Some(idf) = statistics.idf_of_clause(clause, *field)
-            {
-                let mean = match field {
-                    Field::Text => statistics.mean_text,
-                    Field::Title => statistics.mean_title,
-                };
-                let weight = f64::from(boost_of(clause)) * boost * idf;
-                sum += weight * saturation(query.bm25, frequency, words.length(*field), mean);
-            }
+
+    fn length(&self, field: Field) -> usize {
+        Words::length(self, field)
+    }
+}
+
+/// Scores passages for one question: what each clause is worth is looked up once.
+#[derive(Debug)]
+pub struct Scorer<'a> {
+    query: &'a WordsQuery,
+    fields: Vec<Field>,
+    /// For each clause that ranks, what a match is worth in each field; nothing where no passage
+    /// holds its words.
+    weights: Vec<Vec<Option<f64>>>,
+    mean_text: f64,
+    mean_title: f64,
+}
+
+impl<'a> Scorer<'a> {
+    /// Weighs the clauses of a question.
+    pub fn new(query: &'a WordsQuery, statistics: &Statistics) -> Self {
+        let fields = fields_of(query);
+        let weight = |clause: &Clause, (field, boost): &(Field, f64)| {
+            let idf = statistics.idf_of_clause(clause, *field)?;
+            Some(f64::from(boost_of(clause)) * boost * idf)
+        };
+        let ranking = query.must.iter().chain(&query.should);
+        let weights = ranking
+            .map(|clause| fields.iter().map(|field| weight(clause, field)).collect())
+            .collect();
+        Scorer {
+            query,
+            fields: fields.into_iter().map(|(field, _)| field).collect(),
+            weights,
+            mean_text: statistics.mean_text,
+            mean_title: statistics.mean_title,
         }
     }
-    Some(sum as f32)
+
+    /// Scores a passage; nothing when the question does not fit it.
+    pub fn score(&self, words: &impl Occurrences) -> Option<f32> {
+        let query = self.query;
+        let (n_must, n_should) = (query.must.len(), query.should.len());
+        let is_match = |clause_idx: usize, clause: &Clause| {
+            self.fields.iter().any(|field| words.count(clause_idx, clause, *field) > 0)
+        };
+        let mut numbered = query.must.iter().enumerate();
+        let has_all = numbered.all(|(idx, clause)| is_match(idx, clause));
+        let mut numbered = query.must_not.iter().enumerate();
+        let is_refused = numbered.any(|(idx, clause)| is_match(n_must + n_should + idx, clause));
+        let mut numbered = query.should.iter().enumerate();
+        let is_asked = n_must > 0 || numbered.any(|(idx, clause)| is_match(n_must + idx, clause));
+        if !has_all || is_refused || !is_asked {
+            return None;
+        }
+        let mut sum = 0.0;
+        for (clause_idx, clause) in query.must.iter().chain(&query.should).enumerate() {
+            for (field, weight) in self.fields.iter().zip(&self.weights[clause_idx]) {
+                let Some(weight) = weight else { continue };
+                let frequency = words.count(clause_idx, clause, *field) as f64;
+                if frequency > 0.0 {
+                    let mean = match field {
+                        Field::Text => self.mean_text,
+                        Field::Title => self.mean_title,
+                    };
+                    sum += weight * saturation(query.bm25, frequency, words.length(*field), mean);
+                }
+            }
+        }
+        Some(sum as f32)
+    }
 }
 
 /// Gives the fields that a question looks into, with their weights.

@@ -9,7 +9,7 @@ use super::client::MAX_ROWS;
 use super::engine::TurbopufferEngine;
 use super::filter::{Condition, all, translate};
 use super::row::{DOCUMENT, HAS_VECTOR, HEADINGS, LANGUAGE, NUMBER, PASSAGE, TEXT, TITLE, VECTOR};
-use super::scoring::{self, Words};
+use super::scoring::{Scorer, Words};
 use super::words::{self, Counted};
 use crate::store::state_of;
 use crate::{
@@ -158,6 +158,7 @@ fn score_rows(
     counted: Vec<Counted>,
 ) -> Vec<Candidate> {
     let statistics = words::read_statistics(&results[1..], counted);
+    let scorer = Scorer::new(words.query, &statistics);
     let scored = results[0].rows.iter().filter_map(|row| {
         let headings: Vec<String> = row
             .get(HEADINGS)
@@ -166,7 +167,7 @@ fn score_rows(
             .unwrap_or_default();
         let language = text_of(row, LANGUAGE).parse().unwrap_or(text::Language::Unknown);
         let cut = Words::cut(text_of(row, TEXT), text_of(row, TITLE), &headings, language);
-        let score = scoring::score(words.query, &cut, &statistics)?;
+        let score = scorer.score(&cut)?;
         Some(scored(row, score))
     });
     best(scored.collect(), words.limit)

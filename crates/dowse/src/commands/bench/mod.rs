@@ -3,6 +3,7 @@
 mod knowledge;
 mod overhead;
 mod process;
+mod scale;
 mod tables_load;
 
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         BenchCommand::Overhead(args) => overhead::overhead(args)?,
         BenchCommand::Text => show(&text::bench::run()),
         BenchCommand::Store(args) => store(args)?,
+        BenchCommand::Scale(args) => scale::run(args)?,
         BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {
             let config = load(args.config.as_deref(), &variable)?.config;

@@ -1,7 +1,8 @@
 //! Proves, with faults of bounded time, that: another server finishes what a killed one had taken, and
 //! nothing acknowledged is lost or done twice, wherever uploads are; a database that is restarted or
 //! killed under load costs writes for a while, each with its sentence and when to try again, and no
-//! restart; a server that was stopped for long catches up, says so, and spoils nothing.
+//! restart; a server that was stopped for long catches up, says so, and spoils nothing; clocks that
+//! are hours apart take no job from a server that lives, and hand over those of one that does not.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -236,4 +237,35 @@ fn a_server_that_is_cut_off_from_its_database_says_so_and_comes_back() {
     cut_off.wait_until("it does not come back", || cut_off.http().get("/readyz").status == 200);
     cut_off.wait_until("it does not catch up", || cut_off.found(&collection, "harbour").len() == 6);
     other.assert_once(&first);
+}
+
+#[test]
+fn servers_whose_clocks_are_hours_apart_share_their_jobs() {
+    let Some(clock) = testkit::SkewedClock::new() else { return };
+    let Some(bed) = Bed::embedded() else { return };
+    // By its own clock each lease of the other ended, or will end, hours from now.
+    let (ahead, behind) = (bed.start_skewed(&clock, 7_200), bed.start_skewed(&clock, -7_200));
+    let collection = ahead.collection();
+    let text = |n: usize| format!("Letter number{n} about the harbour.");
+    let mut ids: Vec<String> = vec![];
+    for n in 0..20 {
+        let taken_by = if n % 2 == 0 { &ahead } else { &behind };
+        ids.push(taken_by.add(&collection, &format!("t{n}"), &text(n)));
+    }
+    behind.wait_until_ready(&ids);
+    // A job that runs stays where it runs: nothing was done twice.
+    for id in &ids {
+        behind.assert_once(id);
+    }
+    let late: Vec<String> =
+        (20..40).map(|n| ahead.add(&collection, &format!("t{n}"), &text(n))).collect();
+    let begun = Instant::now();
+    ahead.kill();
+    behind.wait_until_ready(&late);
+    for id in &late {
+        behind.assert_once(id);
+    }
+    assert_eq!(behind.n_documents(&collection), 40);
+    behind.wait_until("not all are found", || behind.found(&collection, "harbour").len() == 40);
+    assert!(begun.elapsed() < super::PATIENCE);
 }

@@ -53,6 +53,16 @@ fn servers_over_qdrant_find_what_any_of_them_takes() {
 #[test]
 fn two_servers_that_write_one_document_leave_one() {
     let Some(bed) = Bed::embedded() else { return };
+    writers_of_one_document_leave_one(&bed);
+}
+
+#[test]
+fn two_servers_that_write_one_document_leave_one_over_qdrant() {
+    let Some(bed) = Bed::qdrant(1) else { return };
+    writers_of_one_document_leave_one(&bed);
+}
+
+fn writers_of_one_document_leave_one(bed: &Bed) {
     let members = bed.start_many(2);
     let collection = members[0].collection();
     let id = members[0].add(&collection, "shared", "The very first words.");

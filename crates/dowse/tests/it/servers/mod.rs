@@ -83,6 +83,16 @@ impl Bed {
         Member { server: start_in(&folder), folder }
     }
 
+    /// Starts a server whose clock is so many seconds ahead.
+    #[track_caller]
+    fn start_skewed(&self, clock: &testkit::SkewedClock, seconds: i64) -> Member {
+        let folder = Folder::new();
+        folder.write("dowse.toml", self.config());
+        let mut command = serve_in(&folder);
+        clock.apply(&mut command, seconds);
+        Member { server: Server::start_command(command), folder }
+    }
+
     /// Starts servers at the same time.
     #[track_caller]
     fn start_many(&self, n_servers: usize) -> Vec<Member> {
@@ -95,9 +105,13 @@ impl Bed {
 
 #[track_caller]
 fn start_in(folder: &Folder) -> Server {
+    Server::start_command(serve_in(folder))
+}
+
+fn serve_in(folder: &Folder) -> std::process::Command {
     let mut command = dowse("serve");
     command.arg("--config").arg(folder.join("dowse.toml")).args(["--listen", "127.0.0.1:0"]);
-    Server::start_command(command)
+    command
 }
 
 impl Member {

@@ -1,9 +1,11 @@
 //! Proves, with two servers over a Qdrant cluster of three peers, that: a killed peer costs no read
 //! and no write, and what is there afterwards equals a rebuild; a network that is cut to one peer
-//! costs neither; a cluster that is away is said with its sentence, and found again without a restart.
+//! costs neither; a cluster that is away is said with its sentence, and found again without a restart;
+//! nothing but the protocol goes to the standard output.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use serde_json::json;
 use testkit::{Proxy, Request};
 
 use super::{Bed, Collection, Member, is_long};
@@ -122,4 +124,24 @@ fn a_cluster_that_is_away_is_said_and_found_again() {
     member.wait_until("it is still degraded", || {
         member.http().get("/readyz").json()["status"] == "ready"
     });
+}
+
+#[test]
+fn a_client_of_another_version_prints_nothing_between_the_messages() {
+    let Some(bed) = Bed::qdrant(1) else { return };
+    let member = bed.start();
+    let collection = member.collection();
+    let ids = write(&member, &collection, "before", 2);
+    member.wait_until_ready(&ids);
+    let folder = testkit::Folder::new();
+    folder.write("dowse.toml", bed.config());
+    let mut command = dowse("mcp");
+    command.arg("--config").arg(folder.join("dowse.toml"));
+    // Every line that is not a message fails the session.
+    let mut session = testkit::StdioSession::start(command);
+    session.initialize("2025-11-25");
+    let arguments = json!({ "query": "harbour", "knowledge_base_id": collection.base });
+    let call = json!({ "name": "search_documents", "arguments": arguments });
+    let answer = session.request("tools/call", &call);
+    assert!(answer.to_string().contains("harbour"), "{answer}");
 }

@@ -136,6 +136,14 @@ impl Container {
         Ok(values)
     }
 
+    /// Tells whether all matrices of the layers are in blocks of four-bit numbers.
+    pub(crate) fn has_blocks(&self) -> bool {
+        let parts = ["q", "k", "v", "ao", "fi", "fo"];
+        let names = (0..self.shape.n_layers)
+            .flat_map(|layer_idx| parts.map(|part| format!("l{layer_idx}.{part}.w")));
+        names.into_iter().all(|name| self.tensors.get(&name).is_some_and(|at| at.is_quantised))
+    }
+
     /// Says that the file's shape cannot be used.
     pub(crate) fn unusable(&self, problem: impl Into<String>) -> Error {
         Error::BadModelFile { path: self.path.clone(), problem: problem.into() }
@@ -176,6 +184,35 @@ impl Tensor {
             }
             values.copy_from_slice(&whole[..values.len()]);
         }
+    }
+}
+
+impl Tensor {
+    /// Reads one row as the file has it: a small number for each element, a scale for each block.
+    /// Tells whether the tensor is in blocks; nothing is read where it is not.
+    ///
+    /// Invariant: the row lies inside the tensor, and is a whole number of blocks.
+    pub(crate) fn read_blocks(
+        &self,
+        row_idx: usize,
+        numbers: &mut [i8],
+        scales: &mut [f32],
+    ) -> bool {
+        if !self.place.is_quantised {
+            return false;
+        }
+        let first_block = row_idx * numbers.len() / BLOCK_LENGTH;
+        let bytes = &self.bytes[self.place.offset + first_block * BLOCK_BYTES..];
+        let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
+        let (numbers, _) = numbers.as_chunks_mut::<BLOCK_LENGTH>();
+        for ((numbers, scale), block) in numbers.iter_mut().zip(scales).zip(blocks) {
+            *scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
+            for (at, byte) in block[2..].iter().enumerate() {
+                numbers[at] = (byte & 15).cast_signed() - 8;
+                numbers[at + BLOCK_LENGTH / 2] = (byte >> 4).cast_signed() - 8;
+            }
+        }
+        true
     }
 }
 

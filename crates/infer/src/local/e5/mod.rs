@@ -3,19 +3,20 @@
 //! Queries and passages get the prefixes the model was trained with; vectors are the mean of the
 //! token states, brought to length 1.
 
+mod engine;
+
 use std::path::Path;
 
 use model::Deadline;
 
+use self::engine::{Engine, Kernels};
 use super::container::Container;
-use super::encoder::Encoder;
-use super::kernels::Level;
 use super::pooling::scale_to_one;
-use super::product::DEPTH_PADDING;
-use super::runner::{MAX_THREADS, Runner, default_threads};
+use super::runner::{MAX_THREADS, Urgency, default_threads};
 use super::unigram::{Tokens, Unigram};
-use super::vectorised::Bf16;
 use crate::{EmbeddedText, Embedder, EmbedderId, Result, TokenVectors};
+
+pub use self::engine::KERNELS_VARIABLE;
 
 /// The most tokens of one text, the marks included.
 pub const MAX_TOKENS: usize = 512;
@@ -33,13 +34,7 @@ pub struct E5Embedder {
     dimensions: usize,
     max_tokens: usize,
     n_threads: usize,
-    level: Level,
-}
-
-#[derive(Debug)]
-enum Engine {
-    Plain(Runner<Encoder<f32>>),
-    Tiles(Runner<Encoder<Bf16>>),
+    kernels: Kernels,
 }
 
 /// What is asked for each text.
@@ -55,49 +50,39 @@ impl E5Embedder {
     /// Fails when the file is missing, damaged or of a shape that is not supported.
     pub fn open(container: &Path, id: EmbedderId) -> Result<Self> {
         let container = Container::open(container)?;
-        let head_size = container.shape.hidden / container.shape.n_heads;
-        // Tiles read the columns of a head in whole steps.
-        let fits_tiles = head_size.is_multiple_of(DEPTH_PADDING);
-        let level = if fits_tiles { Level::best() } else { Level::best_without_tiles() };
-        E5Embedder::from_container(container, id, level)
+        let kernels = Kernels::choose(&container)?;
+        E5Embedder::from_container(container, id, kernels)
     }
 
     pub(crate) fn from_container(
         container: Container,
         id: EmbedderId,
-        level: Level,
+        kernels: Kernels,
     ) -> Result<Self> {
         let shape = container.shape;
         if container.vocabulary.scores.len() > shape.vocabulary {
             return Err(container.unusable("it has more pieces than word vectors"));
         }
-        let engine = if level.has_tiles() {
-            Engine::Tiles(Runner::new(Encoder::load(&container, level)?))
-        } else {
-            Engine::Plain(Runner::new(Encoder::load(&container, level)?))
-        };
+        let engine = Engine::load(&container, kernels)?;
         Ok(E5Embedder {
             id,
             engine,
             dimensions: shape.hidden,
             max_tokens: shape.max_positions.min(MAX_TOKENS),
             n_threads: default_threads(),
-            level,
+            kernels,
             tokenizer: Unigram::new(container.vocabulary),
         })
     }
 
-    /// Gives the name of the instruction set in use.
-    pub fn level_name(&self) -> &'static str {
-        self.level.name()
+    /// Gives the name of the kernels in use.
+    pub fn kernels_name(&self) -> &'static str {
+        self.kernels.name()
     }
 
     /// Counts the bytes of the packed weights.
     pub fn n_packed_bytes(&self) -> usize {
-        match &self.engine {
-            Engine::Plain(runner) => runner.encoder.n_packed_bytes(),
-            Engine::Tiles(runner) => runner.encoder.n_packed_bytes(),
-        }
+        self.engine.n_packed_bytes()
     }
 
     /// Sets how many threads one call uses, between 1 and [`MAX_THREADS`].
@@ -122,7 +107,7 @@ impl E5Embedder {
             .iter()
             .map(|ids| Tokens { ids: ids.clone(), n_before_text: 1, is_truncated: false })
             .collect();
-        let embedded = self.run(&texts, Want::Pooled, deadline)?;
+        let embedded = self.run(&texts, Want::Pooled, Urgency::Background, deadline)?;
         Ok(embedded.into_iter().map(|text| text.pooled).collect())
     }
 
@@ -133,15 +118,18 @@ impl E5Embedder {
         tokens
     }
 
-    fn run(&self, texts: &[Tokens], want: Want, deadline: &Deadline) -> Result<Vec<EmbeddedText>> {
+    fn run(
+        &self,
+        texts: &[Tokens],
+        want: Want,
+        urgency: Urgency,
+        deadline: &Deadline,
+    ) -> Result<Vec<EmbeddedText>> {
         let ids: Vec<&[u32]> = texts.iter().map(|text| text.ids.as_slice()).collect();
         let finish = |text_idx: usize, states: &[f32]| {
             embedded(states, &texts[text_idx], want, self.dimensions)
         };
-        match &self.engine {
-            Engine::Plain(runner) => runner.run(&ids, self.n_threads, deadline, finish),
-            Engine::Tiles(runner) => runner.run(&ids, self.n_threads, deadline, finish),
-        }
+        self.engine.run(&ids, self.n_threads, urgency, deadline, finish)
     }
 
     fn run_passages(
@@ -152,11 +140,12 @@ impl E5Embedder {
     ) -> Result<Vec<EmbeddedText>> {
         let texts: Vec<Tokens> =
             passages.iter().map(|passage| self.encode(PASSAGE_PREFIX, passage)).collect();
-        self.run(&texts, want, deadline)
+        self.run(&texts, want, Urgency::Background, deadline)
     }
 
     fn run_query(&self, query: &str, want: Want, deadline: &Deadline) -> Result<EmbeddedText> {
-        let mut embedded = self.run(&[self.encode(QUERY_PREFIX, query)], want, deadline)?;
+        let mut embedded =
+            self.run(&[self.encode(QUERY_PREFIX, query)], want, Urgency::Interactive, deadline)?;
         Ok(embedded.pop().expect("one text gives one vector"))
     }
 }

@@ -11,6 +11,7 @@ use super::weights::{Checkpoint, Tensors};
 use crate::local::cross_encoder::check_pair_count;
 use crate::local::kernels::Level;
 use crate::local::pooling::relevance_of;
+use crate::local::runner::Urgency;
 use crate::local::sentence::SentenceFolder;
 use crate::local::vectorised::{Plain, gelu};
 use crate::{EmbedderId, Reranker, Result};
@@ -72,7 +73,7 @@ impl Reranker for ModernCrossEncoder {
             .map(|passage| self.text.encode_pair(query, passage))
             .collect::<Result<Vec<Encoding>>>()?;
         let ids: Vec<&[u32]> = pairs.iter().map(Encoding::get_ids).collect();
-        self.engine.run(&ids, deadline, |_, states| self.head.score(states))
+        self.engine.run(&ids, Urgency::Interactive, deadline, |_, states| self.head.score(states))
     }
 }
 

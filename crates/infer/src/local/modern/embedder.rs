@@ -10,7 +10,7 @@ use super::encoder::ModernEncoder;
 use super::weights::Checkpoint;
 use crate::local::kernels::Level;
 use crate::local::product::DEPTH_PADDING;
-use crate::local::runner::{Runner, default_threads};
+use crate::local::runner::{Runner, Urgency, default_threads};
 use crate::local::sentence::SentenceFolder;
 use crate::local::vectorised::Bf16;
 use crate::{EmbeddedText, Embedder, EmbedderId, Result};
@@ -42,13 +42,14 @@ impl Engine {
     pub(super) fn run<R: Send>(
         &self,
         texts: &[&[u32]],
+        urgency: Urgency,
         deadline: &Deadline,
         finish: impl Fn(usize, &[f32]) -> R + Sync,
     ) -> Result<Vec<R>> {
         let n_threads = default_threads();
         match self {
-            Engine::Plain(runner) => runner.run(texts, n_threads, deadline, finish),
-            Engine::Tiles(runner) => runner.run(texts, n_threads, deadline, finish),
+            Engine::Plain(runner) => runner.run(texts, n_threads, urgency, deadline, finish),
+            Engine::Tiles(runner) => runner.run(texts, n_threads, urgency, deadline, finish),
         }
     }
 }
@@ -92,6 +93,7 @@ impl ModernEmbedder {
         &self,
         prefix: &str,
         texts: &[&str],
+        urgency: Urgency,
         deadline: &Deadline,
     ) -> Result<Vec<EmbeddedText>> {
         let encoded = texts
@@ -99,14 +101,15 @@ impl ModernEmbedder {
             .map(|text| self.text.encode(prefix, text))
             .collect::<Result<Vec<(Encoding, usize)>>>()?;
         let ids: Vec<&[u32]> = encoded.iter().map(|(text, _)| text.get_ids()).collect();
-        self.engine.run(&ids, deadline, |text_idx, states| {
+        self.engine.run(&ids, urgency, deadline, |text_idx, states| {
             let (text, n_before) = &encoded[text_idx];
             self.text.pool(states, self.dimensions, text, *n_before)
         })
     }
 
     fn embed_one(&self, query: &str, deadline: &Deadline) -> Result<EmbeddedText> {
-        let mut embedded = self.embed(&self.text.query_prefix, &[query], deadline)?;
+        let mut embedded =
+            self.embed(&self.text.query_prefix, &[query], Urgency::Interactive, deadline)?;
         Ok(embedded.pop().expect("one text gives one vector"))
     }
 }
@@ -129,7 +132,8 @@ impl Embedder for ModernEmbedder {
     }
 
     fn embed_passages(&self, passages: &[&str], deadline: &Deadline) -> Result<Vec<Vec<f32>>> {
-        let embedded = self.embed(&self.text.passage_prefix, passages, deadline)?;
+        let embedded =
+            self.embed(&self.text.passage_prefix, passages, Urgency::Background, deadline)?;
         Ok(embedded.into_iter().map(|text| text.pooled).collect())
     }
 
@@ -146,6 +150,6 @@ impl Embedder for ModernEmbedder {
         passages: &[&str],
         deadline: &Deadline,
     ) -> Result<Vec<EmbeddedText>> {
-        self.embed(&self.text.passage_prefix, passages, deadline)
+        self.embed(&self.text.passage_prefix, passages, Urgency::Background, deadline)
     }
 }

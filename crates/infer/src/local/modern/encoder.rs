@@ -200,7 +200,12 @@ impl<T: Operand> Forward for ModernEncoder<T> {
         self.config.hidden
     }
 
-    fn forward<'s>(&self, sequences: &[&[u32]], space: &'s mut Space<T>) -> &'s [f32] {
+    fn forward<'s>(
+        &self,
+        sequences: &[&[u32]],
+        space: &'s mut Space<T>,
+        pause: &dyn Fn(),
+    ) -> &'s [f32] {
         let hidden = self.config.hidden;
         let lengths: Vec<usize> = sequences.iter().map(|ids| ids.len()).collect();
         let n_rows: usize = lengths.iter().sum();
@@ -214,6 +219,7 @@ impl<T: Operand> Forward for ModernEncoder<T> {
         self.embed(sequences, space);
         for layer in &self.layers {
             self.run_layer(layer, &lengths, space);
+            pause();
         }
         self.normalise_both(&self.final_norm, space);
         &space.hidden

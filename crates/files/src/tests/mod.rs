@@ -4,7 +4,9 @@
 //! - nothing is asked for when nothing changed;
 //! - what is in an inner root belongs to it, for every caller;
 //! - the old index answers while everything is indexed anew;
-//! - changes are taken in by themselves.
+//! - changes are taken in by themselves ([`watching`]).
+
+mod watching;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -19,7 +21,7 @@ use store::Store;
 
 use crate::{
     Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
-    Roots, SearchRequest, Service, ServiceConfig, Strangers, VECTORS_JOB, Watcher,
+    Roots, SearchRequest, Service, ServiceConfig, Strangers, VECTORS_JOB,
 };
 
 struct Fixture {
@@ -53,6 +55,15 @@ impl Fixture {
     }
 
     fn open(&self, config: FilesConfig) -> Opened {
+        self.open_with(config, |runner| runner)
+    }
+
+    /// Opens with another runner in the place of the one that indexes.
+    fn open_with(
+        &self,
+        config: FilesConfig,
+        of: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
+    ) -> Opened {
         let clock = Clock::fixed(Timestamp(1_700_000_000_000));
         let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
         let roots = Roots::open(&config.roots, self.folder.path()).unwrap();
@@ -69,7 +80,7 @@ impl Fixture {
             .unwrap(),
         );
         let runners: HashMap<String, Arc<dyn Runner>> = HashMap::from([
-            (INDEX_JOB.to_owned(), indexer.index_runner()),
+            (INDEX_JOB.to_owned(), of(indexer.index_runner())),
             (VECTORS_JOB.to_owned(), indexer.vectors_runner()),
         ]);
         let config = QueueConfig::for_one_machine();
@@ -167,7 +178,8 @@ fn nothing_is_asked_for_when_nothing_changed() {
     let opened = world.one_root();
     opened.index_all();
     let n_jobs = opened.queue.list().unwrap().len();
-    opened.service.look_at_all().unwrap();
+    let root = opened.indexer.roots().all()[0].path.clone();
+    opened.service.look_at(&root).unwrap();
     opened.service.notice(&[fs_err::canonicalize(&file).unwrap()].into()).unwrap();
     assert_eq!(opened.queue.list().unwrap().len(), n_jobs);
     let ignored = |name: &str| {
@@ -233,30 +245,6 @@ fn the_old_index_answers_while_everything_is_indexed_anew() {
     let refused =
         opened.service.index(&reader(), &root.name, true, Priority::Normal, &soon(), &quiet);
     assert!(matches!(refused, Err(Error::NeedsAdmin)));
-}
-
-#[test]
-fn changes_are_taken_in_by_themselves() {
-    let world = Fixture::new();
-    world.write("a.txt", "The lighthouse was painted.");
-    let opened = world.one_root();
-    opened.index_all();
-    let watcher = Watcher::start(opened.service.clone()).unwrap();
-    let until = |query: &str, n_wanted: usize| {
-        let deadline = soon();
-        while opened.n_found(&Caller::local_admin(), query) != n_wanted {
-            assert!(!deadline.is_over(), "`{query}` never gave {n_wanted} results");
-            std::thread::yield_now();
-        }
-    };
-    let path = world.write("deep/b.txt", "The harbour was closed.");
-    until("harbour", 1);
-    world.write("deep/b.txt", "The bridge was closed for a long time.");
-    until("bridge", 1);
-    until("harbour", 0);
-    fs_err::remove_dir_all(path.parent().unwrap()).unwrap();
-    until("bridge", 0);
-    drop(watcher);
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! What changed in the roots, as the system tells it, is looked at and asked for; nothing is asked
+//! for when nothing changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ingest::Priority;
+use model::TenantId;
+
+use crate::index::IndexArguments;
+use crate::walk::Selection;
+use crate::{INDEX_JOB, Result, Root, Service};
+
+/// Names of files that say what is left out around them.
+const RULES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// Whether something was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It was, and a job was asked for where something changed.
+    Done,
+    /// A job is under way that may have been there before the change: look again after it.
+    Again,
+}
+
+impl Service {
+    /// Takes in what changed at or below some paths; gives the paths that have to be looked at
+    /// again once the jobs that run now are over.
+    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>> {
+        let mut by_root: BTreeMap<&str, (&Root, BTreeSet<PathBuf>)> = BTreeMap::new();
+        for path in paths {
+            if let Some(root) = self.indexer().roots().owner_of(path) {
+                let (_, paths) = by_root.entry(&root.name).or_insert((root, BTreeSet::new()));
+                paths.insert(concerned(path).to_owned());
+            }
+        }
+        let mut again = BTreeSet::new();
+        for (root, paths) in by_root.into_values() {
+            // A change of the root itself is a change of everything in it.
+            if paths.contains(&root.path) {
+                if self.look_at(&root.path)? == Look::Again {
+                    again.insert(root.path.clone());
+                }
+                continue;
+            }
+            let subject = format!("{} (changes)", root.name);
+            if self.queue().active(INDEX_JOB, &subject)?.is_some() {
+                again.extend(paths);
+                continue;
+            }
+            // A run over the whole root may have read a file before it changed, and write it after.
+            if self.is_being_indexed(root) {
+                again.extend(paths.iter().cloned());
+            }
+            if self.indexer().has_changes(root, &Selection::Paths(paths.clone()))? {
+                let arguments = IndexArguments {
+                    root: root.name.clone(),
+                    folder: root.name.clone(),
+                    full: false,
+                    paths: Some(paths),
+                };
+                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
+            }
+        }
+        Ok(again)
+    }
+
+    /// Looks at a whole root.
+    pub(crate) fn look_at(&self, root: &Path) -> Result<Look> {
+        let Some(root) = self.indexer().roots().owner_of(root) else { return Ok(Look::Done) };
+        if self.is_being_indexed(root) {
+            return Ok(Look::Again);
+        }
+        // One that waits will see everything.
+        if self.queue().active(INDEX_JOB, &root.name)?.is_none()
+            && self.indexer().has_changes(root, &Selection::Folder(root.path.clone()))?
+        {
+            let (name, tenant) = (root.name.clone(), TenantId::local());
+            self.submit(&tenant, &root.name, name, false, Priority::Normal)?;
+        }
+        Ok(Look::Done)
+    }
+
+    /// Tells whether a run is under way that writes files of a root.
+    pub(crate) fn is_being_indexed(&self, root: &Root) -> bool {
+        let running = self.queue().running(INDEX_JOB);
+        running.iter().any(|job| job.arguments["root"].as_str() == Some(root.name.as_str()))
+    }
+
+    /// Tells whether a change of this path concerns nobody: own data, hidden names, no root.
+    pub(crate) fn is_ignored(&self, path: &Path) -> bool {
+        let indexer = self.indexer();
+        let Some(root) = indexer.roots().owner_of(path) else { return true };
+        let is_hidden = !indexer.config().files.hidden
+            && path.strip_prefix(&root.path).is_ok_and(|relative| {
+                let folders = if is_rule(path) { relative.parent() } else { Some(relative) };
+                let mut names = folders.into_iter().flatten();
+                names.any(|name| name.as_encoded_bytes().starts_with(b"."))
+            });
+        indexer.is_own_data(path) || is_hidden
+    }
+}
+
+/// Gives what a change of a path concerns: a changed rule changes what is indexed around it.
+pub(crate) fn concerned(path: &Path) -> &Path {
+    if is_rule(path) { path.parent().unwrap_or(path) } else { path }
+}
+
+fn is_rule(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| RULES.iter().any(|rule| name == *rule))
+}

@@ -1,0 +1,246 @@
+//! Changes of watched roots are taken in by themselves, whatever makes them.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+
+use ingest::{Job, JobContext, JobFailure};
+use serde_json::Value;
+
+use super::*;
+use crate::Watcher;
+use crate::watch::{Events, WatchConfig};
+
+/// Looks are so seldom that only events can tell a change.
+fn by_events() -> WatchConfig {
+    let back = Duration::from_millis(20);
+    WatchConfig { seldom: Duration::from_secs(3_600), same: back, back, ..WatchConfig::STANDARD }
+}
+
+impl Opened {
+    /// Waits until a query finds so many files.
+    fn until(&self, query: &str, n_wanted: usize) {
+        let deadline = soon();
+        loop {
+            let n_found = self.n_found(&Caller::local_admin(), query);
+            if n_found == n_wanted {
+                return;
+            }
+            assert!(!deadline.is_over(), "`{query}` found {n_found} files, never {n_wanted}");
+            std::thread::yield_now();
+        }
+    }
+
+    fn watched(&self, config: WatchConfig) -> Watcher {
+        Watcher::start_with(self.service.clone(), config).unwrap()
+    }
+}
+
+#[test]
+fn new_changed_and_deleted_files_are_noticed() {
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    opened.index_all();
+    let watcher = opened.watched(by_events());
+    let path = world.write("deep/er/b.txt", "The harbour was closed.");
+    opened.until("harbour", 1);
+    world.write("deep/er/b.txt", "The bridge was closed for a long time.");
+    opened.until("bridge", 1);
+    opened.until("harbour", 0);
+    // As editors save: beside it, under a hidden name, and then in its place.
+    let beside = world.write("deep/er/.b.txt.tmp", "The ferry was closed.");
+    fs_err::rename(beside, &path).unwrap();
+    opened.until("ferry", 1);
+    opened.until("bridge", 0);
+    fs_err::remove_dir_all(path.parent().unwrap()).unwrap();
+    opened.until("ferry", 0);
+    opened.until("lighthouse", 1);
+    drop(watcher);
+}
+
+#[test]
+fn a_folder_that_moves_takes_its_files_along_and_stays_watched() {
+    let world = Fixture::new();
+    let path = world.write("old/deep/a.txt", "The lighthouse was painted.");
+    let old = path.parent().unwrap().parent().unwrap().to_owned();
+    let new = old.parent().unwrap().join("new");
+    let opened = world.one_root();
+    opened.index_all();
+    let _watcher = opened.watched(by_events());
+    // Once something is noticed below it, the folder is watched.
+    world.write("old/deep/b.txt", "The harbour was closed.");
+    opened.until("harbour", 1);
+    fs_err::rename(&old, &new).unwrap();
+    let is_at = |name: &str| {
+        let documents = world.store.documents(
+            opened.indexer.namespace(),
+            &store::DocumentPage { prefix: String::new(), after: None, limit: 10 },
+        );
+        documents.unwrap().iter().filter(|one| one.id.as_str().contains(name)).count()
+    };
+    let deadline = soon();
+    while (is_at("/old/"), is_at("/new/")) != (0, 2) {
+        assert!(!deadline.is_over());
+        std::thread::yield_now();
+    }
+    world.write("new/deep/c.txt", "The ferry was late.");
+    opened.until("ferry", 1);
+    // The old name may come back, as another folder.
+    world.write("old/deep/d.txt", "The bridge was open.");
+    opened.until("bridge", 1);
+    // What leaves the root is gone.
+    fs_err::rename(&new, world.folder.path().join("outside")).unwrap();
+    opened.until("ferry", 0);
+    opened.until("harbour", 0);
+}
+
+#[test]
+fn a_changed_rule_changes_what_is_indexed_around_it() {
+    let world = Fixture::new();
+    world.write("logs/a.txt", "The lighthouse was painted.");
+    world.write("b.txt", "The lighthouse was sold.");
+    let opened = world.one_root();
+    opened.index_all();
+    let _watcher = opened.watched(by_events());
+    let rules = world.write(".gitignore", "logs/\n");
+    opened.until("lighthouse", 1);
+    fs_err::remove_file(rules).unwrap();
+    opened.until("lighthouse", 2);
+    // The folder was left out, and is watched again.
+    world.write("logs/c.txt", "The lighthouse was bought.");
+    opened.until("lighthouse", 3);
+    world.write("logs/.ignore", "*.txt\n");
+    opened.until("lighthouse", 1);
+}
+
+#[test]
+fn a_root_that_is_made_anew_is_watched_again() {
+    let world = Fixture::new();
+    let root = world.folder.path().join("docs");
+    let write = |name: &str, text: &str| {
+        fs_err::create_dir_all(&root).unwrap();
+        fs_err::write(root.join(name), text).unwrap();
+    };
+    // It is not there when watching begins.
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("docs".into())], ..FilesConfig::default() };
+    let opened = world.open(config);
+    let _watcher = opened.watched(by_events());
+    write("a.txt", "The lighthouse was painted.");
+    opened.until("lighthouse", 1);
+    write("b.txt", "The lighthouse was sold.");
+    opened.until("lighthouse", 2);
+    // Another folder comes into its place at once.
+    let (next, before) = (world.folder.path().join("next"), world.folder.path().join("before"));
+    fs_err::create_dir(&next).unwrap();
+    fs_err::write(next.join("c.txt"), "The harbour was closed.").unwrap();
+    fs_err::rename(&root, before).unwrap();
+    fs_err::rename(&next, &root).unwrap();
+    opened.until("harbour", 1);
+    opened.until("lighthouse", 0);
+    write("d.txt", "The harbour was open.");
+    opened.until("harbour", 2);
+}
+
+#[test]
+fn thousands_of_changes_at_once_are_all_taken_in() {
+    let world = Fixture::new();
+    let opened = world.one_root();
+    let _watcher = opened.watched(by_events());
+    let n_files = 1_200;
+    for number in 0..n_files {
+        world.write(&format!("{}/{number}.txt", number % 40), format!("Note {number}."));
+    }
+    let until = |n_wanted: usize| {
+        let deadline = soon();
+        while world.store.counts(opened.indexer.namespace()).unwrap().n_passages != n_wanted {
+            assert!(!deadline.is_over());
+            std::thread::yield_now();
+        }
+    };
+    until(n_files);
+    for folder in 0..20 {
+        fs_err::remove_dir_all(world.folder.path().join(format!("root/{folder}"))).unwrap();
+    }
+    until(n_files / 2);
+}
+
+/// Without events, as on a network, looks find the changes; and they ask for nothing when there
+/// are none.
+#[test]
+fn without_events_looks_find_what_changed() {
+    let world = Fixture::new();
+    let path = world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    let often = Duration::from_millis(10);
+    let config = WatchConfig { events: Events::Off, often, ..by_events() };
+    let _watcher = opened.watched(config);
+    opened.until("lighthouse", 1);
+    world.write("b.txt", "The lighthouse was sold.");
+    opened.until("lighthouse", 2);
+    fs_err::remove_file(path).unwrap();
+    opened.until("lighthouse", 1);
+    assert_eq!(opened.queue.list().unwrap().len(), 3);
+}
+
+/// Indexes as always, but a run over a whole root ends only when it may.
+struct Held {
+    inner: Arc<dyn Runner>,
+    has_read: std::sync::mpsc::SyncSender<()>,
+    may_end: parking_lot::Mutex<Receiver<()>>,
+}
+
+impl Runner for Held {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
+        let result = self.inner.run(job, context)?;
+        if job.arguments["paths"].is_null() && self.has_read.send(()).is_ok() {
+            let _ = self.may_end.lock().recv();
+        }
+        Ok(result)
+    }
+}
+
+/// What changes while a run over the root is under way is found at once, and nothing of it is
+/// lost, even if the run wrote what it had read before.
+#[test]
+fn a_change_while_the_root_is_indexed_is_not_lost() {
+    let world = Fixture::new();
+    let path = world.write("a.txt", "The lighthouse was painted.");
+    let (has_read, read) = std::sync::mpsc::sync_channel(1);
+    let (end, may_end) = channel::<()>();
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("root".into())], ..FilesConfig::default() };
+    let opened = world.open_with(config, |inner| {
+        Arc::new(Held { inner, has_read, may_end: parking_lot::Mutex::new(may_end) })
+    });
+    let _watcher = opened.watched(by_events());
+    opened.service.index_all().unwrap();
+    read.recv_timeout(Duration::from_secs(60)).unwrap();
+    fs_err::write(&path, "The harbour was closed.").unwrap();
+    opened.until("harbour", 1);
+    // As if the run had written after the change what it had read before it.
+    overwrite(&world, &opened, &path, "The lighthouse was painted.");
+    opened.until("lighthouse", 1);
+    drop((read, end));
+    opened.until("lighthouse", 0);
+    opened.until("harbour", 1);
+}
+
+/// Writes an older text of a file to the index.
+fn overwrite(world: &Fixture, opened: &Opened, path: &Path, text: &str) {
+    let path = fs_err::canonicalize(path).unwrap();
+    let (namespace, id) =
+        (opened.indexer.namespace(), model::DocumentId::new(path.to_str().unwrap()));
+    let info = world.store.document(namespace, &id).unwrap().unwrap();
+    let mut passages = world.store.passages_of(namespace, &id).unwrap();
+    passages[0].text = text.to_owned();
+    let document = store::Document {
+        id,
+        title: info.title,
+        attributes: info.attributes,
+        metadata: info.metadata,
+        fingerprint: "older".to_owned(),
+        passages,
+    };
+    world.store.upsert(namespace, &[document]).unwrap();
+}
