@@ -32,8 +32,8 @@ pub(crate) struct Decided {
 /// A best score below this says that nothing that passes the filters is about the words.
 const POOR: f64 = 0.3;
 
-/// A best score from this on says that something is.
-const GOOD: f64 = 0.6;
+/// How much better the best score must be for filters that were only said to give way.
+const CLEARLY_BETTER: f64 = 0.3;
 
 /// Tells whether filters that were read out of the words may have hidden what was asked for.
 pub(crate) fn is_in_doubt(response: &Response) -> bool {
@@ -115,10 +115,11 @@ impl Again<'_> {
         open: &Response,
         warnings: &mut Vec<Warning>,
     ) -> Result<Decided> {
-        if best(open) >= GOOD {
+        let is_better = |wider: &Response| best(wider) >= best(&response) + CLEARLY_BETTER;
+        if is_better(open) {
             for relaxed in self.relaxed(&filters) {
                 let wider = self.ask(&self.request.query, &relaxed)?;
-                if best(&wider) >= GOOD {
+                if is_better(&wider) {
                     let note = relaxed_note(&filters, &relaxed);
                     warnings.push(Warning::new("filters_relaxed", note));
                     let query = self.request.query.clone();

@@ -222,7 +222,8 @@ pub(crate) fn search(
     let fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
     let n_fresh = fresh.len();
     let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
-    let has_more = n_fresh > n_taken;
+    // All that was ranked may be the same few contents: what lies beyond was not looked at.
+    let has_more = n_fresh > n_taken || order.len() >= reach(request).1;
     let is_cut =
         offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
     if is_cut {
@@ -331,11 +332,7 @@ pub(crate) fn ask(
     }
     let namespace = searched.indexer.namespace().clone();
     let scope = Scope { namespace, filter: Filter::And(conditions) };
-    // One more than asked for tells whether there is another page.
-    let (offset, limit) = match &request.after {
-        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
-        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
-    };
+    let (offset, limit) = reach(request);
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
     let scopes = [scope];
@@ -365,6 +362,15 @@ pub(crate) fn ask(
         }
         // One long file may fill all candidates: the others come with more of them.
         factor *= 4;
+    }
+}
+
+/// Tells from which file on, and up to how many, are ranked for a page: one more than asked for
+/// tells whether there is another.
+fn reach(request: &SearchRequest) -> (usize, usize) {
+    match &request.after {
+        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
+        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
     }
 }
 
