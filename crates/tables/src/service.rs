@@ -45,15 +45,16 @@ impl Service {
     /// Fails on the first whose schema cannot be used. A source that is away stops nothing: its
     /// calls fail as unavailable until it is back.
     pub fn open(config: ServiceConfig) -> Result<Self> {
+        let ServiceConfig { tables: configured, base_folder, cache_folder, export_link_minutes } =
+            config;
         let mut tables: Vec<ServedTable> = Vec::new();
-        for table in &config.tables {
+        for table in &configured {
             if tables.iter().any(|known| known.schema.name == table.name) {
                 return Err(Error::DuplicateTable { table: table.name.clone() });
             }
-            let (base, cache) = (&config.base_folder, &config.cache_folder);
-            tables.push(open_table(table, &config.tables, base, cache)?);
+            tables.push(open_table(table, &configured, &base_folder, &cache_folder)?);
         }
-        let link_lifetime = Duration::from_secs(60 * config.export_link_minutes);
+        let link_lifetime = Duration::from_secs(60 * export_link_minutes);
         Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
     }
 
@@ -197,15 +198,17 @@ fn open_table(
     let schema = Schema::new(&config.name, config.description.clone(), fields)?;
     let spec = schema::table_spec(config, related.hidden_keys);
     let lookups = related.lookups;
-    let engine = ReopeningTable::open_related(&config.source, spec, lookups, base, cache).map_err(
-        |cause| match cause {
-            columns::Error::Apart { .. } => Error::BadSchema {
+    let engine = ReopeningTable::open_related(&config.source, spec, lookups, base, cache);
+    let engine = engine.map_err(|cause| {
+        if matches!(cause, columns::Error::Apart { .. }) {
+            Error::BadSchema {
                 table: config.name.clone(),
                 field: "relations".to_owned(),
                 problem: cause.to_string(),
-            },
-            cause => Error::of_source(&config.name, cause),
-        },
-    )?;
+            }
+        } else {
+            Error::of_source(&config.name, cause)
+        }
+    })?;
     Ok(ServedTable { schema, access: config.allow.clone(), engine: Arc::new(engine) })
 }
