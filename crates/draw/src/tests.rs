@@ -21,6 +21,7 @@ fn series(label: &str, points: &[(&str, f64)]) -> Value {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "series are written in place")]
 fn chart(chart_type: &str, title: &str, series: Vec<Value>) -> Chart {
     serde_json::from_value(json!({
         "id": "c1",

@@ -115,8 +115,8 @@ fn key_of(value: &Value, by: &GroupBy) -> (Value, Value) {
                 let text = format!("{:.6}", number as f64 * width);
                 text.parse::<f64>().unwrap()
             };
-            let starts = (near - 2..=near + 2).map(decimal).filter(|start| *start <= value);
-            let start = starts.last().unwrap();
+            let mut starts = (near - 2..=near + 2).map(decimal).filter(|start| *start <= value);
+            let start = starts.next_back().unwrap();
             (Value::Real(start), Value::Real(start))
         }
         GroupBy::Calendar(calendar, zone) => {

@@ -144,7 +144,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
                     td { span class=(if passes { "badge ok" } else { "badge" }) { (if passes { "yes" } else { "no" }) } }
                     td { (score_bar(score(result))) }
                     td { (shown(&result["metadata"]["title"])) " " span .note { (shown(&result["metadata"]["pointer"])) } }
-                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), &query)) }
+                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), query)) }
                 }
             } }
         } }

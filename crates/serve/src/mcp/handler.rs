@@ -134,7 +134,7 @@ impl ServerHandler for Visit {
         let Some(listed) = self.registry.get(name, &self.caller) else {
             return match &params.r#ref {
                 Reference::Resource(_) => self.complete_resource(name),
-                _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
+                Reference::Prompt(_) | _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
             };
         };
         let typed = params.argument.value.as_str();
