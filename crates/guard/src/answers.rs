@@ -3,7 +3,7 @@
 //! One file a day, one line an answer. When a day is over its time, or all of them take more room
 //! than allowed, the oldest goes; of its answers only ids of results and a hash remain.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err::{File, OpenOptions};
@@ -122,28 +122,58 @@ impl Answers {
         Ok(None)
     }
 
-    /// Erases the answers that a test names, such as those that hold text of a source that was
-    /// deleted; they say so from then on. Gives how many there were.
-    pub fn erase(&self, is_concerned: impl Fn(&KeptAnswer) -> bool) -> std::io::Result<usize> {
+    /// Erases the answers of a tenant, such as when text that they may hold was deleted; they say
+    /// so from then on. Gives how many there were.
+    ///
+    /// What remains of them goes out of the way of the next time: a deletion costs what was
+    /// answered since the one before it, not what was answered in all days.
+    pub fn erase(&self, tenant: &str) -> std::io::Result<usize> {
         let mut open = self.open.lock();
         *open = None;
+        let marker = format!("\"tenant\":{}", Value::from(tenant));
         let mut n_erased = 0;
         for (_, path) in self.days()? {
-            let mut n_here = 0;
-            let kept = rewritten(&path, |mut answer| {
-                if answer.answer.is_some() && is_concerned(&answer) {
-                    n_here += 1;
-                    answer =
-                        KeptAnswer { arguments: None, answer: None, is_erased: true, ..answer };
-                }
-                answer
+            let concerned = |line: &str| {
+                let answer = Some(line).filter(|line| line.contains(&marker));
+                let answer: KeptAnswer = serde_json::from_str(answer?).ok()?;
+                (answer.tenant == tenant && answer.answer.is_some()).then_some(answer)
+            };
+            n_erased += self.set_aside(&path, |line| {
+                concerned(line).map(|answer| KeptAnswer { is_erased: true, ..answer })
             })?;
-            if n_here > 0 {
-                replace(&path, &kept)?;
-                n_erased += n_here;
-            }
         }
         Ok(n_erased)
+    }
+
+    /// Takes answers out of a day, of which only ids and hash remain: those that `taken` gives.
+    /// Reads and writes line by line, since a day may be as large as all of them together.
+    fn set_aside(
+        &self,
+        path: &Path,
+        taken: impl Fn(&str) -> Option<KeptAnswer>,
+    ) -> std::io::Result<usize> {
+        let (mut n_taken, mut n_torn) = (0, 0);
+        each_line(path, |line| {
+            n_taken += usize::from(taken(line).is_some());
+            n_torn += usize::from(is_torn(line));
+            Ok(())
+        })?;
+        if n_taken + n_torn == 0 {
+            return Ok(0);
+        }
+        let mut remains = self.remains()?;
+        let beside = path.with_extension("new");
+        let mut kept = BufWriter::new(File::create(&beside)?);
+        each_line(path, |line| match taken(line) {
+            Some(answer) => write_remains(&mut remains, answer),
+            None if is_torn(line) => Ok(()),
+            None => writeln!(kept, "{line}"),
+        })?;
+        remains.flush()?;
+        kept.flush()?;
+        // A crash leaves the one or the other.
+        fs_err::rename(beside, path)?;
+        Ok(n_taken)
     }
 
     /// Lets days go that are over their time or over the space that all of them may take.
@@ -165,32 +195,38 @@ impl Answers {
     /// Keeps the newer half of a day that has become too large.
     fn shorten(&self, day: i64) -> std::io::Result<()> {
         let path = self.file_of(day);
-        let all = lines(&path, |_| true)?;
-        let (old, new) = all.split_at(all.len() / 2);
-        self.remain(old)?;
-        let mut text = new.join("\n").into_bytes();
-        text.push(b'\n');
-        replace(&path, &text)
+        let mut n_lines = 0_usize;
+        each_line(&path, |_| {
+            n_lines += 1;
+            Ok(())
+        })?;
+        let n_seen = std::cell::Cell::new(0_usize);
+        let n_old = n_lines / 2;
+        self.set_aside(&path, |line| {
+            // Lines are looked at twice, in the same order.
+            let at = n_seen.replace(n_seen.get() + 1) % n_lines;
+            if at < n_old { serde_json::from_str(line).ok() } else { None }
+        })?;
+        Ok(())
     }
 
     fn let_go(&self, path: &Path) -> std::io::Result<()> {
-        self.remain(&lines(path, |_| true)?)?;
+        let mut remains = self.remains()?;
+        each_line(path, |line| match serde_json::from_str(line) {
+            Ok(answer) => write_remains(&mut remains, answer),
+            Err(_) => Ok(()),
+        })?;
+        remains.flush()?;
         fs_err::remove_file(path)
     }
 
-    fn remain(&self, old: &[String]) -> std::io::Result<()> {
+    /// Opens the file of what remains.
+    fn remains(&self) -> std::io::Result<BufWriter<File>> {
         let path = self.folder.join(REMAINS);
         if fs_err::metadata(&path).is_ok_and(|file| file.len() > MAX_REMAINS_BYTES) {
             fs_err::remove_file(&path)?;
         }
-        let mut text = Vec::new();
-        for line in old {
-            let Ok(answer) = serde_json::from_str::<KeptAnswer>(line) else { continue };
-            let remains = KeptAnswer { arguments: None, answer: None, ..answer };
-            text.extend(serde_json::to_vec(&remains)?);
-            text.push(b'\n');
-        }
-        OpenOptions::new().create(true).append(true).open(path)?.write_all(&text)
+        Ok(BufWriter::new(OpenOptions::new().create(true).append(true).open(path)?))
     }
 
     fn file_of(&self, day: i64) -> PathBuf {
@@ -229,41 +265,43 @@ pub fn ids_of(answer: &Value) -> Vec<String> {
         .collect()
 }
 
+/// Tells whether a crash cut a line short. Nobody can say whose text it holds, so it goes.
+fn is_torn(line: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(line).is_err()
+}
+
+/// Writes what remains of an answer: its ids and hash.
+fn write_remains(to: &mut impl Write, answer: KeptAnswer) -> std::io::Result<()> {
+    let remains = KeptAnswer { arguments: None, answer: None, ..answer };
+    serde_json::to_writer(&mut *to, &remains)?;
+    to.write_all(b"\n")
+}
+
 fn lines(path: &Path, wanted: impl Fn(&str) -> bool) -> std::io::Result<Vec<String>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
     let mut found = Vec::new();
-    for line in BufReader::new(file).lines() {
-        let line = line?;
-        if wanted(&line) {
-            found.push(line);
+    each_line(path, |line| {
+        if wanted(line) {
+            found.push(line.to_owned());
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }
 
-fn rewritten(
+/// Calls a function with every line of a file; with none where there is no file.
+fn each_line(
     path: &Path,
-    mut change: impl FnMut(KeptAnswer) -> KeptAnswer,
-) -> std::io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    for line in lines(path, |_| true)? {
-        // A line cut short by a crash is passed over.
-        let Ok(answer) = serde_json::from_str::<KeptAnswer>(&line) else { continue };
-        text.extend(serde_json::to_vec(&change(answer))?);
-        text.push(b'\n');
+    mut each: impl FnMut(&str) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for line in BufReader::new(file).lines() {
+        each(&line?)?;
     }
-    Ok(text)
-}
-
-/// Writes beside the file and renames, so that a crash leaves the one or the other.
-fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let beside = path.with_extension("new");
-    fs_err::write(&beside, text)?;
-    fs_err::rename(beside, path)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -314,8 +352,9 @@ mod tests {
     fn erased_answers_say_so_and_their_text_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let answers = Answers::new(folder.path(), &config(7, 100));
-        (1..=3).for_each(|n| answers.keep(&answer(n, 10)));
-        let n_erased = answers.erase(|answer| answer.request == "r2").unwrap();
+        [1, 3].into_iter().for_each(|n| answers.keep(&answer(n, 10)));
+        answers.keep(&KeptAnswer { tenant: "other".to_owned(), ..answer(2, 10) });
+        let n_erased = answers.erase("other").unwrap();
         assert_eq!(n_erased, 1);
         let erased = answers.find("r2", Timestamp(10 * DAY_MILLIS)).unwrap().unwrap();
         assert!(erased.is_erased && erased.answer.is_none() && erased.arguments.is_none());
@@ -324,6 +363,24 @@ mod tests {
             let kept = answers.find(&format!("r{n}"), Timestamp(10 * DAY_MILLIS)).unwrap();
             assert!(kept.unwrap().answer.is_some(), "{n}");
         }
+    }
+
+    /// Every deletion read, parsed and wrote all answers of all days again: deletions took longer
+    /// and longer, and all of it in memory.
+    #[test]
+    fn a_deletion_costs_what_was_answered_since_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let answers = Answers::new(folder.path(), &config(7, 100));
+        for round in 0..20 {
+            for n in 0..50 {
+                answers.keep(&answer(round * 50 + n, 10));
+            }
+            assert_eq!(answers.erase("acme").unwrap(), 50);
+            assert_eq!(fs_err::metadata(answers.file_of(10)).unwrap().len(), 0);
+        }
+        assert_eq!(answers.erase("acme").unwrap(), 0);
+        let first = answers.find("r0", Timestamp(10 * DAY_MILLIS)).unwrap().unwrap();
+        assert!(first.is_erased && first.answer.is_none() && first.ids == ["id0"]);
     }
 
     #[test]

@@ -12,9 +12,11 @@ use crate::candidates::List;
 use crate::question::Question;
 use crate::{Request, Retriever};
 
-/// The part of a search's time that the query's vector may take, and the most of it: a model that
-/// hangs leaves time for the answer by words.
+/// The part of a search's time that the query's vector may take: a model that hangs leaves time
+/// for the answer by words.
 const EMBEDDING_SHARE: f64 = 0.5;
+
+/// The longest that the query's vector may take.
 const MAX_EMBEDDING_TIME: Duration = Duration::from_secs(10);
 
 /// What the search by vector found.

@@ -242,11 +242,11 @@ mod tests {
         let address = |n: u16| IpAddr::V6([0x2001, 0xdb8, 0, 0, 0, 0, 0, n].into());
         let held: Vec<_> =
             (0..2).map(|n| peers.admit(address(n), false, limits(9, 2)).unwrap()).collect();
-        let _busy: Vec<_> = held.iter().map(|one| one.connection.begin()).collect();
+        let busy: Vec<_> = held.iter().map(|one| one.connection.begin()).collect();
         assert_eq!(peers.admit(address(7), false, limits(9, 2)).err(), Some(OverLimit::Peer));
         let elsewhere = IpAddr::V6([0x2001, 0xdb8, 0, 1, 0, 0, 0, 1].into());
         assert!(peers.admit(elsewhere, false, limits(9, 2)).is_ok());
-        drop((_busy, held));
+        drop((busy, held));
         assert!(peers.0.lock().by_peer.is_empty());
         let request = peers.forwarded(address(1), limits(9, 1)).ok().unwrap();
         assert_eq!(peers.forwarded(address(2), limits(9, 1)).err(), Some(OverLimit::Peer));
