@@ -1,9 +1,10 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
 use model::{DocumentId, PassageId, Warning};
-use store::{Both, Candidates, Filter, Store, WordsQuery};
+use store::{Both, Candidates, Clause, Filter, Form, Store, WordsQuery};
 
-use crate::{Request, Result};
+use crate::words::rarity;
+use crate::{Request, Result, Scope};
 
 /// One candidate of one stage.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub(crate) struct StageHit {
     pub(crate) document: DocumentId,
     pub(crate) passage: PassageId,
     pub(crate) score: f64,
+    /// What scopes are merged by: the score, where one scale serves all of them.
+    merit: f64,
 }
 
 /// What one stage found, best first.
@@ -27,7 +30,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    fn take_in(&mut self, scope_idx: usize, candidates: Candidates, limit: usize) {
+    fn take_in(&mut self, scope_idx: usize, candidates: Candidates, limit: usize, reach: f64) {
         self.n_passages += candidates.counts.n_passages;
         self.n_vectors += candidates.counts.n_vectors;
         self.is_partial |= candidates.is_partial;
@@ -38,13 +41,14 @@ impl List {
             document: candidate.document,
             passage: candidate.passage,
             score: f64::from(candidate.score),
+            merit: f64::from(candidate.score) / reach,
         }));
     }
 
     /// Brings the scopes into one order; equal scores are in the order of the ids.
     fn finish(&mut self, limit: usize) {
         self.found.sort_by(|one, other| {
-            let by_score = other.score.total_cmp(&one.score);
+            let by_score = other.merit.total_cmp(&one.merit);
             by_score
                 .then_with(|| (one.scope_idx, &one.passage).cmp(&(other.scope_idx, &other.passage)))
         });
@@ -72,10 +76,43 @@ pub(crate) fn by_words(
         let filter = scope.filter.clone().and(extra.clone());
         let candidates =
             store.by_words(&scope.namespace, words, &filter, limit, request.deadline)?;
-        list.take_in(scope_idx, candidates, limit);
+        let reach = reach(store, request.scopes, scope, words)?;
+        list.take_in(scope_idx, candidates, limit, reach);
     }
     list.finish(limit);
     Ok(list)
+}
+
+/// Gives what a search by words could reach in a scope, up to a factor that all scopes share. A
+/// word is worth more in a large namespace, so that without this the half matches of a large one
+/// would crowd out the whole matches of a small one. One scope needs no common scale.
+fn reach(store: &Store, scopes: &[Scope], scope: &Scope, words: &WordsQuery) -> Result<f64> {
+    if scopes.len() < 2 {
+        return Ok(1.0);
+    }
+    let wanted: Vec<(&Vec<String>, f64)> = words
+        .should
+        .iter()
+        .filter_map(|clause| match clause {
+            Clause::Word { form: Form::Folded, terms, boost } => Some((terms, f64::from(*boost))),
+            Clause::Word { .. } | Clause::Phrase { .. } | Clause::Prefix { .. } => None,
+        })
+        .collect();
+    let terms: Vec<(Form, String)> = wanted
+        .iter()
+        .flat_map(|(terms, _)| terms.iter().map(|term| (Form::Folded, term.clone())))
+        .collect();
+    let statistics = store.term_statistics(&scope.namespace, &terms)?;
+    let n_passages = statistics.n_passages as f64;
+    let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
+    let sum: f64 = wanted
+        .iter()
+        .map(|(terms, boost)| {
+            let n_with = counts.by_ref().take(terms.len()).fold(0.0, f64::max);
+            boost * rarity(n_passages, n_with)
+        })
+        .sum();
+    Ok(if sum > 0.0 { sum } else { 1.0 })
 }
 
 /// Asks every scope by words and by vector in one request each: what an engine far away is asked.
@@ -94,7 +131,9 @@ pub(crate) fn by_both(
         let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
         let (found, found_near) = store.by_both(&scope.namespace, &both, request.deadline);
         by_words = by_words.and_then(|mut list: List| {
-            list.take_in(scope_idx, found?, n_by_words);
+            let found = found?;
+            let reach = reach(store, request.scopes, scope, words)?;
+            list.take_in(scope_idx, found, n_by_words, reach);
             Ok(list)
         });
         take_in_near(&mut near, scope_idx, found_near, n_by_vector, warnings);
@@ -133,7 +172,8 @@ fn take_in_near(
     warnings: &mut Vec<Warning>,
 ) {
     match found {
-        Ok(candidates) => list.take_in(scope_idx, candidates, limit),
+        // Cosines have the same scale everywhere.
+        Ok(candidates) => list.take_in(scope_idx, candidates, limit, 1.0),
         Err(store::Error::NoVectorSpace { .. }) => {}
         Err(error) => {
             let message = format!("search by vector was skipped: {error}");

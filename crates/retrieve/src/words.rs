@@ -68,8 +68,7 @@ impl<'a> WeighedWords<'a> {
             .collect();
         let statistics = store.term_statistics(&scope.namespace, &terms)?;
         let n_passages = statistics.n_passages as f64;
-        let rarity_of =
-            |n_with: f64| (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
+        let rarity_of = |n_with: f64| rarity(n_passages, n_with);
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
         let language = detect_language(query);
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
@@ -210,6 +209,11 @@ impl<'a> WeighedWords<'a> {
             |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
         (texts(exact), texts(folded))
     }
+}
+
+/// Gives how rare a word is that so many of all passages have.
+pub(crate) fn rarity(n_passages: f64, n_with: f64) -> f64 {
+    (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln()
 }
 
 /// Gives the part of a title's letters that words of the query cover.
