@@ -44,11 +44,10 @@ pub(super) fn rows(
     passages: &[Passage],
 ) -> Option<(std::ops::Range<usize>, usize)> {
     let (row, _) = row_numbers(range)?;
-    let has_row = |pointer: &Pointer| match pointer {
-        Pointer::Sheet { name: other, range: Some(range) } if other == name => {
-            row_numbers(range).is_some_and(|(first, last)| (first..=last).contains(&row))
-        }
-        _ => false,
+    let has_row = |pointer: &Pointer| {
+        let Pointer::Sheet { name: other, range: Some(range) } = pointer else { return false };
+        let is_inside = |(first, last)| (first..=last).contains(&row);
+        other == name && row_numbers(range).is_some_and(is_inside)
     };
     let begin = passages.iter().position(|passage| has_row(&passage.pointer))?;
     let block = &passages[begin].pointer;
