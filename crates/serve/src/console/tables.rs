@@ -91,7 +91,11 @@ async fn view(viewer: &Viewer, name: String, params: &Params) -> Result<View, To
     let tool = viewer.app.tools.get("query_table", &viewer.caller);
     let listed = tool.map(|tool| table_names(&tool.spec.input)).unwrap_or_default();
     let is_named = !listed.is_empty();
-    let arguments = if is_named { json!({ "table": name }) } else { json!({}) };
+    // Without `detail` the tool says too little for a page: no counts, no ranges, no operators.
+    let mut arguments = json!({ "detail": true });
+    if is_named {
+        arguments["table"] = json!(name);
+    }
     let described = viewer.tool("describe_schema", arguments).await?.value;
     if described["table"].as_str() != Some(name.as_str()) {
         return Err(ToolError::new(Code::NotFound, format!("there is no table `{name}`"))
