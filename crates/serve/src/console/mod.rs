@@ -57,7 +57,7 @@ use axum::{Router, response::Response};
 use crate::http::HttpState;
 
 pub(crate) use layout::{not_found, wants_html};
-pub use settings::{ConsoleConfig, ConsoleSettings};
+pub use settings::{Check, ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
 
 /// The addresses of the console; `api` is REST, which its pages call.

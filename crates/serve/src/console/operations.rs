@@ -188,7 +188,7 @@ async fn keys(viewer: &Viewer, keys: &Value) -> Markup {
     let own = viewer.caller.tenant.to_string();
     let is_local = viewer.caller.identity == model::Identity::Local;
     let keys: Vec<&Value> =
-        keys.iter().filter(|key| is_local || key["tenant"] == Value::from(own.as_str())).collect();
+        keys.iter().filter(|key| is_local || key["tenant"] == own.as_str()).collect();
     if keys.is_empty() {
         return empty(
             "No API key is configured.",
@@ -202,7 +202,7 @@ async fn keys(viewer: &Viewer, keys: &Value) -> Markup {
         div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Name" } th scope="col" { "Tenant" } th scope="col" { "Department" } th scope="col" { "Clearance" } th scope="col" { "Roles" } th scope="col" { "Variable" } th scope="col" { "Last use" } } }
             tbody { @for key in keys {
-                @let is_its = |entry: &&guard::Entry| key["name"] == Value::from(entry.caller.as_str()) && key["tenant"] == Value::from(entry.tenant.as_str());
+                @let is_its = |entry: &&guard::Entry| key["name"] == entry.caller.as_str() && key["tenant"] == entry.tenant.as_str();
                 tr { td { strong { (shown(&key["name"])) } } td { (shown(&key["tenant"])) } td { (shown(&key["department"])) }
                     td { span .badge { (shown(&key["clearance"])) } } td { (shown(&key["roles"])) } td { code { (shown(&key["variable"])) } }
                     td .nowrap { (calls.iter().find(is_its).map_or("not lately".to_owned(), |entry| ago(entry.at, now))) } }

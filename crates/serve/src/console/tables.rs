@@ -92,6 +92,7 @@ pub(super) async fn view(
     let tool = viewer.app.tools.get("query_table", &viewer.caller);
     let listed = tool.map(|tool| table_names(&tool.spec.input)).unwrap_or_default();
     let is_named = !listed.is_empty();
+    // Without `detail` the tool says too little for a page: no counts, no ranges, no operators.
     let mut arguments = json!({ "detail": true });
     if is_named {
         arguments["table"] = json!(name);
