@@ -46,7 +46,8 @@ usage: cargo xtask CHORE
   bench [NAME…]         `dowse bench` of a release build
   folders [OPTION…]     100,000 files from nothing to found, beside recoll, and an idle server
   agent-tasks [--binary FILE] [--data FOLDER] [--json FILE] [--no-peers]
-                        tasks of an agent, played by a script: calls, refusals, tokens, success
+                        tasks of an agent, played by a script: calls, refusals, tokens, success;
+                        FOLDER has documents, or office, tables/nycflights13 and romania/entities
   answer-tokens [--binary FILE]
                         tokens of a typical answer of every tool
   first-answer [--binary FILE]

@@ -2,9 +2,9 @@
 
 use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook, Stretch};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -47,14 +47,15 @@ impl Source for Contexts {
                         around: result.around,
                         pointer: Some(result.chunk.json_pointer),
                         score: result.score,
-                        explanation: Value::Null,
+                        explanation: json!(result.explanation),
                     })
                     .collect(),
                 warnings: found.warnings,
+                timings: StageTook::all(found.timings),
             },
             Err(error) => FoundIn {
-                hits: Vec::new(),
                 warnings: vec![Warning::new("contexts_failed", format!("contexts: {error}"))],
+                ..FoundIn::default()
             },
         }
     }

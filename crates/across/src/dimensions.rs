@@ -82,7 +82,7 @@ impl Source for Dimensions {
             .collect();
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         hits.truncate(limit);
-        FoundIn { hits, warnings: Vec::new() }
+        FoundIn { hits, ..FoundIn::default() }
     }
 
     fn letter(&self) -> char {

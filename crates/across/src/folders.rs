@@ -6,7 +6,7 @@ use files::{FileText, SearchRequest, Service};
 use model::{Caller, Deadline, Score, Warning};
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook, Stretch};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -56,10 +56,11 @@ impl Source for Folders {
                     })
                     .collect(),
                 warnings: found.warnings,
+                timings: StageTook::all(found.timings),
             },
             Err(error) => FoundIn {
-                hits: Vec::new(),
                 warnings: vec![Warning::new("files_failed", format!("files: {error}"))],
+                ..FoundIn::default()
             },
         }
     }

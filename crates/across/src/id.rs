@@ -62,6 +62,15 @@ pub(crate) fn decode(id: &str) -> Option<Read> {
     Some(Read::Long { source: source.to_owned(), key: key.to_owned() })
 }
 
+/// Tells whether two ids name the same thing, wherever in it.
+pub fn is_same_thing(one: &str, other: &str) -> bool {
+    let thing = |id: &str| match decode(id)? {
+        Read::Short { letter, mark, .. } => Some((letter, mark)),
+        Read::Long { .. } => None,
+    };
+    one == other || thing(one).is_some_and(|one| thing(other) == Some(one))
+}
+
 /// Mixes a position with its mark, so that neighbours do not look alike; twice gives it back.
 fn hidden(mark: &Mark, position: u32) -> u32 {
     position ^ u32::from_be_bytes([mark[0], mark[3], mark[6], mark[9]])

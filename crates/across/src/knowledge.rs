@@ -4,7 +4,7 @@ use knowledge::{ChunkHit, DocumentText, Service};
 use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook};
 
 /// The longest text that is read of a document, in characters: as long as an upload may be.
 const MAX_TEXT_CHARS: usize = 50_000_000;
@@ -39,10 +39,15 @@ impl Source for KnowledgeBases {
                     .into_iter()
                     .filter(|warning| warning.code != NO_RESULTS)
                     .collect(),
+                timings: found
+                    .timings
+                    .into_iter()
+                    .map(|took| StageTook { stage: took.stage, ms: took.ms, skipped: took.skipped })
+                    .collect(),
             },
             Err(error) => FoundIn {
-                hits: Vec::new(),
                 warnings: vec![Warning::new("knowledge_failed", format!("knowledge: {error}"))],
+                ..FoundIn::default()
             },
         }
     }

@@ -7,7 +7,7 @@ use model::{Caller, Deadline, Warning};
 
 use crate::duplicates::Content;
 use crate::id::{Mark, Read};
-use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, id};
+use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, StageTook, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
@@ -47,6 +47,17 @@ pub struct Duplicate {
     pub title: String,
 }
 
+/// What a question over everything found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    /// Results, best first.
+    pub results: Vec<Merged>,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+    /// What the stages of each family took, in the order of the families.
+    pub timings: Vec<(&'static str, StageTook)>,
+}
+
 /// A question over everything.
 #[derive(Clone)]
 pub struct Service {
@@ -70,12 +81,14 @@ impl Service {
         query: &str,
         limit: usize,
         deadline: &Deadline,
-    ) -> (Vec<Merged>, Vec<Warning>) {
+    ) -> Findings {
         let mut answers = self.ask_all(caller, query, deadline);
         drop_needless_repairs(&mut answers);
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
+        let mut timings = Vec::new();
         for (source, answer) in self.sources.iter().zip(answers) {
+            timings.extend(answer.timings.into_iter().map(|took| (source.name(), took)));
             for warning in answer.warnings {
                 // A model that is missing is missing for every family: it is said once.
                 if !warnings.contains(&warning) {
@@ -97,9 +110,9 @@ impl Service {
         }
         // The sort is stable, so what is equal in score and rank keeps the order of the sources.
         merged.sort_by_key(|(merged, _)| (std::cmp::Reverse(merged.hit.score), merged.rank));
-        let mut merged = fold(merged);
-        merged.truncate(limit.min(MAX_RESULTS));
-        (merged, warnings)
+        let mut results = fold(merged);
+        results.truncate(limit.min(MAX_RESULTS));
+        Findings { results, warnings, timings }
     }
 
     /// Asks all sources side by side; one that ends unexpectedly gives a warning.
@@ -118,11 +131,20 @@ impl Service {
                     answer.join().unwrap_or_else(|_| {
                         let message = format!("`{}` could not be searched", source.name());
                         let warnings = vec![Warning::new("source_failed", message)];
-                        FoundIn { hits: Vec::new(), warnings }
+                        FoundIn { warnings, ..FoundIn::default() }
                     })
                 })
                 .collect()
         })
+    }
+
+    /// Gives the id of a thing of a family, at its start; nothing for a family that is not asked.
+    /// Whether there is such a thing, and who may see it, shows when it is fetched.
+    pub fn id_of(&self, source: &str, thing: &str) -> Option<String> {
+        let source = self.sources.iter().find(|one| one.name() == source)?;
+        let mark = id::mark(source.name(), thing);
+        self.remember(mark, thing);
+        Some(id::encode(source.letter(), &mark, 0))
     }
 
     /// Gives a thing by its id.
@@ -235,7 +257,11 @@ mod tests {
             explanation,
         };
         let note = Warning::new(retrieve::QUERY_CORRECTED, "searched for something else");
-        FoundIn { hits: vec![hit], warnings: is_repaired.then_some(note).into_iter().collect() }
+        FoundIn {
+            hits: vec![hit],
+            warnings: is_repaired.then_some(note).into_iter().collect(),
+            ..FoundIn::default()
+        }
     }
 
     /// One folder had no passage with the typed words and searched for others that look alike,

@@ -45,6 +45,31 @@ pub struct FoundIn {
     pub hits: Vec<Hit>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
+    /// What each stage of its search took, in order; empty where the family has no stages.
+    pub timings: Vec<StageTook>,
+}
+
+/// What a stage took, or why it did not run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageTook {
+    /// The stage.
+    pub stage: &'static str,
+    /// Milliseconds.
+    pub ms: f64,
+    /// Why it was skipped, where it was.
+    pub skipped: Option<String>,
+}
+
+impl StageTook {
+    /// Reads the timings of a retriever.
+    pub(crate) fn all(timings: Vec<retrieve::StageTiming>) -> Vec<Self> {
+        let of = |timing: retrieve::StageTiming| StageTook {
+            stage: timing.stage,
+            ms: (timing.took.as_secs_f64() * 1e6).round() / 1e3,
+            skipped: timing.skipped,
+        };
+        timings.into_iter().map(of).collect()
+    }
 }
 
 /// Which part of a thing is wanted.

@@ -18,7 +18,8 @@ use serde_json::Value;
 use store::Store;
 
 use crate::{
-    Error, Fetched, Folding, FoundIn, Hit, KnowledgeBases, Part, Service, Source, Tables, id,
+    Error, Fetched, Findings, Folding, FoundIn, Hit, KnowledgeBases, Part, Service, Source, Tables,
+    id,
 };
 
 /// All of a thing.
@@ -51,7 +52,7 @@ impl Source for Fixed {
             explanation: Value::Null,
         });
         let warning = Warning::new("model_missing", "the model is not there");
-        FoundIn { hits: hits.collect(), warnings: vec![warning] }
+        FoundIn { hits: hits.collect(), warnings: vec![warning], ..FoundIn::default() }
     }
 
     fn letter(&self) -> char {
@@ -127,7 +128,7 @@ fn member(tenant: &str) -> Caller {
 }
 
 fn texts(service: &Service, caller: &Caller, query: &str) -> Vec<String> {
-    let (merged, _) = service.search(caller, query, 10, &soon());
+    let Findings { results: merged, .. } = service.search(caller, query, 10, &soon());
     merged.into_iter().map(|merged| merged.hit.snippet).collect()
 }
 
@@ -139,7 +140,7 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
     ]);
     let caller = Caller::local_admin();
     assert_eq!(texts(&service, &caller, "x"), ["alpha", "gamma", "beta", "delta"]);
-    let (merged, warnings) = service.search(&caller, "x", 10, &soon());
+    let Findings { results: merged, warnings, .. } = service.search(&caller, "x", 10, &soon());
     assert_eq!(warnings.len(), 1);
     assert_eq!(merged[0].duplicates.len(), 1);
     assert_eq!(merged[0].duplicates[0].source, "two");
@@ -171,7 +172,8 @@ fn names_of_different_things_are_never_folded() {
 #[test]
 fn a_source_that_breaks_is_a_warning() {
     let service = Service::new(vec![Box::new(Panicking), fixed("one", &[("alpha", 0.9)])]);
-    let (merged, warnings) = service.search(&Caller::local_admin(), "x", 10, &soon());
+    let Findings { results: merged, warnings, .. } =
+        service.search(&Caller::local_admin(), "x", 10, &soon());
     assert_eq!(merged.len(), 1);
     assert!(warnings.iter().any(|warning| warning.message == "`broken` could not be searched"));
 }
@@ -208,7 +210,8 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     let service =
         Service::new(vec![Box::new(Tables::new(table_service(folder.path(), Access::everyone())))]);
     let caller = Caller::local_admin();
-    let (merged, warnings) = service.search(&caller, "blue jet", 10, &soon());
+    let Findings { results: merged, warnings, .. } =
+        service.search(&caller, "blue jet", 10, &soon());
     assert_eq!(warnings, []);
     assert_eq!(merged[0].hit.snippet, "carrier: Blue Jet (2 rows)");
     assert_eq!(merged[0].hit.pointer.as_deref(), Some("flights.carrier"));
@@ -218,13 +221,14 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     assert!(!fetched.text.contains("Red Kite"));
     assert_eq!(fetched.metadata["total_rows"], 2);
 
-    let (merged, _) = service.search(&caller, "departures of an airport", 10, &soon());
+    let Findings { results: merged, .. } =
+        service.search(&caller, "departures of an airport", 10, &soon());
     assert_eq!(merged[0].hit.title, "flights");
     let (_, fetched) = service.fetch(&caller, &merged[0].id, &WHOLE).unwrap();
     assert!(fetched.text.contains("Red Kite"));
 
     // Text of a source never is in an id, where nobody would redact it.
-    let (merged, _) = service.search(&caller, "ann example", 10, &soon());
+    let Findings { results: merged, .. } = service.search(&caller, "ann example", 10, &soon());
     let found = merged.iter().find(|merged| merged.hit.snippet.contains("ann@")).unwrap();
     assert!(found.id.len() <= 24, "{}", found.id);
     assert!(!found.hit.title.contains("ann@"));
@@ -239,9 +243,10 @@ fn tables_of_others_do_not_exist() {
     let pilots = Access { roles: vec!["pilot".to_owned()], ..Access::everyone() };
     let service = Service::new(vec![Box::new(Tables::new(table_service(folder.path(), pilots)))]);
     let pilot = Caller { roles: ["pilot".to_owned()].into(), ..member("acme") };
-    let (merged, _) = service.search(&pilot, "blue jet", 10, &soon());
+    let Findings { results: merged, .. } = service.search(&pilot, "blue jet", 10, &soon());
     assert_eq!(merged.len(), 1);
-    let (nothing, warnings) = service.search(&member("acme"), "blue jet", 10, &soon());
+    let Findings { results: nothing, warnings, .. } =
+        service.search(&member("acme"), "blue jet", 10, &soon());
     assert_eq!((nothing, warnings), (vec![], vec![]));
     let refused = service.fetch(&member("acme"), &merged[0].id, &WHOLE).unwrap_err();
     assert!(matches!(refused, Error::NotFound { .. }));
@@ -310,7 +315,8 @@ fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
         Box::new(KnowledgeBases::new(world.service.clone())),
         fixed("notes", &[(notes, 0.01)]),
     ]);
-    let (merged, warnings) = service.search(&ann, "remote work", 10, &soon());
+    let Findings { results: merged, warnings, .. } =
+        service.search(&ann, "remote work", 10, &soon());
     assert_eq!(merged.len(), 1, "{merged:?}");
     assert!(warnings.iter().all(|warning| warning.code != "no_results"));
     assert_eq!((merged[0].source, merged[0].hit.title.as_str()), ("knowledge", "Rules"));

@@ -278,17 +278,41 @@ fn passes(value: &Value, test: &Test) -> bool {
     }
 }
 
-/// Gives the number of the range that holds a value.
+/// Gives the number of the bar that holds a value.
 pub(crate) fn width_number(value: f64, width: f64) -> i64 {
     (value / width).floor().clamp(-9e15, 9e15) as i64
 }
 
+/// Gives the number of the range that holds a value: the last one that does not start behind it.
+///
+/// The quotient alone puts 0.3 into the range from 0.2 to 0.3, for 0.3 / 0.1 is a little less
+/// than 3 in binary.
+pub(crate) fn range_number(value: f64, width: f64) -> i64 {
+    let number = width_number(value, width);
+    if start_of_range(number.saturating_add(1), width) <= value {
+        number.saturating_add(1)
+    } else if start_of_range(number, width) > value {
+        number.saturating_sub(1)
+    } else {
+        number
+    }
+}
+
+/// Gives the whole number of ranges in one, for widths like 0.1.
+pub(crate) fn ranges_in_one(width: f64) -> Option<f64> {
+    let inverse = (1.0 / width).round();
+    (inverse >= 1.0 && (inverse * width - 1.0).abs() < 1e-12).then_some(inverse)
+}
+
 /// Gives the lower end of a range. Widths like 0.1 are divided by their inverse, so that the
 /// third range starts at 0.3 and not at 0.30000000000000004.
+fn start_of_range(number: i64, width: f64) -> f64 {
+    ranges_in_one(width).map_or(number as f64 * width, |inverse| number as f64 / inverse)
+}
+
+/// Gives the lower end of a range as a value.
 pub(crate) fn width_start(number: i64, width: f64) -> Value {
-    let inverse = (1.0 / width).round();
-    let is_inverse = inverse >= 1.0 && (inverse * width - 1.0).abs() < 1e-12;
-    let start = if is_inverse { number as f64 / inverse } else { number as f64 * width };
+    let start = start_of_range(number, width);
     if start.fract() == 0.0 && start.abs() < 9e15 {
         Value::Integer(start as i64)
     } else {
@@ -312,4 +336,27 @@ pub(crate) fn between(low: f64, high: f64, share: f64) -> f64 {
 /// A sum of whole numbers as a value: whole while it can be.
 pub(crate) fn whole_sum(sum: i128) -> Value {
     i64::try_from(sum).map_or(Value::Real(sum as f64), Value::Integer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_in_the_range_that_starts_at_it() {
+        for (value, width, expected) in [
+            (0.3, 0.1, 3),
+            (0.7, 0.1, 7),
+            (-0.3, 0.1, -3),
+            (1.1, 0.1, 11),
+            (4.35, 0.05, 87),
+            (0.29, 0.1, 2),
+            (-0.31, 0.1, -4),
+            (29.97, 9.99, 3),
+            (250.0, 100.0, 2),
+            (-1.0, 64.0, -1),
+        ] {
+            assert_eq!(range_number(value, width), expected, "{value} by {width}");
+        }
+    }
 }

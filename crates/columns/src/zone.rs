@@ -96,6 +96,16 @@ impl Zone {
         Some(local.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond())
     }
 
+    /// Names the hours from the one that holds a moment to the one that holds another, as buckets
+    /// of hours are named.
+    pub fn hours(&self, first: i64, last: i64) -> impl Iterator<Item = String> {
+        let start_of = move |millis: i64| Calendar::Hour.number(millis, self.offset_at(millis));
+        let starts = std::iter::successors(Some(start_of(first)), move |start| {
+            Some(start_of(start + HOUR_MILLIS)).filter(|next| next > start && *next <= last)
+        });
+        starts.map(|start| Calendar::Hour.label(start, self))
+    }
+
     /// Gives the milliseconds that this zone is ahead of UTC.
     pub(crate) fn offset_at(&self, millis: i64) -> i64 {
         let moment = Timestamp::from_millisecond(millis).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Search through a tool: a question in, chunks with their pointers out.
 
-use model::{Around, Caller, Deadline, Score, Stage, Warning};
-use retrieve::{Grouping, Pipeline, Ranked, Request, Scope};
+use model::{Around, Caller, Deadline, Explanation, Score, Stage, Warning};
+use retrieve::{Grouping, Pipeline, Ranked, Request, Scope, StageTiming};
 use serde::Serialize;
 use store::{Filter, Place, TypedObject};
 
@@ -54,6 +54,9 @@ pub struct ChunkHit {
     /// What the string says around the chunk; it is looked at and never leaves.
     #[serde(skip)]
     pub around: Around,
+    /// What each stage thought.
+    #[serde(skip)]
+    pub explanation: Explanation,
 }
 
 /// What was found.
@@ -74,6 +77,8 @@ pub struct TableHits {
     pub results: Vec<(String, ChunkHit)>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
+    /// What each stage took, in order.
+    pub timings: Vec<StageTiming>,
 }
 
 /// Strings that are looked at in one step.
@@ -175,7 +180,7 @@ impl Service {
         limit: usize,
         deadline: &Deadline,
     ) -> Result<TableHits> {
-        let mut found = TableHits { results: vec![], warnings: vec![] };
+        let mut found = TableHits { results: vec![], warnings: vec![], timings: vec![] };
         let mut tables = vec![];
         for project in self.list_projects(caller)? {
             for table in self.tables_of_project(&project.id)? {
@@ -212,6 +217,7 @@ impl Service {
             deadline,
         })?;
         found.warnings.extend(response.warnings);
+        found.timings = response.timings;
         for ranked in response.hits {
             let Some(table) = tables.iter().find(|table| table.namespace() == ranked.hit.namespace)
             else {
@@ -246,6 +252,7 @@ impl Service {
             score: hit.score,
             rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
             json_path: json_path.to_owned(),
+            explanation: hit.explanation,
             chunk: Chunk {
                 id: chunk_id(table, json_pointer, content_hash, passage.ordinal),
                 table_id: table.to_owned(),

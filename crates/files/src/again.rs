@@ -3,7 +3,8 @@
 //! The same words without the filters tell. Words that are in the index are right, and it is the
 //! filters that leave nothing; words that are nowhere are mended by the words of the whole index,
 //! and looked for behind the same filters. Filters that were only read out of the query give way
-//! where they leave nothing; filters that were given stay. Whatever was done is said.
+//! where they leave nothing, or nothing that is about the words; filters that were given stay.
+//! Whatever was done is said.
 
 use model::{Deadline, Warning};
 use retrieve::Response;
@@ -21,6 +22,29 @@ pub(crate) struct Again<'a> {
     pub(crate) deadline: &'a Deadline,
 }
 
+/// What a search was made with in the end.
+pub(crate) struct Decided {
+    pub(crate) response: Response,
+    pub(crate) query: String,
+    pub(crate) filters: Filters,
+}
+
+/// A best score below this says that nothing that passes the filters is about the words.
+const POOR: f64 = 0.3;
+
+/// How much better the best score must be for filters that were only said to give way.
+const CLEARLY_BETTER: f64 = 0.3;
+
+/// Tells whether filters that were read out of the words may have hidden what was asked for.
+pub(crate) fn is_in_doubt(response: &Response) -> bool {
+    response.corrected.is_some() || best(response) < POOR
+}
+
+/// Gives the best score; zero where nothing was found.
+fn best(response: &Response) -> f64 {
+    response.hits.first().map_or(0.0, |ranked| ranked.hit.score.rounded())
+}
+
 impl Again<'_> {
     /// Gives the better answer and the filters that it is behind.
     pub(crate) fn search(
@@ -28,14 +52,21 @@ impl Again<'_> {
         response: Response,
         filters: Filters,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(Response, Filters)> {
+    ) -> Result<Decided> {
+        let is_found = !response.hits.is_empty() && response.corrected.is_none();
+        if is_found && self.relaxed(&filters).is_empty() {
+            return Ok(Decided { response, query: self.query.to_owned(), filters });
+        }
         let open = self.ask(self.query, &Filters::default())?;
+        if is_found {
+            return self.wider_where_better(response, filters, &open, warnings);
+        }
         // With a mended spelling the filters may have something to let through after all.
         let (mut response, query) = match &open.corrected {
             Some(corrected) if response.corrected.as_ref() != Some(corrected) => {
                 let mended = self.ask(corrected, &filters)?;
                 if mended.hits.is_empty() && !response.hits.is_empty() {
-                    return Ok((response, filters));
+                    return Ok(Decided { response, query: self.query.to_owned(), filters });
                 }
                 let noted =
                     open.warnings.iter().filter(|one| one.code == retrieve::QUERY_CORRECTED);
@@ -47,17 +78,16 @@ impl Again<'_> {
         };
         let is_right = !open.hits.is_empty() && open.corrected.is_none();
         if !response.hits.is_empty() && !is_right {
-            return Ok((response, filters));
+            return Ok(Decided { response, query: query.to_owned(), filters });
         }
-        let relaxed = self.without_said(&filters);
-        if relaxed != filters {
-            // The words that were read as filters are words again; a mended query has none of them.
-            let query = if query == self.query { self.request.query.as_str() } else { query };
-            let wider = self.ask(query, &relaxed)?;
+        // The words that were read as filters are words again; a mended query has none of them.
+        let words = if query == self.query { self.request.query.as_str() } else { query };
+        for relaxed in self.relaxed(&filters) {
+            let wider = self.ask(words, &relaxed)?;
             if !wider.hits.is_empty() {
                 // Words that were read as filters must not hide what was asked for.
                 warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
-                return Ok((wider, relaxed));
+                return Ok(Decided { response: wider, query: words.to_owned(), filters: relaxed });
             }
         }
         if !open.hits.is_empty() {
@@ -72,22 +102,47 @@ impl Again<'_> {
             );
             warnings.push(Warning::new("filtered_out", message));
         }
-        Ok((response, filters))
+        Ok(Decided { response, query: query.to_owned(), filters })
+    }
+
+    /// Something passes the filters that has next to nothing to do with the words, as vectors
+    /// always find something: filters that were only read out of the query give way where what
+    /// they hide is about the words.
+    fn wider_where_better(
+        &self,
+        response: Response,
+        filters: Filters,
+        open: &Response,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Decided> {
+        let is_better = |wider: &Response| best(wider) >= best(&response) + CLEARLY_BETTER;
+        if is_better(open) {
+            for relaxed in self.relaxed(&filters) {
+                let wider = self.ask(&self.request.query, &relaxed)?;
+                if is_better(&wider) {
+                    let note = relaxed_note(&filters, &relaxed);
+                    warnings.push(Warning::new("filters_relaxed", note));
+                    let query = self.request.query.clone();
+                    return Ok(Decided { response: wider, query, filters: relaxed });
+                }
+            }
+        }
+        Ok(Decided { response, query: self.query.to_owned(), filters })
     }
 
     fn ask(&self, query: &str, filters: &Filters) -> Result<Response> {
         ask(self.searched, self.request, query, self.roots, filters, self.deadline)
     }
 
-    /// Leaves out what was only read out of the words of the query.
-    fn without_said(&self, filters: &Filters) -> Filters {
-        let asked = |was_given: bool, values: &[String]| {
-            if was_given { values.to_vec() } else { Vec::new() }
-        };
-        Filters {
-            exts: asked(self.request.exts.is_some(), &filters.exts),
-            years: asked(self.request.years.is_some(), &filters.years),
-        }
+    /// Leaves out what was only read out of the words of the query: as little as possible first. A
+    /// year is oftener part of a name than a format is, so it goes before.
+    fn relaxed(&self, filters: &Filters) -> Vec<Filters> {
+        let no_years = (self.request.years.is_none() && !filters.years.is_empty())
+            .then(|| Filters { years: Vec::new(), ..filters.clone() });
+        let no_exts = (self.request.exts.is_none() && !filters.exts.is_empty())
+            .then(|| Filters { exts: Vec::new(), ..filters.clone() });
+        let neither = (no_years.is_some() && no_exts.is_some()).then(Filters::default);
+        no_years.into_iter().chain(no_exts).chain(neither).collect()
     }
 }
 
@@ -101,7 +156,7 @@ fn relaxed_note(filters: &Filters, relaxed: &Filters) -> String {
         years: is_left(&filters.years, &relaxed.years),
     };
     format!(
-        "no file that passes what the query was understood to filter by ({}) has the words: the \
+        "no file that passes what the query was understood to filter by ({}) answers it: the \
          search was made without it; give `years` or `exts` to filter all the same",
         named(&left_out)
     )

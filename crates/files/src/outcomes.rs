@@ -1,13 +1,15 @@
 //! What became of every file, kept with it until it changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use ingest::Priority;
 use model::{AttributeValue, Caller, DocumentId, ReadOutcome};
 use serde::Serialize;
 use store::{DocumentInfo, DocumentPage};
 
-use crate::index::attribute;
-use crate::{Indexer, Result};
+use crate::index::{IndexArguments, attribute};
+use crate::{Error, Indexer, Result, Service};
 
 /// Documents looked at in one go.
 const LIST_PAGE: usize = 1_000;
@@ -97,6 +99,52 @@ impl Indexer {
                 return Ok(());
             }
         }
+    }
+}
+
+/// Files that one retry takes at most; the next one takes those after them.
+const MAX_RETRIED: usize = 10_000;
+
+impl Service {
+    /// Reads files again that came to an outcome, whether they have changed or not: one, or all of
+    /// them that the caller may see. Gives how many there are.
+    ///
+    /// Fails with [`Error::NeedsAdmin`] for others than administrators.
+    pub fn retry(
+        &self,
+        caller: &Caller,
+        outcome: ReadOutcome,
+        path: Option<&str>,
+    ) -> Result<usize> {
+        if !caller.is_admin() {
+            return Err(Error::NeedsAdmin);
+        }
+        let indexer = self.indexer();
+        let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
+        match path {
+            Some(path) => {
+                let (_, resolved) = indexer.roots().locate(caller, path)?;
+                paths.insert(resolved);
+            }
+            None => {
+                let files = indexer.files_with(caller, outcome, None, MAX_RETRIED)?;
+                paths.extend(files.into_iter().map(|file| PathBuf::from(file.path)));
+            }
+        }
+        let n_files = paths.len();
+        let mut by_root: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+        for path in paths {
+            if let Some(root) = indexer.roots().owner_of(&path) {
+                by_root.entry(root.name.clone()).or_default().insert(path);
+            }
+        }
+        for (root, paths) in by_root {
+            let subject = format!("{root} (again: {})", outcome.code());
+            let (folder, paths) = (root.clone(), Some(paths));
+            let arguments = IndexArguments { root, folder, full: true, paths };
+            self.submit_job(&caller.tenant, subject, Priority::High, &arguments)?;
+        }
+        Ok(n_files)
     }
 }
 

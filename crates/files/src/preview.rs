@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Around, Caller, Passage, Warning};
+use model::{Around, Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
 use crate::place::{self, Place};
@@ -108,6 +108,9 @@ pub(crate) fn preview(
     let path = request.path.as_str();
     let (resolved, passages) = opened(indexer, caller, path)?;
     debug_assert!(resolved.is_absolute());
+    // A relative path is answered with the absolute one, which other tools take as well.
+    let absolute = resolved.to_string_lossy();
+    let path = if Path::new(path).is_absolute() { path } else { &absolute };
     if passages.is_empty() {
         return Ok(Preview {
             path: path.to_owned(),
@@ -239,24 +242,24 @@ fn pointer_at(passages: &[Passage], text: &WholeText, window: &Window, place: &P
 }
 
 /// The document's text as its passages have it.
-struct WholeText {
+pub(crate) struct WholeText {
     /// Where the first passage begins in the source.
-    start: usize,
-    chars: Vec<char>,
+    pub(crate) start: usize,
+    pub(crate) chars: Vec<char>,
 }
 
 /// Joins passages by their spans: overlaps are counted once, gaps become blank.
-fn whole_text(passages: &[Passage]) -> WholeText {
+pub(crate) fn whole_text(passages: &[Passage]) -> WholeText {
     let start = passages.iter().map(|passage| passage.span.start).min().unwrap_or(0);
     let end = passages.iter().map(|passage| passage.span.end).max().unwrap_or(0);
     let mut chars = vec![' '; end - start];
     let mut covered = start;
+    let mut before: Option<&Passage> = None;
     for passage in passages {
         if passage.span.start > covered {
-            // What was left out between two passages is blank: a paragraph ends there.
-            for gap in covered..passage.span.start {
-                chars[gap - start] = '\n';
-            }
+            let gap = covered - start..passage.span.start - start;
+            let blank = before.map_or('\n', |before| blank_between(before, passage, gap.len()));
+            chars[gap].fill(blank);
         }
         for (offset, char) in passage.text.chars().enumerate() {
             if let Some(slot) = chars.get_mut(passage.span.start - start + offset) {
@@ -264,6 +267,28 @@ fn whole_text(passages: &[Passage]) -> WholeText {
             }
         }
         covered = covered.max(passage.span.end);
+        before = Some(passage);
     }
     WholeText { start, chars }
+}
+
+/// Tells what was left out between two passages: blank space, of which only the length is known.
+/// A paragraph or a row ends there, but for one character inside a line.
+fn blank_between(before: &Passage, after: &Passage, n_chars: usize) -> char {
+    if n_chars > 1 {
+        return '\n';
+    }
+    match (&before.pointer, &after.pointer) {
+        // Lines are counted: a line break that no passage has is between the two.
+        (Pointer::Line(first), Pointer::Line(second)) => {
+            let n_breaks = before.text.chars().filter(|char| *char == '\n').count();
+            if (second.saturating_sub(*first)) as usize > n_breaks { '\n' } else { ' ' }
+        }
+        (Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_), _) => {
+            let begins = after.text.trim_start().chars().next();
+            let is_block = begins.is_some_and(|char| "#|-*•>".contains(char));
+            if is_block { '\n' } else { ' ' }
+        }
+        _ => '\n',
+    }
 }

@@ -84,29 +84,44 @@ pub(crate) fn rewrite(
     })
 }
 
-/// Joins the words that say what is wanted, as they were typed: phrases in quotes and `OR`
-/// between two terms stay, other operators and words that ask go. Words are alternatives in a
-/// search, so nothing is between them; text without spaces stays whole.
+/// Joins the words that say what is wanted, as they were typed: phrases in quotes, `OR` between
+/// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
+/// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
+/// stays whole.
 fn fts(text: &str, years: &[String]) -> String {
     let mut kept: Vec<String> = Vec::new();
-    let mut is_or = false;
-    for piece in pieces(text) {
+    let (mut is_or, mut is_not) = (false, false);
+    let pieces = pieces(text);
+    let is_shouted = !text.chars().any(char::is_lowercase);
+    for (idx, piece) in pieces.iter().enumerate() {
+        let next = pieces.get(idx + 1);
+        let context = Context { is_first: kept.is_empty(), is_shouted, text, next };
         let term = match piece {
-            Piece::Phrase(phrase) => format!("\"{phrase}\""),
+            Piece::Phrase { phrase, is_excluded } => {
+                is_not |= *is_excluded;
+                format!("\"{phrase}\"")
+            }
             Piece::Word("OR") => {
                 is_or = !kept.is_empty();
                 continue;
             }
-            Piece::Word(typed) => match said(typed) {
-                Some(word) => word.to_owned(),
-                None => continue,
-            },
+            Piece::Word("NOT") => {
+                is_not = true;
+                continue;
+            }
+            Piece::Word(typed) => {
+                let Some(word) = said(typed, &context) else { continue };
+                is_not |= is_excluded(typed);
+                word.to_owned()
+            }
         };
+        let term = if is_not { format!("-{term}") } else { term };
         if !kept.contains(&term) {
-            kept.extend(is_or.then(|| "OR".to_owned()));
+            // What is excluded is no alternative.
+            kept.extend((is_or && !is_not).then(|| "OR".to_owned()));
             kept.push(term);
         }
-        is_or = false;
+        (is_or, is_not) = (false, false);
         if kept.len() >= MAX_WORDS {
             break;
         }
@@ -116,8 +131,18 @@ fn fts(text: &str, years: &[String]) -> String {
 
 /// A phrase in quotes, or a word outside of them.
 enum Piece<'a> {
-    Phrase(&'a str),
+    Phrase { phrase: &'a str, is_excluded: bool },
     Word(&'a str),
+}
+
+/// Where a word is.
+struct Context<'a> {
+    /// Whether nothing before it was kept.
+    is_first: bool,
+    /// Whether the whole query is in capitals.
+    is_shouted: bool,
+    text: &'a str,
+    next: Option<&'a Piece<'a>>,
 }
 
 /// Cuts a text at spaces, but for what is in quotes; a quote that never closes is a space.
@@ -125,25 +150,62 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     let parts: Vec<&str> = text.split('"').collect();
     let n_parts = parts.len();
     let mut pieces = Vec::new();
+    let mut is_excluded = false;
     for (idx, part) in parts.into_iter().enumerate() {
         let is_quoted = idx % 2 == 1 && idx + 1 < n_parts;
         if is_quoted && part.chars().any(char::is_alphanumeric) {
-            pieces.push(Piece::Phrase(part.trim()));
+            pieces.push(Piece::Phrase { phrase: part.trim(), is_excluded });
         } else {
             pieces.extend(part.split_whitespace().map(Piece::Word));
         }
+        is_excluded = part == "-" || part.ends_with(" -");
     }
     pieces
 }
 
+/// Tells whether a search reads the word as excluded: a dash before a letter.
+fn is_excluded(typed: &str) -> bool {
+    typed.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+}
+
 /// Gives what a word says, when it says something: no operator of another syntax, no small word,
 /// nothing that asks.
-fn said(typed: &str) -> Option<&str> {
+fn said<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
     let is_edge = |char: char| !char.is_alphanumeric() && char != '*';
-    let is_operator = ["AND", "NOT", "NEAR"].contains(&typed) || typed.starts_with("NEAR/");
+    let is_operator = typed == "AND" || typed == "NEAR" || typed.starts_with("NEAR/");
     let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
-    let is_small = text::is_small_word(&text::fold(word)) || is_question_word(word);
+    // `WHO`, `IT` and `CAN` among small letters are names.
+    let is_name = !context.is_shouted
+        && word.chars().nth(1).is_some()
+        && word.chars().all(char::is_uppercase);
+    // A small word of one language that is a thing in another goes only where it asks.
+    let is_homograph = HOMOGRAPHS.contains(&word.to_lowercase().as_str());
+    let says_nothing = (is_small(word) && !is_homograph) || asks(word, context);
+    let is_small = !is_name && says_nothing;
     (!is_operator && !is_small && !word.is_empty()).then_some(word)
+}
+
+fn is_small(word: &str) -> bool {
+    text::is_small_word(&text::fold(word))
+}
+
+/// Tells whether a word asks or commands where it is.
+fn asks(word: &str, context: &Context<'_>) -> bool {
+    let word = word.to_lowercase();
+    let word = word.as_str();
+    // `price list` and `trade show` are things, `list contracts` is a command; `health care` is
+    // one, `care este bugetul` asks.
+    let is_before_small = || match context.next {
+        Some(Piece::Word(next)) => {
+            is_small(next.trim_matches(|char: char| !char.is_alphanumeric()))
+        }
+        Some(Piece::Phrase { .. }) | None => false,
+    };
+    QUESTION_WORDS.contains(&word)
+        || context.is_first && COMMANDS.contains(&word)
+        || context.is_first
+            && HOMOGRAPHS.contains(&word)
+            && (is_before_small() || context.text.trim_end().ends_with('?'))
 }
 
 /// Takes away what asks at the ends of text without spaces: `東京の図書館はどこですか` is about
@@ -182,70 +244,135 @@ fn without_asking(text: &str) -> &str {
     beginning.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
-/// Words that ask, and are found everywhere. The languages are those of the seeds; more are data.
-fn is_question_word(word: &str) -> bool {
-    const QUESTION_WORDS: &[&str] = &[
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "when",
-        "where",
-        "why",
-        "how",
-        "find",
-        "show",
-        "list",
-        "give",
-        "tell",
-        "please",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "should",
-        "care",
-        "cine",
-        "unde",
-        "cum",
-        "cand",
-        "când",
-        "cât",
-        "cat",
-        "ce",
-        "găsește",
-        "arata",
-        "was",
-        "wer",
-        "wo",
-        "wann",
-        "warum",
-        "wie",
-        "welche",
-        "welcher",
-        "welches",
-        "que",
-        "qui",
-        "quoi",
-        "où",
-        "quand",
-        "comment",
-        "pourquoi",
-        "quel",
-        "quelle",
-        "quels",
-        "qué",
-        "quién",
-        "dónde",
-        "cuándo",
-        "cómo",
-        "cuál",
-    ];
-    QUESTION_WORDS.contains(&word.to_lowercase().as_str())
-}
+/// Words that ask, and are found everywhere.
+const QUESTION_WORDS: &[&str] = &[
+    // English
+    "what",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "when",
+    "where",
+    "why",
+    "how",
+    "please",
+    "does",
+    "did",
+    // Romanian
+    "cine",
+    "unde",
+    "cum",
+    "cand",
+    "când",
+    "cât",
+    "ce",
+    // German
+    "was",
+    "wer",
+    "wo",
+    "wann",
+    "warum",
+    "wie",
+    "welche",
+    "welcher",
+    "welches",
+    "bitte",
+    // French
+    "que",
+    "qui",
+    "quoi",
+    "où",
+    "quand",
+    "pourquoi",
+    "quel",
+    "quelle",
+    "quels",
+    "quelles",
+    // Spanish, Italian, Portuguese
+    "qué",
+    "quién",
+    "dónde",
+    "cuándo",
+    "cómo",
+    "cuál",
+    "cuáles",
+    "dove",
+    "quando",
+    "perché",
+    "quale",
+    "onde",
+    "qual",
+    "quais",
+    // Dutch, Polish
+    "wat",
+    "waar",
+    "wanneer",
+    "waarom",
+    "welke",
+    "gdzie",
+    "kiedy",
+    "dlaczego",
+    "który",
+    "która",
+    // Russian, Ukrainian
+    "что",
+    "где",
+    "когда",
+    "почему",
+    "какой",
+    "какая",
+    "какие",
+    "сколько",
+    "де",
+    "коли",
+    "чому",
+    "який",
+    "яка",
+    "які",
+    "скільки",
+];
+
+/// What a query begins with that only tells somebody to search.
+const COMMANDS: &[&str] = &[
+    "find",
+    "show",
+    "list",
+    "give",
+    "tell",
+    "get",
+    "search",
+    "do",
+    "can",
+    "could",
+    "would",
+    "should",
+    "găsește",
+    "gaseste",
+    "arată",
+    "arata",
+    "finde",
+    "zeige",
+    "suche",
+    "trouve",
+    "cherche",
+    "montre",
+    "busca",
+    "encuentra",
+    "muestra",
+    "trova",
+    "cerca",
+    "mostra",
+    "zoek",
+    "znajdź",
+    "pokaż",
+    "найди",
+    "покажи",
+    "знайди",
+];
+
+/// Words that ask in one language and are things in another: `cat`, `care`, `comment`.
+const HOMOGRAPHS: &[&str] = &["cat", "care", "comment", "come", "hoe", "jak"];
 
 /// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
 /// nothing when it is something else.
@@ -287,7 +414,22 @@ mod tests {
             ("an unclosed \"quote of mine", "unclosed quote mine"),
             ("vendor NEAR/5 contract AND (2021)", "vendor contract 2021"),
             ("roof OR tiles OR", "roof OR tiles"),
-            ("OR roof NOT tiles", "roof tiles"),
+            ("OR roof NOT tiles", "roof -tiles"),
+            (
+                "roof -tiles -\"red brick\" NOT \"old house\"",
+                "roof -tiles -\"red brick\" -\"old house\"",
+            ),
+            ("roof - tiles, -5 degrees", "roof tiles 5 degrees"),
+            ("roof OR -tiles", "roof -tiles"),
+            // What asks or commands in one place is a thing in another.
+            ("list contracts in the price list", "contracts price list"),
+            ("trade show 2021", "trade show 2021"),
+            ("health care contracts", "health care contracts"),
+            ("care este bugetul spitalului?", "bugetul spitalului"),
+            ("cat food invoices", "cat food invoices"),
+            ("cat a costat podul", "costat podul"),
+            ("WHO guidelines on IT security", "WHO guidelines IT security"),
+            ("WHO IS THE VENDOR", "VENDOR"),
         ] {
             assert_eq!(fts(text, &[]), expected, "{text}");
         }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use ingest::{JobQueue, JobState};
 use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
-use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope};
+use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
 use serde::Serialize;
 use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
-use crate::again::Again;
+use crate::again::{Again, Decided, is_in_doubt};
 use crate::cursor::Cursor;
 use crate::index::attribute;
 use crate::place::Place;
@@ -146,6 +146,8 @@ pub struct SearchResults {
     pub coverage: Coverage,
     /// The paths that were ranked, best first, from the request's offset on.
     pub order: Vec<String>,
+    /// What each stage took, in order.
+    pub timings: Vec<StageTiming>,
 }
 
 /// What a search works with.
@@ -180,10 +182,19 @@ pub(crate) fn search(
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
     let mut warnings = Vec::new();
-    let mut response = ask(searched, request, query, &roots, &filters, deadline)?;
-    if !filters.is_empty() && (response.hits.is_empty() || response.corrected.is_some()) {
-        let again = Again { searched, request, query, roots: &roots, deadline };
-        (response, filters) = again.search(response, filters, &mut warnings)?;
+    // What the first page decides about filters holds for the others.
+    let is_further = request.after.is_none() && request.offset > 0 && !filters.is_empty();
+    let first = is_further.then(|| SearchRequest { offset: 0, ..request.clone() });
+    let asked = first.as_ref().unwrap_or(request);
+    let mut response = ask(searched, asked, query, &roots, &filters, deadline)?;
+    let mut decided_query = query.to_owned();
+    if !filters.is_empty() && is_in_doubt(&response) {
+        let again = Again { searched, request: asked, query, roots: &roots, deadline };
+        let decided = again.search(response, filters, &mut warnings)?;
+        Decided { response, query: decided_query, filters } = decided;
+    }
+    if is_further && !response.hits.is_empty() {
+        response = ask(searched, request, &decided_query, &roots, &filters, deadline)?;
     }
     warnings.extend(response.warnings);
     let Coverage { n_passages, n_vectors } = response.coverage;
@@ -211,7 +222,8 @@ pub(crate) fn search(
     let fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
     let n_fresh = fresh.len();
     let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
-    let has_more = n_fresh > n_taken;
+    // All that was ranked may be the same few contents: what lies beyond was not looked at.
+    let has_more = n_fresh > n_taken || order.len() >= reach(request).1;
     let is_cut =
         offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
     if is_cut {
@@ -259,8 +271,8 @@ pub(crate) fn search(
         has_more,
     };
     let Filters { exts, years } = filters;
-    let coverage = response.coverage;
-    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order })
+    let (coverage, timings) = (response.coverage, response.timings);
+    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order, timings })
 }
 
 /// Says how far the first index of a root is, while it is not complete: more may be found later.
@@ -320,11 +332,7 @@ pub(crate) fn ask(
     }
     let namespace = searched.indexer.namespace().clone();
     let scope = Scope { namespace, filter: Filter::And(conditions) };
-    // One more than asked for tells whether there is another page.
-    let (offset, limit) = match &request.after {
-        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
-        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
-    };
+    let (offset, limit) = reach(request);
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
     let scopes = [scope];
@@ -354,6 +362,15 @@ pub(crate) fn ask(
         }
         // One long file may fill all candidates: the others come with more of them.
         factor *= 4;
+    }
+}
+
+/// Tells from which file on, and up to how many, are ranked for a page: one more than asked for
+/// tells whether there is another.
+fn reach(request: &SearchRequest) -> (usize, usize) {
+    match &request.after {
+        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
+        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
     }
 }
 

@@ -230,6 +230,11 @@ fn extractive(request: &SummaryRequest) -> Summary {
             scored.push((distinct.len(), result_idx, sentence));
         }
     }
+    // A heading names what is said below it and says nothing itself.
+    let is_heading = |sentence: &str| sentence.starts_with('#');
+    if scored.iter().any(|(_, _, sentence)| !is_heading(sentence)) {
+        scored.retain(|(_, _, sentence)| !is_heading(sentence));
+    }
     // Better sentences first; among equals the order in which results were given.
     scored.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     scored.dedup_by(|one, other| one.2 == other.2);
@@ -344,5 +349,13 @@ mod tests {
         let summary = extractive(&request).summary;
         let first = summary.lines().next().unwrap();
         assert_eq!(first, "- 月額一万八千円の手当を支給する。 [規程.md]");
+        // A heading with the word is no sentence about it, but better than nothing.
+        let headed = |snippet: &str| {
+            let results =
+                vec![SnippetOf { path: "/a/b.md".to_owned(), snippet: snippet.to_owned() }];
+            extractive(&SummaryRequest { results, ..request.clone() }).summary
+        };
+        assert_eq!(headed("## 手当\n\n手当を支給する。"), "- 手当を支給する。 [b.md]");
+        assert_eq!(headed("## 手当"), "- ## 手当 [b.md]");
     }
 }

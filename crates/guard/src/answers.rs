@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::AuditConfig;
+use crate::{AuditConfig, private};
 
 /// What the names of files begin with.
 const PREFIX: &str = "answers-";
@@ -55,6 +55,10 @@ pub struct KeptAnswer {
     pub ids: Vec<String>,
     /// SHA-256 of the answer's text, in hexadecimal.
     pub hash: String,
+    /// How many changes the store had seen when it was made; the same number means that no
+    /// document has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
 }
 
 /// The answers of some days.
@@ -86,7 +90,7 @@ impl Answers {
         let day = answer.at.0.div_euclid(DAY_MILLIS);
         let mut open = self.open.lock();
         if open.as_ref().is_none_or(|(known, _)| *known != day) {
-            fs_err::create_dir_all(&self.folder)?;
+            private::create_folder(&self.folder)?;
             self.tidy(day)?;
             let file = OpenOptions::new().create(true).append(true).open(self.file_of(day))?;
             *open = Some((day, file));
@@ -94,7 +98,7 @@ impl Answers {
         let Some((_, file)) = open.as_mut() else { return Ok(()) };
         file.write_all(&line)?;
         let most = self.config.keep_answers_mb.saturating_mul(1_000_000);
-        // One day may not take all the crate either.
+        // One day may not take all the space either.
         if file.metadata()?.len() > most.max(1) {
             *open = None;
             self.shorten(day)?;
@@ -172,7 +176,7 @@ impl Answers {
         Ok(n_taken)
     }
 
-    /// Lets days go that are over their time or over the crate that all of them may take.
+    /// Lets days go that are over their time or over the space that all of them may take.
     fn tidy(&self, today: i64) -> std::io::Result<()> {
         let mut days = self.days()?;
         days.sort_by_key(|(day, _)| std::cmp::Reverse(*day));
@@ -319,6 +323,7 @@ mod tests {
             answer: Some(value),
             is_erased: false,
             hash: "h".to_owned(),
+            generation: Some(7),
         }
     }
 
@@ -340,6 +345,7 @@ mod tests {
         let remains = answers.find("r1", first.at).unwrap().unwrap();
         assert_eq!((remains.answer, remains.arguments), (None, None));
         assert_eq!((remains.ids, remains.hash), (vec!["id1".to_owned()], "h".to_owned()));
+        assert_eq!(remains.generation, Some(7));
     }
 
     #[test]

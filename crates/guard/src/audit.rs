@@ -1,7 +1,7 @@
 //! One line for each call, appended to a file that rotates by size.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
@@ -9,6 +9,7 @@ use model::Timestamp;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use crate::lines_back::LinesBack;
 use crate::{SetupError, private};
 
 /// A file that reaches this size is set aside.
@@ -58,6 +59,12 @@ pub struct Entry {
     pub redacted: u64,
     /// Milliseconds from arrival to answer.
     pub latency_ms: f64,
+    /// Tokens of the answer as a language model counts them, where a tool answered.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tokens: Option<u64>,
+    /// The score of the best result, where results have scores.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub best_score: Option<f64>,
     /// What was asked for; absent when the configuration says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub query: Option<String>,
@@ -128,28 +135,28 @@ impl Audit {
         wanted: impl Fn(&Entry) -> bool,
     ) -> std::io::Result<Vec<Entry>> {
         let mut newest = VecDeque::new();
-        for path in (1..=KEPT_FILES).rev().map(|age| rotated(folder, age)).chain([current(folder)])
-        {
+        let mut is_behind_mark = mark.is_none();
+        let files = [current(folder)].into_iter();
+        for path in files.chain((1..=KEPT_FILES).map(|age| rotated(folder, age))) {
             let file = match File::open(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            for line in BufReader::new(file).lines() {
-                // A line cut short by a crash is passed over.
-                let Ok(entry) = serde_json::from_str::<Entry>(&line?) else { continue };
-                if mark.is_some_and(|mark| entry.mark() == mark) {
+            for line in LinesBack::new(file)? {
+                if newest.len() >= n_entries {
                     return Ok(newest.into());
                 }
-                if wanted(&entry) {
-                    newest.push_back(entry);
-                    if newest.len() > n_entries {
-                        newest.pop_front();
-                    }
+                // A line cut short by a crash is passed over.
+                let Ok(entry) = serde_json::from_slice::<Entry>(&line?) else { continue };
+                if !is_behind_mark {
+                    is_behind_mark = mark.is_some_and(|mark| entry.mark() == mark);
+                } else if wanted(&entry) {
+                    newest.push_front(entry);
                 }
             }
         }
-        Ok(if mark.is_some() { Vec::new() } else { newest.into() })
+        Ok(newest.into())
     }
 }
 
@@ -203,6 +210,8 @@ mod tests {
             results: n,
             redacted: 0,
             latency_ms: 1.5,
+            tokens: Some(12),
+            best_score: Some(0.5),
             query: Some("x".repeat(2_000)),
             via: None,
         }

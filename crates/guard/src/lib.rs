@@ -41,6 +41,7 @@ mod redaction;
 
 mod answers;
 mod audit;
+mod lines_back;
 mod metrics;
 pub mod private;
 

@@ -22,6 +22,10 @@ use crate::Outcome;
 const LATENCY_BUCKETS: [f64; 12] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
+/// Upper bounds of the histogram of stages, in seconds: some take microseconds.
+const STAGE_BUCKETS: [f64; 12] =
+    [0.00002, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 5.0];
+
 /// Names of tools and operations that are counted apart; there are fewer than this.
 const MAX_NAMES: usize = 200;
 
@@ -47,6 +51,11 @@ struct ByToolAndOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByState {
     state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByStage {
+    stage: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -94,6 +103,8 @@ pub struct Metrics {
     names: Mutex<HashSet<String>>,
     calls: Family<ByToolAndOutcome, Counter>,
     latency: Family<ByTool, Histogram>,
+    stages: Family<ByStage, Histogram>,
+    stages_skipped: Family<ByStage, Counter>,
     rate_limited: Family<ByTool, Counter>,
     redacted: Counter,
     in_flight: Gauge,
@@ -118,6 +129,9 @@ impl Metrics {
         let calls = Family::default();
         let latency =
             Family::new_with_constructor((|| Histogram::new(LATENCY_BUCKETS)) as fn() -> Histogram);
+        let stages =
+            Family::new_with_constructor((|| Histogram::new(STAGE_BUCKETS)) as fn() -> Histogram);
+        let stages_skipped = Family::default();
         let rate_limited = Family::default();
         let redacted = Counter::default();
         let in_flight = Gauge::default();
@@ -129,6 +143,8 @@ impl Metrics {
         let follower_lag = Gauge::default();
         registry.register("calls", "Calls by tool and outcome", calls.clone());
         registry.register("call_seconds", "Latency of calls by tool", latency.clone());
+        registry.register("stage_seconds", "Latency of search stages", stages.clone());
+        registry.register("stages_skipped", "Search stages skipped", stages_skipped.clone());
         registry.register("rate_limited", "Calls refused for their rate", rate_limited.clone());
         registry.register("redacted_pieces", "Pieces of source text redacted", redacted.clone());
         registry.register("calls_in_flight", "Calls in progress", in_flight.clone());
@@ -159,6 +175,8 @@ impl Metrics {
             names: Mutex::default(),
             calls,
             latency,
+            stages,
+            stages_skipped,
             rate_limited,
             redacted,
             in_flight,
@@ -179,6 +197,16 @@ impl Metrics {
         if n_redacted > 0 {
             self.redacted.inc_by(n_redacted as u64);
         }
+    }
+
+    /// Counts a stage of a search that ran. The name is one of this program's.
+    pub fn stage_ran(&self, stage: &'static str, took: Duration) {
+        self.stages.get_or_create(&ByStage { stage }).observe(took.as_secs_f64());
+    }
+
+    /// Counts a stage of a search that was skipped.
+    pub fn stage_skipped(&self, stage: &'static str) {
+        self.stages_skipped.get_or_create(&ByStage { stage }).inc();
     }
 
     /// Counts a call that was refused for its rate.
@@ -264,11 +292,15 @@ mod tests {
         metrics.login_failed(LoginFailure::Invalid);
         metrics.connection_refused();
         metrics.set_lag(7, Duration::from_millis(1_500));
+        metrics.stage_ran("dense", Duration::from_millis(3));
+        metrics.stage_skipped("cross_encoder");
         let rendered = metrics.render();
         assert!(rendered.contains("dowse_jobs{state=\"waiting\"} 3"), "{rendered}");
         assert!(rendered.contains("dowse_login_failures_total{reason=\"invalid\"} 1"));
         assert!(rendered.contains("dowse_connections_refused_total 1"));
         assert!(rendered.contains("dowse_index_lag_changes 7"), "{rendered}");
+        assert!(rendered.contains("dowse_stage_seconds_count{stage=\"dense\"} 1"), "{rendered}");
+        assert!(rendered.contains("dowse_stages_skipped_total{stage=\"cross_encoder\"} 1"));
         assert!(rendered.contains("dowse_follower_lag_seconds 1.5"), "{rendered}");
         assert!(!rendered.contains("index_size") && !rendered.contains("queue_length"));
     }

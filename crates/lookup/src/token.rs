@@ -88,6 +88,19 @@ pub(crate) fn old_form(token: &Token) -> Option<String> {
     token.spelled.contains('â').then(|| fold(&token.spelled.replace('â', "î")))
 }
 
+/// Gives the word in the orthography since 1993 (`cîmp` as `camp`), when it was written in the old
+/// one: an inner `î`.
+pub(crate) fn new_form(token: &Token) -> Option<String> {
+    let last = token.spelled.chars().count().saturating_sub(1);
+    let new: String = token
+        .spelled
+        .chars()
+        .enumerate()
+        .map(|(at, char)| if char == 'î' && at > 0 && at < last { 'â' } else { char })
+        .collect();
+    (new != token.spelled).then(|| fold(&new))
+}
+
 /// Gives the skeleton in which inner `a` and `i` cannot be told apart, since text without
 /// diacritics shows â as `a` in the new orthography and as `i` in the old one.
 pub(crate) fn skeleton(folded: &str) -> String {

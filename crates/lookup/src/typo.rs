@@ -50,23 +50,20 @@ pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> 
         let mut least = current[0];
         for column in 1..=n_meant {
             let other = meant[column - 1];
-            let changed = if letter == other {
-                0.0
-            } else if matches!((letter, other), ('a', 'i') | ('i', 'a')) && column > 1 {
-                ORTHOGRAPHY
-            } else {
-                WRONG
+            let changed = match difference(letter, other) {
+                Some(cost) if cost == 0.0 || column > 1 => cost,
+                Some(_) | None => WRONG,
             };
             let mut best = (above[column - 1] + changed)
                 .min(above[column] + added)
                 .min(current[column - 1] + COMMON);
-            let is_swap = row > 1
+            if row > 1
                 && column > 1
-                && letter == meant[column - 2]
-                && written[row - 2] == other
-                && letter != other;
-            if is_swap {
-                best = best.min(before[column - 2] + COMMON);
+                && letter != other
+                && let Some(first) = difference(letter, meant[column - 2])
+                && let Some(second) = difference(written[row - 2], other)
+            {
+                best = best.min(before[column - 2] + COMMON + first + second);
             }
             current[column] = best;
             least = least.min(best);
@@ -78,6 +75,16 @@ pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> 
         above = current;
     }
     Some(above[n_meant]).filter(|cost| *cost <= limit)
+}
+
+/// What it costs to take one letter for another that is no wrong one: the same, or the other
+/// orthography.
+fn difference(letter: char, other: char) -> Option<f32> {
+    match (letter, other) {
+        (letter, other) if letter == other => Some(0.0),
+        ('a', 'i') | ('i', 'a') => Some(ORTHOGRAPHY),
+        _ => None,
+    }
 }
 
 /// Gives the similarity that slips of this cost leave.
@@ -106,6 +113,7 @@ mod tests {
         check("cluk", "cluj", Some(WRONG));
         check("clujx", "cluj", Some(ADDED));
         check("calnic", "cilnic", Some(ORTHOGRAPHY));
+        check("prajol", "pirjol", Some(COMMON + ORTHOGRAPHY));
         check("roman", "romania", Some(2.0 * COMMON));
         check("iasi", "bacau", None);
         check("", "ab", Some(2.0 * COMMON));

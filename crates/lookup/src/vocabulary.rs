@@ -6,7 +6,7 @@
 
 use ahash::AHashMap;
 
-use crate::token::{Token, abbreviates, old_form, skeleton};
+use crate::token::{Token, abbreviates, new_form, old_form, skeleton};
 use crate::trigram::{Trigram, word_trigrams};
 use crate::typo;
 use crate::words::{Nature, canonical_kind, nature, related_kinds};
@@ -168,7 +168,11 @@ impl Vocabulary {
         self.expand_dotted(&token.folded, &mut found);
         self.expand_prefix(&token.folded, &mut found);
         self.expand_stem(&token.folded, &mut found);
-        self.expand_fuzzy(&token.folded, &mut found);
+        // A slip beside the other orthography is still one slip.
+        let forms = [Some(token.folded.clone()), old_form(token), new_form(token)];
+        for written in forms.into_iter().flatten() {
+            self.expand_fuzzy(&written, &mut found);
+        }
         // A word that names hold is no slip of a kind word.
         if self.find(&token.folded).is_some() {
             found.similarities.retain(|word, _| {

@@ -88,7 +88,7 @@ pub mod eval;
 pub use background::Background;
 pub use error::{Error, Result};
 pub use features::{Evidence, EvidenceKind, WordFigures};
-pub use pipeline::{EmbedderSource, MAX_FOLLOWER_LAG, Retriever};
+pub use pipeline::{EmbedderSource, MAX_FOLLOWER_LAG, Retriever, StageObserver};
 pub use request::{Grouping, Pipeline, Request, Scope};
 pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};
 pub use score::relevance_by_words;

@@ -23,6 +23,9 @@ use crate::{
 pub type EmbedderSource =
     Arc<dyn Fn() -> std::result::Result<Arc<dyn Embedder>, ModelState> + Send + Sync>;
 
+/// Told what the stages of every search took.
+pub type StageObserver = Arc<dyn Fn(&[StageTiming]) + Send + Sync>;
+
 /// Searches a store.
 #[derive(Clone)]
 pub struct Retriever {
@@ -30,6 +33,7 @@ pub struct Retriever {
     pub(crate) embedder: EmbedderSource,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     is_reranking: bool,
+    observer: Option<StageObserver>,
     pub(crate) embedder_breaker: Arc<Breaker>,
     pub(crate) reranker_breaker: Arc<Breaker>,
 }
@@ -50,6 +54,7 @@ impl Retriever {
             embedder,
             reranker: None,
             is_reranking: true,
+            observer: None,
             embedder_breaker: Arc::default(),
             reranker_breaker: Arc::default(),
         }
@@ -69,6 +74,13 @@ impl Retriever {
         self
     }
 
+    /// Tells somebody what the stages of every search took.
+    #[must_use]
+    pub fn with_observer(mut self, observer: StageObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// Gives the store.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
@@ -80,7 +92,11 @@ impl Retriever {
     /// when the store can be searched neither by words nor by vector, or its passages cannot
     /// be read; every other stage that fails is skipped with a warning.
     pub fn search(&self, request: &Request<'_>) -> Result<Response> {
-        self.search_traced(request).map(|(response, _)| response)
+        let (response, _) = self.search_traced(request)?;
+        if let Some(observer) = &self.observer {
+            observer(&response.timings);
+        }
+        Ok(response)
     }
 
     pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use guard::{KeptAnswer, Outgoing, release};
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, Timestamp};
 use serde_json::{Map, Value};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
-use tools::{Accepted, Call, Effect, ErrorShape, Link, Listed, Progress, ToolError};
+use tools::{Accepted, Call, Effect, ErrorShape, Image, Link, Listed, Progress, ToolError};
 
 use crate::App;
 use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
@@ -38,6 +38,8 @@ pub struct Done {
     pub outgoing: Outgoing,
     /// Resources to open next.
     pub links: Vec<Link>,
+    /// Pictures to look at.
+    pub images: Vec<Image>,
 }
 
 /// A failed call.
@@ -72,10 +74,15 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
     let (result, ended) = match result {
         Ok((done, n_results)) => {
             if via == Via::Api {
-                keep(app, &call_context, &arguments, &done.outgoing);
+                keep(app, &call_context, running.at(), &arguments, &done.outgoing);
             }
-            let n_redacted = done.outgoing.n_redacted;
-            (Ok(done), Ok(Counts { n_results, n_redacted }))
+            let counts = Counts {
+                n_results,
+                n_redacted: done.outgoing.n_redacted,
+                n_tokens: Some(text::count_tokens(&done.outgoing.text) as u64),
+                best_score: best_score(&done.outgoing.value),
+            };
+            (Ok(done), Ok(counts))
         }
         Err(error) => {
             let shown =
@@ -91,12 +98,13 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
 fn keep(
     app: &App,
     call_context: &CallContext,
+    at: Timestamp,
     arguments: &Map<String, Value>,
     outgoing: &Outgoing,
 ) {
     let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
     app.answers.keep(&KeptAnswer {
-        at: app.clock.now(),
+        at,
         request: call_context.id.clone(),
         tool: call_context.name.clone(),
         tenant: call_context.caller.tenant.to_string(),
@@ -106,7 +114,14 @@ fn keep(
         answer: Some(outgoing.value.clone()),
         is_erased: false,
         hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+        generation: (app.console.generation)(),
     });
+}
+
+/// Gives the highest score among the results of an answer, where they have scores.
+fn best_score(answer: &Value) -> Option<f64> {
+    let lists = ["results", "items"].iter().filter_map(|name| answer[*name].as_array());
+    lists.flatten().filter_map(|result| result["score"].as_f64()).max_by(f64::total_cmp)
 }
 
 async fn answer(
@@ -160,7 +175,7 @@ async fn answer(
             over_budget(&spec.name, &outgoing, &app.caps())?;
         }
         let links = answer.links.into_iter().map(redacted_link).collect();
-        return Ok((Done { outgoing, links }, answer.n_results));
+        return Ok((Done { outgoing, links, images: answer.images }, answer.n_results));
     }
 }
 

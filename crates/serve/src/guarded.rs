@@ -61,6 +61,10 @@ impl CallContext {
 pub(crate) struct Counts {
     pub(crate) n_results: u64,
     pub(crate) n_redacted: usize,
+    /// Tokens of a tool's answer.
+    pub(crate) n_tokens: Option<u64>,
+    /// The score of its best result.
+    pub(crate) best_score: Option<f64>,
 }
 
 /// A call in progress. It counts as such until it is dropped, also when nobody waits any more.
@@ -76,6 +80,11 @@ impl RunningCall {
         app.metrics.begin();
         let metrics = Arc::clone(&app.metrics);
         RunningCall { metrics, begun: Instant::now(), at: app.clock.now() }
+    }
+
+    /// When the call arrived, as the record has it.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.at
     }
 
     /// Writes down how the call ended.
@@ -120,6 +129,8 @@ impl RunningCall {
             results: counts.n_results,
             redacted: counts.n_redacted as u64,
             latency_ms: took.as_secs_f64() * 1000.0,
+            tokens: counts.n_tokens,
+            best_score: counts.best_score,
             query,
             via,
         });
@@ -258,7 +269,7 @@ pub(crate) async fn perform<T: Send + 'static>(
         Err(refused) => Err(refused),
     };
     let ended = match &result {
-        Ok(_) => Ok(Counts { n_results: 1, n_redacted: 0 }),
+        Ok(_) => Ok(Counts { n_results: 1, ..Counts::default() }),
         Err(error) => Err(error),
     };
     let (name, id) = (call_context.name.clone(), call_context.id.clone());

@@ -167,7 +167,7 @@ impl Mounted {
             }
             over_budget(&spec.name, &outgoing, &self.caps())?;
         }
-        Ok(Done { outgoing, links: answer.links })
+        Ok(Done { outgoing, links: answer.links, images: answer.images })
     }
 
     fn caps(&self) -> Budget {

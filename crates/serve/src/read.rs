@@ -57,7 +57,7 @@ pub async fn read(app: &Arc<App>, request: Request) -> Result<Read, ToolError> {
     let call_context = CallContext { caller, name: NAME.to_owned(), id, cancelled, via: Via::Api };
     let result = guarded_read(app, &call_context, uri.clone()).await;
     let ended = match &result {
-        Ok(read) => Ok(Counts { n_results: 1, n_redacted: read.n_redacted }),
+        Ok(read) => Ok(Counts { n_results: 1, n_redacted: read.n_redacted, ..Counts::default() }),
         Err(error) => Err(error),
     };
     let id = call_context.id.clone();

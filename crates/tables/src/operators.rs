@@ -26,6 +26,11 @@ pub(crate) fn allowed(field: &Field) -> Vec<&'static str> {
 pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<Vec<Test>> {
     let field = leaf(tested.field);
     let allowed = allowed(tested.field);
+    // An operator was named, so empty text is a value of a text field: `not: ""` is filled in.
+    let named = |value: &Value| -> Result<Vec<Value>> {
+        let is_empty_text = field.field_type == FieldType::String && value.as_str() == Some("");
+        if is_empty_text { Ok(vec![value.clone()]) } else { tested.listed(value) }
+    };
     let mut tests = Vec::new();
     for (name, value) in wanted {
         let is_known = allowed.contains(&name.as_str());
@@ -38,13 +43,13 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
         match name.as_str() {
             "eq" => tests.push(equal(tested, field, std::slice::from_ref(value))?),
             "in" => {
-                let values = tested.listed(value)?;
+                let values = named(value)?;
                 if !values.is_empty() {
                     tests.push(equal(tested, field, &values)?);
                 }
             }
             "not" => {
-                let values = tested.listed(value)?;
+                let values = named(value)?;
                 if !values.is_empty() {
                     tests.push(Test::Not(Box::new(equal(tested, field, &values)?)));
                 }

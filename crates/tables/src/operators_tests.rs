@@ -74,6 +74,9 @@ fn operators_say_what_they_say() {
     check(json!({ "name": { "starts_with": "B" } }), &["Bob"]);
     check(json!({ "name": { "contains": "d" } }), &["Ada", "Cyd"]);
     check(json!({ "name": { "is_null": true } }), &["-"]);
+    // Empty text under an operator is a value: it was passed over, and every row came.
+    check(json!({ "name": { "in": "" } }), &[]);
+    check(json!({ "name": { "not": "", "is_null": false } }), &["Ada", "Bob", "Cyd"]);
     check(json!({ "size": { "min": 4 } }), &["Bob", "-"]);
     check(json!({ "size": { "min": "4", "max": 8 } }), &["Bob"]);
     check(json!({ "size": { "is_null": true } }), &["Cyd"]);

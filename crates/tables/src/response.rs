@@ -314,6 +314,13 @@ pub(crate) fn shown(value: &columns::Value) -> Value {
     shown
 }
 
+/// Shows a value as rows do: a timestamp in ISO 8601, which filters take as well.
+pub(crate) fn shown_as_in_rows(value: &columns::Value) -> Value {
+    let mut shown = value.to_row_json();
+    cut_value(&mut shown);
+    shown
+}
+
 /// Tells whether a value is too long to be shown whole.
 pub(crate) fn is_long(value: &columns::Value) -> bool {
     value.as_str().is_some_and(|text| text.chars().nth(MAX_FACET_CHARS).is_some())

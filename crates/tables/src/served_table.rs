@@ -12,7 +12,7 @@ use crate::filters::typed;
 use crate::request::{Format, QueryRequest};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
-    shown,
+    shown_as_in_rows,
 };
 use crate::schema::leaf;
 use crate::{Error, Result, Schema, cursor, describe};
@@ -172,8 +172,8 @@ impl ServedTable {
                 .map_err(|cause| Error::of_source(&self.schema.name, cause))?;
             suggestions.push(DidYouMean {
                 field: field.clone(),
-                received: unmatched.value.to_json(),
-                suggestions: nearest.iter().map(shown).collect(),
+                received: shown_as_in_rows(&unmatched.value),
+                suggestions: nearest.iter().map(shown_as_in_rows).collect(),
             });
         }
         Ok(suggestions)

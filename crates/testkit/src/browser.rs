@@ -36,6 +36,8 @@ pub struct Browser {
     messages: mpsc::Receiver<Value>,
     session: String,
     last_id: u64,
+    /// Errors and refusals that pages have written to the browser's console.
+    complaints: Vec<String>,
     _folder: Folder,
 }
 
@@ -72,13 +74,16 @@ impl Browser {
             messages,
             session: String::new(),
             last_id: 0,
+            complaints: Vec::new(),
             _folder: folder,
         };
         let target = browser.command("Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = browser.command("Target.attachToTarget", &attach);
         browser.session = attached["sessionId"].as_str().expect("a session has an id").to_owned();
-        browser.command("Page.enable", &json!({}));
+        for domain in ["Page.enable", "Log.enable", "Runtime.enable"] {
+            browser.command(domain, &json!({}));
+        }
         Some(browser)
     }
 
@@ -132,6 +137,73 @@ impl Browser {
         answer["result"]["result"]["value"] == json!(true)
     }
 
+    /// Gives what pages have complained of since the last time: exceptions, refused content,
+    /// addresses that are not there.
+    pub fn complaints(&mut self) -> Vec<String> {
+        // Whatever was said before the answer to this has arrived by then.
+        self.evaluate("0");
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// Turns scripts of pages on or off; those of tests run all the same.
+    #[track_caller]
+    pub fn run_scripts(&mut self, is_on: bool) {
+        self.command("Emulation.setScriptExecutionDisabled", &json!({ "value": !is_on }));
+    }
+
+    /// Clicks on the middle of the first element that a selector names, with the mouse. A question
+    /// that a page asks in a dialog is answered yes.
+    #[track_caller]
+    pub fn click(&mut self, selector: &str) {
+        let place = self.evaluate(&format!(
+            "(() => {{ const it = document.querySelector({}); if (!it) return null; \
+             it.scrollIntoView({{ block: 'center', behavior: 'instant' }}); \
+             const box = it.getBoundingClientRect(); \
+             return [box.left + box.width / 2, box.top + box.height / 2]; }})()",
+            Value::from(selector)
+        ));
+        assert!(place.is_array(), "nothing is at `{selector}`");
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({
+                "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1,
+            });
+            self.exchange("Input.dispatchMouseEvent", &event);
+        }
+    }
+
+    /// Clicks into a field and types, in the place of what is in it.
+    #[track_caller]
+    pub fn fill(&mut self, selector: &str, text: &str) {
+        self.click(selector);
+        self.evaluate(&format!("document.querySelector({}).select()", Value::from(selector)));
+        self.command("Input.insertText", &json!({ "text": text }));
+    }
+
+    /// Presses and lets go of a key, such as `j`, `Enter` or `Tab`.
+    #[track_caller]
+    pub fn press(&mut self, key: &str) {
+        let (text, code) = match key {
+            "Enter" => ("\r", 13),
+            "Tab" => ("", 9),
+            "Escape" => ("", 27),
+            other => (other, 0),
+        };
+        let mut down = json!({ "type": "keyDown", "key": key, "text": text });
+        if code > 0 {
+            down["windowsVirtualKeyCode"] = json!(code);
+        }
+        self.exchange("Input.dispatchKeyEvent", &down);
+        self.exchange("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key }));
+    }
+
+    /// Takes a picture of what is in the window, as PNG.
+    #[track_caller]
+    pub fn window_screenshot(&mut self) -> Vec<u8> {
+        let answer = self.command("Page.captureScreenshot", &json!({ "format": "png" }));
+        let picture = answer["data"].as_str().expect("a picture comes as base64");
+        base64::engine::general_purpose::STANDARD.decode(picture).expect("it is base64")
+    }
+
     /// Takes a picture of the whole page, as PNG.
     #[track_caller]
     pub fn screenshot(&mut self) -> Vec<u8> {
@@ -172,13 +244,41 @@ impl Browser {
         let begun = Instant::now();
         while let Some(left) = ANSWER_LIMIT.checked_sub(begun.elapsed()) {
             match self.messages.recv_timeout(left) {
-                Ok(message) if is_wanted(&message) => return message,
-                Ok(_) => {}
+                Ok(message) => {
+                    self.note(&message);
+                    if is_wanted(&message) {
+                        return message;
+                    }
+                }
                 Err(_) => break,
             }
         }
         let status = self.child.try_wait();
         panic!("the browser did not answer {what} in {ANSWER_LIMIT:?} (it ended: {status:?})");
+    }
+}
+
+impl Browser {
+    /// Remembers what a page complains of, and answers the questions of its dialogs.
+    fn note(&mut self, message: &Value) {
+        let params = &message["params"];
+        let complaint = match message["method"].as_str() {
+            Some("Log.entryAdded") if params["entry"]["level"] == "error" => &params["entry"],
+            Some("Runtime.exceptionThrown") => &params["exceptionDetails"],
+            Some("Runtime.consoleAPICalled") if params["type"] == "error" => &params["args"],
+            Some("Page.javascriptDialogOpening") => {
+                self.last_id += 1;
+                let answer = json!({
+                    "id": self.last_id, "method": "Page.handleJavaScriptDialog",
+                    "params": { "accept": true }, "sessionId": self.session,
+                });
+                // A browser that listens no more is noticed by whoever waits for its answer.
+                let _ = self.commands.write_all(format!("{answer}\0").as_bytes());
+                return;
+            }
+            _ => return,
+        };
+        self.complaints.push(complaint.to_string());
     }
 }
 
@@ -239,5 +339,18 @@ mod tests {
         assert_eq!(browser.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), true);
         assert_eq!(browser.evaluate("Promise.resolve(innerWidth)"), 400);
         assert!(browser.screenshot().starts_with(b"\x89PNG"));
+        assert!(browser.window_screenshot().starts_with(b"\x89PNG"));
+        assert_eq!(browser.complaints(), [] as [String; 0]);
+        browser.evaluate("console.error('on purpose')");
+        let complaints = browser.complaints();
+        assert!(complaints.len() == 1 && complaints[0].contains("on purpose"), "{complaints:?}");
+        browser.evaluate("document.body.innerHTML = '<input id=a><button id=b>B</button>'");
+        browser.evaluate("b.addEventListener('click', () => { a.value += confirm('?') })");
+        browser.fill("#a", "typed ");
+        browser.click("#b");
+        assert_eq!(browser.evaluate("a.value"), "typed true");
+        browser.evaluate("addEventListener('keydown', event => { a.value = event.key })");
+        browser.press("j");
+        assert_eq!(browser.evaluate("a.value"), "j");
     }
 }

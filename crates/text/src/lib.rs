@@ -48,6 +48,7 @@ mod long_vowel;
 mod markdown;
 mod query_filters;
 mod redact;
+mod written_years;
 
 pub mod bench;
 
@@ -76,3 +77,4 @@ pub use redact::{
 };
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};
+pub use written_years::written_years;

@@ -89,6 +89,15 @@ pub struct Link {
     pub mime_type: Option<String>,
 }
 
+/// A picture that goes with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The type of the file, such as `image/png`.
+    pub mime_type: &'static str,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -96,6 +105,8 @@ pub struct Answer {
     pub value: Value,
     /// Resources to open next.
     pub links: Vec<Link>,
+    /// Pictures to look at, where the caller asked for them.
+    pub images: Vec<Image>,
     /// How many results it holds, for the audit.
     pub n_results: u64,
     /// What is around pieces of source text in the value; it is looked at and never leaves.
@@ -107,7 +118,14 @@ pub struct Answer {
 impl Answer {
     /// Wraps a value that counts as one result.
     pub fn new(value: Value) -> Self {
-        Answer { value, links: Vec::new(), n_results: 1, source_text: None, around: Vec::new() }
+        Answer {
+            value,
+            links: Vec::new(),
+            images: Vec::new(),
+            n_results: 1,
+            source_text: None,
+            around: Vec::new(),
+        }
     }
 
     /// Wraps a serialisable value; its `warnings` become plain sentences.
@@ -143,6 +161,12 @@ impl Answer {
     /// Adds a link.
     pub fn with_link(mut self, link: Link) -> Self {
         self.links.push(link);
+        self
+    }
+
+    /// Adds a picture.
+    pub fn with_image(mut self, image: Image) -> Self {
+        self.images.push(image);
         self
     }
 

@@ -31,7 +31,7 @@ pub fn instructions(introduction: &str, registry: &Registry, caller: &Caller) ->
     let listed = registry.list(caller);
     let is_listed = |name: &&str| listed.iter().any(|listed| listed.spec.name == **name);
     for (tools, sentence) in ROUTES {
-        if tools.iter().all(|tool| is_listed(tool)) {
+        if tools.iter().all(&is_listed) {
             text.push_str(sentence);
         }
     }

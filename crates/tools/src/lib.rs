@@ -26,6 +26,7 @@ mod call;
 mod disk;
 mod error;
 mod spec;
+mod unknown;
 
 mod arguments;
 #[cfg(test)]
@@ -46,7 +47,7 @@ pub mod knowledge;
 pub mod tables;
 
 pub use arguments::{Accepted, InputSchema, accept};
-pub use call::{Answer, Call, Link, Progress, Tool};
+pub use call::{Answer, Call, Image, Link, Progress, Tool};
 pub use disk::disk_full;
 pub use error::{Code, STORE_RETRY_SECONDS, ToolError};
 pub use exposure::{Exposure, ToolNames};
@@ -58,3 +59,4 @@ pub use resources::{
 };
 pub use served::Served;
 pub use spec::{Effect, ErrorShape, OutputShape, Spec};
+pub use unknown::unknown_tool;

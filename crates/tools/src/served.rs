@@ -144,10 +144,12 @@ impl Served {
     fn schema(&self, schema: &Map<String, Value>) -> Option<Map<String, Value>> {
         let mut rewritten = Value::Object(schema.clone());
         let is_changed = self.rewrite(&mut rewritten);
-        match rewritten {
-            Value::Object(schema) if is_changed => Some(schema),
-            _ => None,
+        if let Value::Object(schema) = rewritten
+            && is_changed
+        {
+            return Some(schema);
         }
+        None
     }
 
     fn rewrite(&self, value: &mut Value) -> bool {
@@ -162,7 +164,12 @@ impl Served {
                                 is_changed = true;
                             }
                         }
-                        member => is_changed |= self.rewrite(member),
+                        Value::Null
+                        | Value::Bool(_)
+                        | Value::Number(_)
+                        | Value::String(_)
+                        | Value::Array(_)
+                        | Value::Object(_) => is_changed |= self.rewrite(member),
                     }
                 }
             }

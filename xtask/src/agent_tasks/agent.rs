@@ -67,7 +67,7 @@ impl<'a> Agent<'a> {
     pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<String> {
         let first = self.once(tool, arguments);
         if !first.is_error {
-            return Ok(first.text);
+            return Ok(texts(&first).join("\n"));
         }
         self.tally.refused += 1;
         let Some(corrected) = corrected(arguments, &first.text) else {
@@ -78,7 +78,7 @@ impl<'a> Agent<'a> {
             self.tally.refused += 1;
             anyhow::bail!("`{tool}` refused twice: {}", second.text);
         }
-        Ok(second.text)
+        Ok(texts(&second).join("\n"))
     }
 
     /// Calls a tool whose answer is JSON.
@@ -92,11 +92,17 @@ impl<'a> Agent<'a> {
         self.tally.calls += 1;
         self.tally.tokens += count(&arguments.to_string());
         let result = self.server.call_tool(tool, arguments);
-        let contents = result.raw["content"].as_array().cloned().unwrap_or_default();
-        let texts = contents.iter().filter_map(|content| content["text"].as_str());
-        self.tally.tokens += texts.map(count).sum::<usize>();
+        self.tally.tokens += texts(&result).into_iter().map(count).sum::<usize>();
         result
     }
+}
+
+/// Gives every text of an answer, also those of resources that it brings with it.
+fn texts(result: &ToolResult) -> Vec<&str> {
+    let contents = result.raw["content"].as_array().into_iter().flatten();
+    contents
+        .filter_map(|content| content["text"].as_str().or(content["resource"]["text"].as_str()))
+        .collect()
 }
 
 /// Reads an error and corrects the argument that it names; nothing when it does not say how.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::Mcp;
 
 use super::agent::{Agent, MAX_OPENED, MAX_PAGES};
-use super::facts::{Facts, QUESTIONS, Question};
+use super::facts::{AGGREGATE, CHART, FILTER, Facts, QUESTIONS, Question, document_task};
 use super::{Outcome, Played};
 
 const NAME: &str = "dowse";
@@ -14,18 +14,14 @@ pub(super) fn play(mcp: &mut Mcp, facts: &Facts) -> Vec<Played> {
     let mut agent = Agent::new(mcp);
     let mut played = Vec::new();
     for question in &QUESTIONS {
-        let task = |kind: &str| format!("{kind}: {}", question.words);
+        let task = |kind: &str| document_task(kind, question);
         played.push(Played::of(NAME, &task("find"), &mut agent, |agent| find(agent, question)));
         played.push(Played::of(NAME, &task("read"), &mut agent, |agent| read(agent, question)));
         played.push(Played::of(NAME, &task("cite"), &mut agent, |agent| cite(agent, question)));
     }
-    played.push(Played::of(NAME, "filter: errors of one host", &mut agent, |agent| {
-        filter(agent, facts)
-    }));
-    played.push(Played::of(NAME, "aggregate: mean latency by level", &mut agent, |agent| {
-        aggregate(agent, facts)
-    }));
-    played.push(Played::of(NAME, "chart: education in Cluj by year", &mut agent, chart));
+    played.push(Played::of(NAME, FILTER, &mut agent, |agent| filter(agent, facts)));
+    played.push(Played::of(NAME, AGGREGATE, &mut agent, |agent| aggregate(agent, facts)));
+    played.push(Played::of(NAME, CHART, &mut agent, chart));
     played
 }
 

@@ -42,6 +42,37 @@ pub(crate) const QUESTIONS: [Question; 3] = [
     },
 ];
 
+/// What is done with each question.
+pub(crate) const KINDS: [&str; 3] = ["find", "read", "cite"];
+
+pub(crate) const FILTER: &str = "filter: errors of one host";
+pub(crate) const AGGREGATE: &str = "aggregate: mean latency by level";
+pub(crate) const CHART: &str = "chart: education in Cluj by year";
+/// Tasks over the demo's tables.
+pub(crate) const TABLE_TASKS: [&str; 3] = [FILTER, AGGREGATE, CHART];
+
+pub(crate) const FILTER_FLIGHTS: &str = "filter: late flights of one carrier";
+pub(crate) const AGGREGATE_FLIGHTS: &str = "aggregate: mean delay by carrier";
+pub(crate) const CHART_FLIGHTS: &str = "chart: flights by month";
+/// Tasks over the flights.
+pub(crate) const FLIGHT_TASKS: [&str; 3] = [FILTER_FLIGHTS, AGGREGATE_FLIGHTS, CHART_FLIGHTS];
+
+/// Names a task over the demo's documents.
+pub(crate) fn document_task(kind: &str, question: &Question) -> String {
+    format!("{kind}: {}", question.words)
+}
+
+/// Names every task over the demo's documents.
+pub(crate) fn document_tasks() -> Vec<String> {
+    let questions = QUESTIONS.iter();
+    questions.flat_map(|one| KINDS.map(|kind| document_task(kind, one))).collect()
+}
+
+/// Names the lookup of a name.
+pub(crate) fn name_task(name: &str) -> String {
+    format!("look up: {name}")
+}
+
 /// Computes the facts of the unpacked demo.
 pub(crate) fn of_demo(world: &Path) -> anyhow::Result<Facts> {
     let requests = world.join("requests.csv");
@@ -73,7 +104,7 @@ pub(crate) fn of_demo(world: &Path) -> anyhow::Result<Facts> {
 }
 
 /// Takes a line of CSV apart; cells may be in quotes.
-fn cells(line: &str) -> Vec<String> {
+pub(crate) fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;
     for char in line.chars() {

@@ -1,16 +1,17 @@
 //! Tasks as an agent does them, played by a script: `cargo xtask agent-tasks`.
 //!
-//! Find, read, filter, aggregate, chart and cite, over the demo and over a folder of one's own,
-//! through Dowse and through other MCP servers where they can be installed by package name. What
+//! Find, read, filter, aggregate, chart, look up and cite, over the demo and over data of one's
+//! own, through Dowse and through other MCP servers where they can be installed by package name. What
 //! is counted is what an agent pays: calls, refused calls, tokens that its model reads and writes,
 //! and whether the task succeeded. The script has fixed policies (see `agent.rs`), so that two
 //! runs of the same servers give the same figures.
 
 mod agent;
 mod answers;
+mod data;
 mod dowse;
+mod dowse_data;
 mod facts;
-mod folder;
 mod peers;
 
 use std::io::Write as _;
@@ -64,11 +65,12 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     lists.push(("dowse".to_owned(), agent::list_tokens(&mut mcp)));
     played.extend(dowse::play(&mut mcp, &facts));
     let answers = answers::of_every_tool(&mut mcp, &world)?;
-    if let Some(data) = &arguments.data {
-        played.extend(folder::play(&binary, data)?);
+    let data = arguments.data.as_deref().map(data::of_folder).transpose()?;
+    if let Some(data) = &data {
+        played.extend(dowse_data::play(&binary, data)?);
     }
     if arguments.with_peers {
-        for (name, result) in peers::play(&world, &facts, arguments.data.as_deref()) {
+        for (name, result) in peers::play(peers::Asked { demo: &facts, data: data.as_ref() }) {
             match result {
                 Ok(peer) => {
                     lists.push((name, peer.list_tokens));

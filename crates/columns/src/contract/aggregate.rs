@@ -108,7 +108,15 @@ fn key_of(value: &Value, by: &GroupBy) -> (Value, Value) {
     match by {
         GroupBy::Value => (plain(value), plain(value)),
         GroupBy::Width(width) => {
-            let start = (value.as_f64().unwrap() / width).floor() * width;
+            // The last multiple that is not behind the value, in decimal as people write it.
+            let value = value.as_f64().unwrap();
+            let near = (value / width).floor() as i64;
+            let decimal = |number: i64| {
+                let text = format!("{:.6}", number as f64 * width);
+                text.parse::<f64>().unwrap()
+            };
+            let mut starts = (near - 2..=near + 2).map(decimal).filter(|start| *start <= value);
+            let start = starts.next_back().unwrap();
             (Value::Real(start), Value::Real(start))
         }
         GroupBy::Calendar(calendar, zone) => {
@@ -199,7 +207,9 @@ fn random_aggregate(numbers: &mut Numbers) -> Aggregate {
                     *numbers.pick(&Calendar::ALL),
                     Zone::named(ZONES[numbers.below(ZONES.len() as u64) as usize]).unwrap(),
                 ),
-                ("size" | "ratio", 1) => GroupBy::Width(*numbers.pick(&[0.5, 3.0, 10.0, 64.0])),
+                ("size" | "ratio", 1) => {
+                    GroupBy::Width(*numbers.pick(&[0.1, 0.5, 3.0, 10.0, 64.0]))
+                }
                 _ => GroupBy::Value,
             };
             Grouping { column: column.to_owned(), by }

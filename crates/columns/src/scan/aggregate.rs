@@ -337,7 +337,7 @@ impl<'d> Part<'d> {
             GroupBy::Width(width) => (1..n_codes as u32)
                 .map(|code| {
                     let value = column.distinct.value(code).as_f64().unwrap_or_default();
-                    aggregate::width_number(value, *width)
+                    aggregate::range_number(value, *width)
                 })
                 .collect(),
         };

@@ -6,7 +6,9 @@
 use super::answer::{Cell, Run, shape_of, whole};
 use super::statement::{Dialect, Statement, Target, Where};
 use super::writer::Writer;
-use crate::aggregate::{MAX_DATABASE_GROUPS, arrange, directed, whole_sum, width_start};
+use crate::aggregate::{
+    MAX_DATABASE_GROUPS, arrange, directed, ranges_in_one, whole_sum, width_start,
+};
 use crate::{
     Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
 };
@@ -106,10 +108,10 @@ fn statement(
                 (number(*calendar, &value, &format!("o{place}")), Cell::Whole)
             }
             (GroupBy::Width(width), Dialect::Sqlite) => {
-                (format!("dowse_width({value}, {width:?})"), Cell::Whole)
+                (format!("dowse_range({value}, {width:?})"), Cell::Whole)
             }
             (GroupBy::Width(width), Dialect::Postgres) => {
-                let number = format!("floor({value}::float8 / {width:?}::float8)");
+                let number = range_number_in_sql(&value, *width);
                 // PostgreSQL's `least` passes over nulls, so a null has to be kept apart.
                 let number = format!(
                     "CASE WHEN {number} IS NULL THEN NULL \
@@ -247,4 +249,18 @@ fn number(calendar: Calendar, moment: &str, offset: &str) -> String {
         Calendar::Quarter => format!("({} * 4 + {} - 1)", part("year"), part("quarter")),
         Calendar::Month => format!("({} * 12 + {} - 1)", part("year"), part("month")),
     }
+}
+
+/// Writes [`crate::aggregate::range_number`] for PostgreSQL.
+fn range_number_in_sql(value: &str, width: f64) -> String {
+    let start = |number: &str| match ranges_in_one(width) {
+        Some(inverse) => format!("({number}) / {inverse:?}::float8"),
+        None => format!("({number}) * {width:?}::float8"),
+    };
+    let value = format!("{value}::float8");
+    let number = format!("floor({value} / {width:?}::float8)");
+    let (this, next) = (start(&number), start(&format!("{number} + 1")));
+    format!(
+        "({number} + CASE WHEN {next} <= {value} THEN 1 WHEN {this} > {value} THEN -1 ELSE 0 END)"
+    )
 }

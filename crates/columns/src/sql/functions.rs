@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value as Held, ValueRef};
 
-use crate::aggregate::{between, percentile_place, whole_sum, width_number};
+use crate::aggregate::{between, percentile_place, range_number, whole_sum, width_number};
 use crate::{Calendar, Value, Zone};
 
 /// Adds the functions to a connection.
@@ -28,6 +28,11 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
         let value = number(context.get_raw(0));
         let width = number(context.get_raw(1));
         Ok(value.zip(width).map(|(value, width)| width_number(value, width)))
+    })?;
+    connection.create_scalar_function("dowse_range", 2, flags, |context| {
+        let value = number(context.get_raw(0));
+        let width = number(context.get_raw(1));
+        Ok(value.zip(width).map(|(value, width)| range_number(value, width)))
     })?;
     connection.create_aggregate_function("dowse_sum", 1, flags, Adding(Wanted::Sum))?;
     connection.create_aggregate_function("dowse_avg", 1, flags, Adding(Wanted::Mean))?;

@@ -19,6 +19,9 @@ use crate::config::{CatalogueKind, Config, load};
 use crate::wiring::{SharedState, open_catalogue, places_of, store_folder, upload_files};
 use crate::{archive, print};
 
+/// The file in the data folder that says when everything was last copied.
+pub(crate) const LAST_BACKUP: &str = "last-backup.json";
+
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     crate::platform::keep_private();
@@ -117,7 +120,16 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
         uploads: uploads.folder_to_copy().map(Path::to_owned),
     };
     archive::write(to, &catalogue.0, &places)
-        .context("hint: is there space for a copy of everything?")
+        .context("hint: is there space for a copy of everything?")?;
+    let made = json!({
+        "at": model::iso(shared_state.clock.now()),
+        "bytes": fs_err::metadata(to)?.len(),
+    });
+    // The copy is good without this note, which only people read.
+    if let Err(error) = fs_err::write(shared_state.data_dir().join(LAST_BACKUP), made.to_string()) {
+        tracing::warn!(%error, "the time of the backup could not be noted");
+    }
+    Ok(())
 }
 
 fn restore_folder(file: &Path, folder: &Path) -> anyhow::Result<()> {

@@ -116,6 +116,15 @@ pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> 
     Ok(if report.is_well() { Outcome::Done } else { Outcome::Problems })
 }
 
+/// Says for the console what `dowse check` says of this server.
+pub(crate) fn examined(shared_state: &SharedState, app: &App) -> Result<serde_json::Value, String> {
+    let report = look(shared_state, app).and_then(|mut report| {
+        check_store(shared_state, Repair::No, &mut report)?;
+        Ok(serde_json::to_value(&report)?)
+    });
+    report.map_err(|error| format!("{error:#}"))
+}
+
 impl Report {
     fn is_well(&self) -> bool {
         let is_well = |source: &SourceReport| source.problems.is_empty();

@@ -3,7 +3,7 @@
 mod audit;
 mod backup;
 mod bench;
-mod check;
+pub(crate) mod check;
 mod connect;
 mod context;
 mod demo;
@@ -25,6 +25,7 @@ mod status;
 mod tables;
 mod tools;
 
+pub(crate) use self::backup::LAST_BACKUP;
 pub(crate) use self::context::ContextArgs;
 
 use crate::cli::Command;

@@ -3,13 +3,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use serve::ConsoleSettings;
 use store::Store;
 
 use super::SharedState;
+use crate::commands::{LAST_BACKUP, check};
 use crate::config::Config;
 
 /// A secret shorter than this can be guessed.
@@ -35,16 +38,74 @@ pub(super) fn console(
     settings.started_at = shared_state.clock.now();
     settings.configuration = Value::Object(in_force(&format!("{config:#?}")));
     let store = shared_state.kept()?.store.clone();
+    settings.generation = generation(Arc::clone(&store));
+    let checked = shared_state.clone();
+    settings.check = Arc::new(move |app: &serve::App| check::examined(&checked, app));
+    let keys = keys(config);
     let (data_dir, models, model) =
         (config.data_dir.clone(), super::models_dir(config), config.embedder.model.clone());
     settings.facts = Arc::new(move || {
         json!({
-            "Store": namespaces(&store),
-            "Disk": disk(&data_dir),
-            "Models": { "folder": models.display().to_string(), model.as_str(): model_state(&models, &model) },
+            "keys": keys,
+            "backup": last_backup(&data_dir),
+            "store": namespaces(&store),
+            "disk": disk(&data_dir),
+            "models": [{ "model": model, "state": model_state(&models, &model), "folder": models.display().to_string() }],
         })
     });
     Ok(settings)
+}
+
+/// How old a known generation may be before it is looked at again.
+const GENERATION_AGE: Duration = Duration::from_secs(1);
+
+/// Gives how many changes the store has seen. Whoever asks gets the last known number at once, and
+/// one that is old is looked at again by a thread of its own: a catalogue may be far away.
+fn generation(store: Arc<Store>) -> Arc<dyn Fn() -> Option<u64> + Send + Sync> {
+    let known: Arc<Mutex<Known>> = Arc::default();
+    let ask = Arc::new(move || {
+        let mut now = known.lock();
+        let is_fresh = now.looked_at.is_some_and(|at| at.elapsed() < GENERATION_AGE);
+        if !is_fresh && !now.is_looking {
+            now.is_looking = true;
+            let (known, store) = (Arc::clone(&known), Arc::clone(&store));
+            std::thread::spawn(move || {
+                let heads = store.catalogue().heads().ok();
+                let sum = heads.map(|heads| heads.iter().map(|head| head.sequence).sum());
+                *known.lock() =
+                    Known { generation: sum, looked_at: Some(Instant::now()), is_looking: false };
+            });
+        }
+        now.generation
+    });
+    // The first answer that is kept finds the number known.
+    ask();
+    ask
+}
+
+/// What is known of the generation, and since when.
+#[derive(Default)]
+struct Known {
+    generation: Option<u64>,
+    looked_at: Option<Instant>,
+    is_looking: bool,
+}
+
+/// The API keys of the configuration: who holds them and what they may do, never the keys.
+fn keys(config: &Config) -> Value {
+    let keys = config.auth.keys.iter().map(|key| {
+        json!({
+            "name": key.name, "tenant": key.tenant.to_string(), "department": key.department,
+            "clearance": key.clearance.to_string(), "roles": key.roles, "variable": key.key_env,
+        })
+    });
+    keys.collect()
+}
+
+/// When everything was last copied, as the backup itself wrote down.
+fn last_backup(data_dir: &Path) -> Value {
+    let file = fs_err::read(data_dir.join(LAST_BACKUP));
+    file.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(Value::Null)
 }
 
 /// Documents, passages and vectors of each namespace; passages without a vector lag behind.

@@ -123,11 +123,13 @@ impl Families {
             && strangers == Strangers::Forget
             && files::forget_all(&shared_state.kept()?.store)?
         {
+            shared_state.erase_answers(None);
             tracing::info!("no folders are configured any more: their index was erased");
         }
         if let Some(files) = &self.files {
             let n_forgotten = files.forget_other_roots(strangers)?;
             if n_forgotten > 0 {
+                shared_state.erase_answers(None);
                 tracing::info!(n_forgotten, "files of folders that are no longer configured left");
             }
             files.index_all()?;
@@ -419,7 +421,17 @@ fn retriever(config: &Config, shared_state: &SharedState) -> anyhow::Result<Retr
     }
     let slot = Arc::clone(&shared_state.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
-    let retriever = Retriever::new(shared_state.kept()?.store.clone(), embedder);
+    let metrics = Arc::clone(&shared_state.metrics);
+    let retriever = Retriever::new(shared_state.kept()?.store.clone(), embedder).with_observer(
+        Arc::new(move |timings| {
+            for timing in timings {
+                match timing.skipped {
+                    None => metrics.stage_ran(timing.stage, timing.took),
+                    Some(_) => metrics.stage_skipped(timing.stage),
+                }
+            }
+        }),
+    );
     let retriever = match models::reranker(config)? {
         models::Reranking::Builtin => retriever,
         models::Reranking::Off => retriever.without_reranker(),

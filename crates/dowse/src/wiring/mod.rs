@@ -118,7 +118,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         slots: shared_state.slots(SlotLimits::of(&config.limits)),
         failed_logins: Arc::clone(&shared_state.failed_logins),
         audit: Arc::clone(&shared_state.audit),
-        answers: Arc::new(guard::Answers::new(&config.data_dir.join("answers"), &config.audit)),
+        answers: shared_state.answers(&config.audit),
         metrics: Arc::clone(&shared_state.metrics),
         clock: shared_state.clock.clone(),
         exposed: endpoints(config, &registry)?,

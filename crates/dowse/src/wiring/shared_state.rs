@@ -9,13 +9,15 @@ use std::time::Duration;
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
 use files::{INDEX_JOB, Indexer, VECTORS_JOB};
-use guard::{Audit, FailedLogins, Limiter, LimitsConfig, Metrics};
+use guard::{
+    Answers, Audit, AuditConfig, FailedLogins, KeptAnswer, Limiter, LimitsConfig, Metrics,
+};
 use infer::EmbedderSlot;
 use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
 };
 use knowledge::UploadFiles;
-use model::Clock;
+use model::{Clock, TenantId};
 use parking_lot::Mutex;
 use retrieve::Retriever;
 use serve::{SlotLimits, Slots};
@@ -28,7 +30,7 @@ use crate::archive::Places;
 use crate::config::{Config, RerankerConfig, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
-const FOLDERS: [&str; 6] = ["audit", "store", "uploads", "staging", "charts", "tables"];
+const FOLDERS: [&str; 7] = ["answers", "audit", "store", "uploads", "staging", "charts", "tables"];
 
 /// Makes the data folder private, also one that an earlier version made for everybody. A data
 /// folder that holds the configuration itself is somebody's project: only our own folders in it
@@ -89,6 +91,8 @@ pub(crate) struct SharedState {
     /// Rates go on being counted over a change of the configuration, and so do calls in progress.
     limiter: Arc<ArcSwapOption<Limiter>>,
     slots: Arc<OnceLock<Arc<Slots>>>,
+    /// Answers that are kept for replay, as the configuration of the moment says.
+    answers: Arc<ArcSwapOption<Answers>>,
     pub(crate) clock: Clock,
     pub(crate) embedder: Arc<EmbedderSlot>,
     data_dir: std::path::PathBuf,
@@ -145,6 +149,7 @@ impl SharedState {
             away: Away::default(),
             limiter: Arc::default(),
             slots: Arc::default(),
+            answers: Arc::default(),
             clock: crate::clock::system(),
             embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
             data_dir: config.data_dir.clone(),
@@ -165,6 +170,29 @@ impl SharedState {
     /// Gives the folder that holds everything that is kept.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
+    }
+
+    /// Gives what keeps answers for replay, by a configuration.
+    pub(crate) fn answers(&self, config: &AuditConfig) -> Arc<Answers> {
+        let answers = Arc::new(Answers::new(&self.data_dir.join("answers"), config));
+        self.answers.store(Some(Arc::clone(&answers)));
+        answers
+    }
+
+    /// Erases the kept answers of a tenant, or of all, since they may hold text of a source that
+    /// was just deleted.
+    pub(crate) fn erase_answers(&self, tenant: Option<&TenantId>) {
+        let answers = self.answers.load_full().unwrap_or_else(|| {
+            Arc::new(Answers::new(&self.data_dir.join("answers"), &AuditConfig::default()))
+        });
+        let tenant = tenant.map(TenantId::to_string);
+        let is_concerned =
+            |kept: &KeptAnswer| tenant.as_ref().is_none_or(|tenant| kept.tenant == *tenant);
+        match answers.erase(is_concerned) {
+            Ok(0) => {}
+            Ok(n_erased) => tracing::info!(n_erased, "kept answers were erased with a source"),
+            Err(error) => tracing::error!(%error, "kept answers could not be erased"),
+        }
     }
 
     /// Gives where uploads and originals are.

@@ -8,7 +8,7 @@ use testkit::{Browser, ColourScheme, bed};
 use crate::demo::Demo;
 
 /// Every page with the heading it has.
-const PAGES: [(&str, &str); 19] = [
+const PAGES: [(&str, &str); 22] = [
     ("start", "/"),
     ("search", "/?q=remote+work+allowance"),
     ("order", "/?q=torque+sensor+calibration&view=explain"),
@@ -24,19 +24,26 @@ const PAGES: [(&str, &str); 19] = [
     ("knowledge", "/knowledge"),
     ("contexts", "/contexts"),
     ("activity", "/activity?console=1"),
-    ("nothing", "/activity?view=nothing&console=1"),
+    ("weak", "/activity?view=weak&console=1&below=1"),
+    ("cost", "/activity?view=cost&console=1"),
+    ("judged", "/activity?view=judged"),
+    ("simulator", "/?q=remote+work+allowance&view=cost"),
     ("operations", "/operations"),
     ("view-as", "/view-as"),
     ("not-found", "/no-such-page"),
 ];
 
-/// Pages that are reached by a link of another, as a person reaches them.
-const REACHED: [(&str, &str, &str); 5] = [
-    ("document", "/?q=remote+work+allowance", ".hits .title"),
-    ("file", "/sources", "td.path a"),
-    ("base", "/knowledge", ".cards a"),
-    ("project", "/contexts", ".cards a"),
-    ("call", "/activity?console=1", "tbody a"),
+/// Pages that are reached by links of others, as a person reaches them.
+const REACHED: [(&str, &str, &[&str]); 9] = [
+    ("document", "/?q=remote+work+allowance", &[".hits .title"]),
+    ("file", "/sources", &["td.path a"]),
+    ("base", "/knowledge", &[".cards a"]),
+    ("collection", "/knowledge", &[".cards a", "td a"]),
+    ("upload", "/knowledge", &[".cards a", "td a", "td.path a"]),
+    ("project", "/contexts", &[".cards a"]),
+    ("json", "/contexts", &[".cards a", "td a"]),
+    ("chart", "/charts", &["tbody a"]),
+    ("call", "/activity?console=1", &["tbody a"]),
 ];
 
 /// Waits until an expression is true, also over a change of the page.
@@ -56,10 +63,14 @@ fn every_page_fits_reads_and_is_accessible() {
     demo.chart("line");
     let mut pages: Vec<(String, String)> =
         PAGES.iter().map(|(name, path)| ((*name).to_owned(), demo.server.url(path))).collect();
-    for (name, from, link) in REACHED {
-        browser.open(&demo.server.url(from));
-        let address = browser.evaluate(&format!("document.querySelector('{link}').href"));
-        pages.push((name.to_owned(), address.as_str().unwrap().to_owned()));
+    for (name, from, links) in REACHED {
+        let mut address = demo.server.url(from);
+        for link in links {
+            browser.open(&address);
+            let next = browser.evaluate(&format!("document.querySelector('{link}').href"));
+            next.as_str().unwrap().clone_into(&mut address);
+        }
+        pages.push((name.to_owned(), address));
     }
     let axe = bed::node_modules()
         .map(|modules| modules.join("axe-core/axe.min.js"))
@@ -79,6 +90,8 @@ fn every_page_fits_reads_and_is_accessible() {
             if let Some(axe) = &axe {
                 check_with_axe(&mut browser, axe, name);
             }
+            let complaints = browser.complaints();
+            assert!(complaints.is_empty() || name == "not-found", "{name}: {complaints:#?}");
             keep(&mut browser, &format!("{name}-{width}-{scheme:?}"));
         }
     }

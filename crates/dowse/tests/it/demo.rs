@@ -34,7 +34,7 @@ const FIELDS: [&str; 8] =
 /// A running demo, and the folder it keeps its world in.
 pub(crate) struct Demo {
     pub(crate) server: Server,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Demo {
@@ -44,7 +44,12 @@ impl Demo {
         let mut command = dowse("demo");
         command.args(["--no-model", "--listen", "127.0.0.1:0", "--data-dir"]);
         command.arg(folder.join("demo"));
-        Demo { server: Server::start_command(command), _folder: folder }
+        Demo { server: Server::start_command(command), folder }
+    }
+
+    /// The configuration that the demo writes for its world.
+    pub(crate) fn config(&self) -> std::path::PathBuf {
+        self.folder.join("demo/world/dowse.toml")
     }
 
     /// Asks what the contract's agent asks, and gives the chart that it is shown.

@@ -12,6 +12,7 @@ mod chat;
 mod check;
 mod connections;
 mod console;
+mod console_features;
 mod console_pages;
 mod contexts;
 mod contract;

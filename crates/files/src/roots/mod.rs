@@ -72,9 +72,13 @@ impl Roots {
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
             return Err(Error::BadPath { path: shown(given), problem: NO_PATH });
         }
-        let path = Path::new(given);
+        let mut path = Path::new(given);
+        let inside;
         if !path.is_absolute() {
-            return Err(Error::BadPath { path: shown(given), problem: "is not an absolute path" });
+            inside = self
+                .only_inside(caller, path)
+                .map_err(|problem| Error::BadPath { path: shown(given), problem })?;
+            path = &inside;
         }
         let resolved = match fs_err::canonicalize(path) {
             Ok(resolved) => resolved,
@@ -89,6 +93,35 @@ impl Roots {
         };
         let root = self.root_of(caller, &resolved).ok_or_else(forbidden)?;
         Ok((root, resolved))
+    }
+
+    /// Finds what a relative path names where that is one thing: inside a root that the caller
+    /// may use, or from the name of such a root on.
+    fn only_inside(
+        &self,
+        caller: &Caller,
+        path: &Path,
+    ) -> std::result::Result<PathBuf, &'static str> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for root in self.visible(caller) {
+            let name = root.path.file_name().unwrap_or_default();
+            let from_name = path.strip_prefix(name).ok().map(|rest| root.path.join(rest));
+            for candidate in std::iter::once(root.path.join(path)).chain(from_name) {
+                // A way out of the root is no name of something in it.
+                let resolved = fs_err::canonicalize(&candidate).ok();
+                let resolved = resolved.filter(|resolved| {
+                    self.root_of(caller, resolved).is_some_and(|owner| owner == root)
+                });
+                found.extend(resolved);
+            }
+        }
+        found.sort();
+        found.dedup();
+        match found.len() {
+            0 => Err("is not an absolute path, and no root has it"),
+            1 => Ok(found.remove(0)),
+            _ => Err("is in several places: an absolute path names one of them"),
+        }
     }
 
     /// Lists the roots inside another one: what is in them belongs to them alone.

@@ -50,6 +50,18 @@ fn only_what_resolves_into_a_root_is_inside() {
     check(&world, "allowed/link.txt", "forbidden");
     check(&world, "", "forbidden");
     assert!(world.roots.locate(&Caller::local_admin(), "relative.txt").is_err());
+    // A relative path that names one thing in a root names it; a way out names nothing.
+    let relative = |given: &str| {
+        let located = world.roots.locate(&Caller::local_admin(), given);
+        located.ok().map(|(root, path)| path.strip_prefix(&root.path).unwrap().to_owned())
+    };
+    assert_eq!(relative("inside.txt"), Some("inside.txt".into()));
+    assert_eq!(relative("allowed/inside.txt"), Some("inside.txt".into()));
+    assert_eq!(relative("sub/../alias.txt"), Some("inside.txt".into()));
+    assert_eq!(relative("allowed"), Some("".into()));
+    for outside in ["../allowed-not/secret.txt", "way-out/secret.txt", "link.txt", "etc/passwd"] {
+        assert_eq!(relative(outside), None, "{outside}");
+    }
     assert!(world.roots.locate(&Caller::local_admin(), "/a\0b").is_err());
     assert!(world.roots.locate(&Caller::local_admin(), &"/x".repeat(4096)).is_err());
 }

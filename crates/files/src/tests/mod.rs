@@ -311,6 +311,44 @@ fn files_with_the_same_content_are_one_result_that_names_its_places() {
     }
 }
 
+/// Copies that fill all that was ranked for a page ended the walk, with most files to come.
+#[test]
+fn many_copies_do_not_end_a_walk() {
+    let fixture = Fixture::new();
+    for n in 0..40 {
+        fixture.write(&format!("copies/{n}.txt"), "The lighthouse was painted in spring.");
+        fixture.write(&format!("own/{n}.txt"), format!("The lighthouse was painted, time {n}."));
+    }
+    let opened = fixture.one_root();
+    opened.index_all();
+    for k in [1, 7, 30] {
+        let (mut seen, mut after) = (vec![], crate::Cursor::default());
+        loop {
+            let request = SearchRequest {
+                query: "lighthouse painted spring".to_owned(),
+                k,
+                offset: 0,
+                after: Some(after.clone()),
+                exts: None,
+                years: None,
+                roots: None,
+            };
+            let page = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
+            let paths = page.items.iter();
+            let paths: Vec<String> = paths
+                .flat_map(|item| std::iter::once(&item.path).chain(&item.duplicates).cloned())
+                .collect();
+            after = after.with(paths.iter().map(String::as_str));
+            seen.extend(paths);
+            if !page.pagination.has_more {
+                break;
+            }
+        }
+        let unique: std::collections::BTreeSet<&String> = seen.iter().collect();
+        assert_eq!((seen.len(), unique.len()), (80, 80), "{k}");
+    }
+}
+
 /// What emptied an answer is found out and said: the words, the filter, or a typing error behind a
 /// filter, which was not mended where only files outside of it have the word.
 #[test]
@@ -354,6 +392,46 @@ fn words_and_filters_are_told_apart() {
     check("loremm 2008", None, Some("a-2007.txt"), "query_corrected filters_relaxed");
     // Nothing anywhere.
     check("xylophone", Some("2008"), None, "");
+}
+
+/// Of two filters that were only said, the one that hides the files goes and the other stays; what
+/// the first page decides holds for a page by number, which gave files outside the filter before.
+#[test]
+fn as_little_as_possible_is_relaxed_and_all_pages_agree() {
+    let fixture = Fixture::new();
+    for n in 0..3 {
+        fixture.write(&format!("n{n}.md"), format!("crane number {n}, of the year 2007"));
+    }
+    fixture.write("other.txt", "crane, of the year 2008");
+    fixture.write("menu.md", "lunch and dinner in 2008");
+    let opened = fixture.one_root();
+    opened.index_all();
+    let search = |query: &str, offset: usize| {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            k: 2,
+            offset,
+            after: None,
+            exts: None,
+            years: None,
+            roots: None,
+        };
+        let found = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
+        let is_relaxed = found.warnings.iter().any(|warning| warning.code == "filters_relaxed");
+        (found.items.len(), found.exts, found.years, is_relaxed)
+    };
+    let md = || vec![".md".to_owned()];
+    let years = |year: &str| vec![year.to_owned()];
+    // Cranes of 2008 are no Markdown: the year goes, the format stays.
+    assert_eq!(search("crane 2008 .md", 0), (2, md(), vec![], true));
+    assert_eq!(search("crane 2008 .md", 2), (2, md(), vec![], true));
+    assert_eq!(search("crane 2008 .md", 4), (0, md(), vec![], true));
+    // No crane is in PDF: the format goes, the year stays.
+    assert_eq!(search("crane 2008 pdf", 0), (2, vec![], years("2008"), true));
+    // What passes is passed, on every page.
+    assert_eq!(search("crane 2007 .md", 0), (2, md(), years("2007"), false));
+    assert_eq!(search("crane 2007 .md", 2), (1, md(), years("2007"), false));
+    assert_eq!(search("crane 2007 .md", 9), (0, md(), years("2007"), false));
 }
 
 #[test]

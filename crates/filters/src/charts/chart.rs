@@ -163,8 +163,17 @@ impl fmt::Display for Place {
 }
 
 impl Statistics {
-    /// Summarises points; all zeros when there are none.
+    /// Summarises amounts of money; all zeros when there are none.
     pub fn of(points: &[DataPoint]) -> Self {
+        Self::with(points, rounded)
+    }
+
+    /// Summarises measures of any size: a mean of 0.0034 is not 0.
+    pub fn of_measures(points: &[DataPoint]) -> Self {
+        Self::with(points, to_digits)
+    }
+
+    fn with(points: &[DataPoint], rounded: fn(f64) -> f64) -> Self {
         let values = points.iter().map(|point| point.y);
         let sum: f64 = values.clone().sum();
         if points.is_empty() {
@@ -178,6 +187,21 @@ impl Statistics {
             count: points.len(),
         }
     }
+}
+
+/// Rounds a measure to the digits that a sum of binary fractions has for certain.
+fn to_digits(measure: f64) -> f64 {
+    const N_DIGITS: i32 = 12;
+    if measure == 0.0 || !measure.is_finite() {
+        return measure;
+    }
+    let n_decimals = N_DIGITS - 1 - measure.abs().log10().floor() as i32;
+    // Whole numbers beyond these digits are as they are.
+    if n_decimals <= 0 {
+        return measure;
+    }
+    let text = format!("{measure:.*}", n_decimals as usize);
+    text.parse().unwrap_or(measure)
 }
 
 /// Rounds an amount to cents: sums of cents are not exact in binary.

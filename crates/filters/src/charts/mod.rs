@@ -11,6 +11,7 @@ mod request;
 mod facts;
 mod reference;
 
+mod axis;
 mod chart;
 mod csv;
 mod kept;
@@ -21,6 +22,7 @@ mod table_chart;
 #[cfg(test)]
 mod tests;
 
+pub use axis::{NO_VALUE, Step};
 pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics};
 pub use config::{ChartColumns, ChartsConfig};
 pub use csv::render_csv;

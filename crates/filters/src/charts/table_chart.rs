@@ -1,17 +1,15 @@
 //! Charts over any table: groups on the axis, measures as series.
 //!
-//! Groups that are years, quarters, months, weeks or days are put on an axis of time, on which
-//! those that no row falls into have their place: a gap, or a true zero where rows are counted.
+//! Groups of time or of numbers are put on a scale, on which those that no row falls into have
+//! their place: a gap, or a true zero where rows are counted.
 
-use jiff::ToSpan as _;
-use jiff::civil::Date;
 use model::{Access, Caller, Warning};
 use sha2::{Digest, Sha256};
 
+use crate::charts::axis::{NO_VALUE, Places, Step, axis};
 use crate::charts::chart::{
     Axis, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics,
 };
-use crate::charts::period::Period;
 use crate::charts::request::{ChartRequest, ChartType, MAX_POINTS, MAX_SERIES};
 use crate::charts::service::{Charts, Drawn, check_axes, listed};
 use crate::{Error, Result};
@@ -27,8 +25,8 @@ pub struct TableChart {
     pub chart_type: ChartType,
     /// What the axis of groups shows.
     pub axis: String,
-    /// Days between two groups, where the groups are days or weeks.
-    pub step_days: Option<i32>,
+    /// How groups follow each other on it.
+    pub step: Step,
     /// The series.
     pub series: Vec<Measured>,
     /// Who may see it: whoever may use the table.
@@ -56,7 +54,8 @@ impl Charts {
     /// Keeps a chart of an aggregate.
     ///
     /// Fails when there is nothing to draw or too much, and when series have different units.
-    pub fn draw(&self, caller: &Caller, chart: TableChart) -> Result<ChartAnswer> {
+    pub fn draw(&self, caller: &Caller, mut chart: TableChart) -> Result<ChartAnswer> {
+        without_no_value(&mut chart);
         let wrong = |expected: &'static str, received: String| Error::BadArgument {
             name: "measures".to_owned(),
             expected,
@@ -69,7 +68,13 @@ impl Charts {
             ));
         }
         let mut warnings = chart.warnings;
-        let (places, n_filled) = places(&chart.series, chart.step_days);
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in chart.series.iter().flat_map(|series| &series.points) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let Places { places, n_filled } = axis(&names, &chart.step);
         if places.len() > MAX_POINTS {
             return Err(wrong(
                 "of at most 600 points: use a wider bucket, or filter",
@@ -109,42 +114,27 @@ impl Charts {
     }
 }
 
-/// Gives the places of the axis, and how many of them no row falls into.
-fn places(series: &[Measured], step_days: Option<i32>) -> (Vec<Place>, usize) {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in series.iter().flat_map(|series| &series.points) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
+/// Leaves out the groups without a value where the axis is a scale, and says how many rows or
+/// what else they measure.
+fn without_no_value(chart: &mut TableChart) {
+    if !chart.step.is_scale() {
+        return;
     }
-    let periods: Option<Vec<Period>> = names.iter().map(|name| Period::parse(name)).collect();
-    let periods = periods.filter(|periods| {
-        periods.windows(2).all(|pair| pair[0].period_type() == pair[1].period_type())
-    });
-    if let Some(mut periods) = periods {
-        periods.sort();
-        if let (Some(first), Some(last)) = (periods.first(), periods.last()) {
-            let all: Vec<Place> =
-                first.through(*last).take(MAX_POINTS + 1).map(Place::Period).collect();
-            let n_filled = all.len() - names.len().min(all.len());
-            return (all, n_filled);
-        }
+    let mut n_left_out = 0;
+    for series in &mut chart.series {
+        let n_before = series.points.len();
+        series.points.retain(|(name, _)| name != NO_VALUE);
+        n_left_out += n_before - series.points.len();
     }
-    let dates: Option<Vec<Date>> = names.iter().map(|name| name.parse().ok()).collect();
-    if let (Some(step), Some(mut dates)) = (step_days.filter(|step| *step > 0), dates) {
-        dates.sort();
-        if let (Some(first), Some(last)) = (dates.first().copied(), dates.last().copied()) {
-            let all: Vec<Place> =
-                std::iter::successors(Some(first), |date| date.checked_add(step.days()).ok())
-                    .take_while(|date| *date <= last)
-                    .take(MAX_POINTS + 1)
-                    .map(|date| Place::Name(date.to_string()))
-                    .collect();
-            let n_filled = all.len() - names.len().min(all.len());
-            return (all, n_filled);
-        }
+    chart.series.retain(|series| !series.points.is_empty());
+    if n_left_out > 0 {
+        let message = format!(
+            "rows without a value of `{}` have no place on the axis and are not drawn; \
+             `aggregate_table` gives them as the group null",
+            chart.axis
+        );
+        chart.warnings.push(Warning::new("rows_without_place", message));
     }
-    (names.into_iter().map(|name| Place::Name(name.to_owned())).collect(), 0)
 }
 
 fn drawn(
@@ -183,7 +173,7 @@ fn drawn(
         series_id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
         x_axis: Axis { name: axis.to_owned(), unit: axis.to_lowercase() },
         y_axis: Axis { name: "Amount".to_owned(), unit: measured.unit.clone() },
-        statistics: Statistics::of(&data_points),
+        statistics: Statistics::of_measures(&data_points),
         data_points,
     }
 }

@@ -37,13 +37,7 @@ async fn call(rest: Rest, Path(tool): Path<String>, request: Request) -> Respons
 }
 
 fn unknown(rest: &Rest, tool: &str) -> ToolError {
-    let listed = rest.app.tools.list(&rest.caller);
-    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
-    let shown: String = tool.chars().take(100).collect();
-    let mut message = format!("unknown tool `{shown}`");
-    if let Some(nearest) = text::nearest(tool, &names) {
-        message.push_str(&format!("; did you mean `{nearest}`?"));
-    }
+    let (message, names) = tools::unknown_tool(tool, &rest.app.tools, &rest.caller);
     ToolError::new(Code::NotFound, message)
         .with_detail("allowed", names)
         .with_hint("`POST /v1/call/{tool}` takes the names of `tools/list`")

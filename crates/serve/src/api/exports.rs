@@ -108,7 +108,8 @@ fn write(
         })
     }) {
         Ok(n_rows) => {
-            Ok(Counts { n_results: n_rows, n_redacted: n_redacted.load(Ordering::Relaxed) })
+            let n_redacted = n_redacted.load(Ordering::Relaxed);
+            Ok(Counts { n_results: n_rows, n_redacted, ..Counts::default() })
         }
         Err(error) => {
             let shown = table_error(&error);

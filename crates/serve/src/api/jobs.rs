@@ -16,6 +16,7 @@ use crate::App;
 pub(super) fn routes() -> Api {
     const TAG: &str = "jobs";
     let listed = Doc::page::<JobView>(TAG, "List your jobs, the latest first", "jobs");
+    let listed = listed.with_total();
     Api::default()
         .get("/v1/jobs", list, listed)
         .get("/v1/jobs/{id}", one, Doc::new::<JobView>(TAG, "Give a job with its progress"))
@@ -32,9 +33,12 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         };
         let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
         let jobs = jobs.map(|job| {
-            (newest_first(job.created_at, &job.id.to_string()), json!(JobView::of(job)))
+            let view = JobView::of(job).about(subject(&app, caller, job));
+            (newest_first(job.created_at, &job.id.to_string()), json!(view))
         });
-        Ok(page.reply("jobs", jobs.collect()))
+        let jobs: Vec<_> = jobs.collect();
+        let n_jobs = jobs.len();
+        Ok(page.reply("jobs", jobs).with_total(n_jobs))
     })
     .await
 }
@@ -42,7 +46,8 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 async fn one(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs/{id}", move |caller, _| {
-        Ok(Reply::ok(json!(JobView::of(&find(&app, caller, &id)?))))
+        let job = find(&app, caller, &id)?;
+        Ok(Reply::ok(json!(JobView::of(&job).about(subject(&app, caller, &job)))))
     })
     .await
 }
@@ -95,6 +100,13 @@ fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
         _ => true,
     };
     job.tenant == caller.tenant && is_known
+}
+
+/// The folder of a job, where it lies in a root that the caller may use.
+fn subject(app: &App, caller: &Caller, job: &Job) -> Option<String> {
+    let files = app.files.as_ref().filter(|_| job.kind == files::INDEX_JOB)?;
+    let is_visible = files.roots(caller).iter().any(|root| job.subject.starts_with(root.as_str()));
+    is_visible.then(|| job.subject.clone())
 }
 
 fn is_of_knowledge(job: &Job) -> bool {

@@ -35,6 +35,8 @@ pub(super) struct Doc {
     pub(super) response: Option<(&'static str, SchemaOf)>,
     /// The name of the list, where the response is a page of one.
     pub(super) list: Option<&'static str>,
+    /// Whether a page says how many elements the whole list has.
+    pub(super) has_total: bool,
     /// Bodies by media type.
     pub(super) bodies: Vec<(&'static str, SchemaOf)>,
     pub(super) body_is_optional: bool,
@@ -62,6 +64,11 @@ impl Doc {
         Doc { list: Some(list), ..doc }
     }
 
+    /// The page says how many elements the whole list has.
+    pub(super) fn with_total(self) -> Doc {
+        Doc { has_total: true, ..self }
+    }
+
     /// Describes an operation that answers with something else than JSON.
     pub(super) fn media(tag: &'static str, summary: &'static str, media: &'static str) -> Doc {
         Doc { response: Some((media, schema_of::<Value>)), ..Doc::plain(tag, summary) }
@@ -74,6 +81,7 @@ impl Doc {
             statuses: &[200],
             response: None,
             list: None,
+            has_total: false,
             bodies: Vec::new(),
             body_is_optional: false,
             query: None,
@@ -214,6 +222,10 @@ impl Operation {
                     },
                 }),
             };
+            let mut schema = schema;
+            if self.doc.has_total {
+                schema["properties"]["total"] = json!({ "type": "integer", "minimum": 0 });
+            }
             success["content"] = json!({ *media: { "schema": schema } });
         }
         let mut operation = json!({

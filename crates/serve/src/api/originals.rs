@@ -45,7 +45,7 @@ pub(super) async fn download(rest: Rest, Path(id): Path<String>) -> Response {
         }
     };
     NAME.clone_into(&mut call_context.name);
-    let counts = Counts { n_results: 1, n_redacted: 0 };
+    let counts = Counts { n_results: 1, ..Counts::default() };
     let ended = opened.as_ref().map(|_| counts);
     running.leave(&rest.app, call_context, None, ended);
     let original = match opened {

@@ -65,6 +65,12 @@ impl Reply {
         self
     }
 
+    /// Says how many elements the whole list has.
+    pub(crate) fn with_total(mut self, total: usize) -> Self {
+        self.value["total"] = total.into();
+        self
+    }
+
     /// Gives what would leave, for tests of lists.
     #[cfg(test)]
     pub(crate) fn into_value(self) -> Value {
@@ -132,7 +138,11 @@ impl Rest {
                     true => over_budget(name, &outgoing, &self.app.caps()),
                     false => Ok(()),
                 };
-                let counts = Counts { n_results: reply.n_results, n_redacted: outgoing.n_redacted };
+                let counts = Counts {
+                    n_results: reply.n_results,
+                    n_redacted: outgoing.n_redacted,
+                    ..Counts::default()
+                };
                 match held {
                     Ok(()) => {
                         ((reply.status, axum::Json(outgoing.value)).into_response(), Ok(counts))

@@ -1,14 +1,16 @@
 //! `/v1/roots`: the folders that can be searched, with what became of their files.
 
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use model::ReadOutcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tools::ToolError;
 
 use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
-use super::rest::Rest;
+use super::rest::{Reply, Rest};
 use super::views::{FileOutcomeView, RootView};
 use crate::http::coded;
 
@@ -16,11 +18,30 @@ pub(super) fn routes() -> Api {
     const TAG: &str = "files";
     let listed = Doc::page::<RootView>(TAG, "Folders with what became of their files", "roots");
     let files = Doc::page::<FileOutcomeView>(TAG, "Files that came to an outcome, why", "files");
-    Api::default().get("/v1/roots", list, listed).get(
-        "/v1/roots/files/{outcome}",
-        files_with,
-        files,
-    )
+    let again = Doc::new::<RetriedView>(TAG, "Read files again that came to an outcome");
+    Api::default()
+        .get("/v1/roots", list, listed)
+        .get("/v1/roots/files/{outcome}", files_with, files)
+        .post(
+            "/v1/roots/files/{outcome}/retry",
+            retry,
+            again.accepted().with_query::<RetryParameters>(),
+        )
+}
+
+/// Which of the files are read again.
+#[derive(Deserialize, JsonSchema)]
+struct RetryParameters {
+    /// One file; all that came to the outcome when absent
+    path: Option<String>,
+}
+
+/// What is read again.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Retried")]
+struct RetriedView {
+    /// How many files a job reads again
+    files: usize,
 }
 
 /// Counts files by what became of them; the same numbers are in `/metrics`.
@@ -52,10 +73,9 @@ async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Re
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
-    let codes = ReadOutcome::ALL.map(ReadOutcome::code);
-    let Ok(outcome) = outcome.parse::<ReadOutcome>() else {
-        let message = format!("the outcome in the address is none of {}", codes.join(", "));
-        return coded(&ToolError::bad_request(message).with_detail("allowed", codes));
+    let outcome = match read_outcome(&outcome) {
+        Ok(outcome) => outcome,
+        Err(refused) => return coded(&refused),
     };
     let service = rest.app.files.clone();
     rest.answer("GET /v1/roots/files/{outcome}", move |caller, _| {
@@ -76,4 +96,35 @@ async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Re
         Ok(page.reply("files", files))
     })
     .await
+}
+
+/// Begins to read files again; a job does it.
+async fn retry(
+    rest: Rest,
+    Path(outcome): Path<String>,
+    Query(RetryParameters { path }): Query<RetryParameters>,
+) -> Response {
+    let outcome = match read_outcome(&outcome) {
+        Ok(outcome) => outcome,
+        Err(refused) => return coded(&refused),
+    };
+    let service = rest.app.files.clone();
+    rest.answer("POST /v1/roots/files/{outcome}/retry", move |caller, _| {
+        let files = match service {
+            Some(service) => service
+                .retry(caller, outcome, path.as_deref())
+                .map_err(tools::files::error_of("path"))?,
+            None => 0,
+        };
+        Ok(Reply::accepted(json!(RetriedView { files })))
+    })
+    .await
+}
+
+fn read_outcome(text: &str) -> Result<ReadOutcome, ToolError> {
+    let codes = ReadOutcome::ALL.map(ReadOutcome::code);
+    text.parse().map_err(|_| {
+        let message = format!("the outcome in the address is none of {}", codes.join(", "));
+        ToolError::bad_request(message).with_detail("allowed", codes)
+    })
 }

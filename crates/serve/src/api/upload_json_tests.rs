@@ -10,12 +10,17 @@ fn read_text(body: &str) -> Result<Vec<(String, String, Value)>, ToolError> {
     let folder = Folder::new();
     let file = folder.write("body", body);
     let intake = Intake::into_folder(folder.path().to_owned());
-    let documents = read(&file, &intake)?;
+    let documents = read_file(&file, &intake)?;
     Ok(documents
         .into_iter()
         .map(|document| {
-            let Content::Received { file, name: None } = &document.content else { panic!() };
-            let text = fs_err::read_to_string(file.path()).unwrap();
+            let text = match &document.content {
+                Content::Text(text) => text.clone(),
+                Content::Received { file, name: None } => {
+                    fs_err::read_to_string(file.path()).unwrap()
+                }
+                Content::Received { .. } | Content::File { .. } => panic!("not a text"),
+            };
             (document.title, text, document.metadata)
         })
         .collect())

@@ -45,6 +45,9 @@ pub(crate) struct JobView {
     /// `queued`, `running`, `done`, `failed` or `cancelled`
     status: String,
     kind: String,
+    /// The folder that it indexes, where the caller may see it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
     progress: ProgressView,
     created_at: String,
     finished_at: Option<String>,
@@ -82,6 +85,7 @@ impl JobView {
             id: job.id.to_string(),
             status: job.state.as_str().to_owned(),
             kind: job.kind.clone(),
+            subject: None,
             progress: ProgressView {
                 stage: progress.stage.clone(),
                 done: progress.n_done,
@@ -94,6 +98,11 @@ impl JobView {
             warnings,
             n_warnings: progress.n_warnings,
         }
+    }
+
+    /// The same with what it works on, for those who may know.
+    pub(super) fn about(self, subject: Option<String>) -> Self {
+        JobView { subject, ..self }
     }
 }
 
@@ -377,6 +386,10 @@ pub(super) struct AuditView {
     results: u64,
     redacted: u64,
     latency_ms: f64,
+    /// Tokens of a tool's answer
+    tokens: Option<u64>,
+    /// The score of its best result
+    best_score: Option<f64>,
 }
 
 /// The answer of a tool, in the tool's own form.

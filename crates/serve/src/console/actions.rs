@@ -151,6 +151,15 @@ pub(super) async fn upload(viewer: Viewer, Path(id): Path<String>, request: Requ
     pass_on(viewer, &format!("/v1/collections/{}/documents", encoded(&id)), request).await
 }
 
+/// Passes a JSON document on to a project.
+pub(super) async fn upload_json(
+    viewer: Viewer,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    pass_on(viewer, &format!("/v1/projects/{}/tables", encoded(&id)), request).await
+}
+
 async fn pass_on(viewer: Viewer, path: &str, mut request: Request) -> Response {
     let token = request.headers().get(FORM_TOKEN_HEADER).and_then(|token| token.to_str().ok());
     if let Err(refusal) = check_token(&viewer, token.unwrap_or_default()) {

@@ -2,11 +2,13 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
-use filters::charts::render_csv;
+use filters::charts::{Chart, render_csv};
 use http::header::{
     CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
 };
 use maud::html;
+use tokio::task::spawn_blocking;
+use tools::ToolError;
 
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
@@ -39,7 +41,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                                 td { a href=(viewer.href(&format!("/charts/{id}"))) { (text(chart, "title")) } }
                                 td { (text(chart, "made_by")) } td .nowrap { (short_time(text(chart, "made_at"))) }
                                 td .nowrap { (short_time(text(chart, "expires_at"))) }
-                                td { a href=(viewer.href(&format!("/charts/{id}.csv"))) { "CSV" } }
+                                td .nowrap { @for (end, name) in [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")] { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
                                 td { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm="Delete this chart?" {
                                     (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } }
                             }
@@ -54,10 +56,10 @@ pub(super) async fn list(viewer: Viewer) -> Response {
 }
 
 /// Shows a chart, or gives its numbers where the address ends in `.csv`, and its picture where
-/// it ends in `.svg`.
+/// it ends in `.svg` or `.png`.
 pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
     let (id, extension) = match name.rsplit_once('.') {
-        Some((id, extension @ ("csv" | "svg"))) => (id.to_owned(), extension.to_owned()),
+        Some((id, extension @ ("csv" | "svg" | "png"))) => (id.to_owned(), extension.to_owned()),
         _ => (name, String::new()),
     };
     // REST counts the call, checks rights and writes it down.
@@ -79,10 +81,28 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
         ];
         return (headers, render_svg(&chart)).into_response();
     }
+    if extension == "png" {
+        return png(&viewer, chart).await;
+    }
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8"),
         (CONTENT_DISPOSITION, "attachment; filename=\"chart.csv\""),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, render_csv(&chart)).into_response()
+}
+
+/// Draws on a thread that may be busy for a while: pixels take some ten milliseconds.
+async fn png(viewer: &Viewer, chart: Chart) -> Response {
+    let drawn = spawn_blocking(move || draw::render_png(&chart, draw::Scale::ForScreens)).await;
+    let problem = match drawn {
+        Ok(Ok(image)) => {
+            let headers = [(CONTENT_TYPE, "image/png"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+            return (headers, image.bytes).into_response();
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(problem, "a chart could not be drawn as PNG");
+    error_page(viewer, &ToolError::internal("the picture could not be drawn"))
 }

@@ -62,8 +62,9 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         h1 { (name) }
         h2 { "Documents" }
         @if let Err(error) = &tables { (problem(error)) }
-        (table_rows(&viewer, &table_list, &here))
-        details { summary { "Add a JSON document" } (new_table(&viewer, &id, &here)) }
+        div data-refresh { (table_rows(&viewer, &table_list, &here)) }
+        (drop_zone(&viewer, &id))
+        details { summary { "Paste a JSON document" } (new_table(&viewer, &id, &here)) }
         h2 { "Tools" }
         @if let Err(error) = &tools { (problem(error)) }
         (tool_rows(&viewer, &tool_list, &table_list, &here))
@@ -92,6 +93,18 @@ fn table_rows(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
             } } }
         } }
     } }
+}
+
+/// Files dropped or chosen; a document of any size goes to the server as it is read.
+fn drop_zone(viewer: &Viewer, project: &str) -> Markup {
+    html! {
+        div .drop data-upload=(viewer.href(&format!("/upload-json/{}", encoded(project)))) data-token=(viewer.form_token()) data-named {
+            label for="files" { "Drop JSON files here, or choose them" }
+            div { input #files type="file" accept=".json,application/json" multiple; }
+            ul data-uploads aria-live="polite" {}
+            noscript { p .note { "Uploading files needs a script; a document can be pasted below without one." } }
+        }
+    }
 }
 
 fn new_table(viewer: &Viewer, project: &str, here: &str) -> Markup {

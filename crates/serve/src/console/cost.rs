@@ -3,51 +3,125 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-/// How many results the simulator tries.
+use super::params::Params;
+use super::time::thousands;
+use super::viewer::Viewer;
+
+/// How many results the table tries.
 const TRIED: [usize; 6] = [1, 3, 5, 10, 20, 50];
+
+/// The most results that the simulator takes.
+const MAX_RESULTS: usize = 50;
+
+/// The largest cap that the simulator takes.
+const MAX_CAP: usize = 10_000_000;
 
 /// Writes a count of tokens.
 pub(crate) fn tokens(text: &str) -> usize {
     text::count_tokens(text)
 }
 
-/// The cost of the same answer with another number of results, and the caps that hold.
-pub(crate) fn by_number_of_results(answer: &Value, cap_tokens: usize, cap_chars: usize) -> Markup {
+/// An answer with some of its results.
+struct Cost {
+    n_results: usize,
+    n_tokens: usize,
+    n_chars: usize,
+}
+
+fn cost_of(answer: &Value, n_results: usize) -> Cost {
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut rows: Vec<(usize, usize, usize)> = Vec::new();
+    let n_results = n_results.min(results.len());
+    let mut shortened = json!({ "results": &results[..n_results] });
+    if let Some(warnings) = answer.get("warnings") {
+        shortened["warnings"] = warnings.clone();
+    }
+    let text = shortened.to_string();
+    Cost { n_results, n_tokens: tokens(&text), n_chars: text.chars().count() }
+}
+
+/// The most results, up to `k`, whose answer is within both caps.
+fn fitting(answer: &Value, k: usize, cap_tokens: usize, cap_chars: usize) -> Cost {
+    let mut cost = cost_of(answer, k);
+    while cost.n_results > 0 && (cost.n_tokens > cap_tokens || cost.n_chars > cap_chars) {
+        cost = cost_of(answer, cost.n_results - 1);
+    }
+    cost
+}
+
+/// What the same answer would cost with another number of results and other caps.
+pub(super) fn simulator(viewer: &Viewer, params: &Params, query: &str, answer: &Value) -> Markup {
+    let limits = &viewer.app.limits;
+    let k = params.number("k", 10, MAX_RESULTS).max(1);
+    let cap_tokens = params.number("cap_tokens", limits.result_tokens, MAX_CAP);
+    let cap_chars = params.number("cap_chars", limits.result_chars, MAX_CAP);
+    let wanted = cost_of(answer, k);
+    let given = fitting(answer, k, cap_tokens, cap_chars);
+    let n_left = wanted.n_results - given.n_results;
+    html! {
+        section .card aria-labelledby="simulator" {
+            h2 #simulator { "Simulator" }
+            form .toolbar method="get" action=(viewer.href("/")) {
+                input type="hidden" name="q" value=(query);
+                input type="hidden" name="view" value="cost";
+                (number("k", "Results (k)", k, 1, MAX_RESULTS))
+                (number("cap_tokens", "Cap in tokens", cap_tokens, 0, MAX_CAP))
+                (number("cap_chars", "Cap in characters", cap_chars, 0, MAX_CAP))
+                button type="submit" { "Simulate" }
+            }
+            dl .tiles {
+                div { dt { "Results given" } dd #given-results { (given.n_results) " of " (wanted.n_results) } }
+                div { dt { "Tokens" } dd { (thousands(given.n_tokens)) } }
+                div { dt { "Characters" } dd { (thousands(given.n_chars)) } }
+                div { dt { "A result, on average" } dd { (thousands(given.n_tokens / given.n_results.max(1))) " tokens" } }
+            }
+            @if n_left > 0 {
+                p .warnings { (n_left) " results do not fit: the answer says so and gives a cursor for the rest." }
+            }
+        }
+        section .card aria-labelledby="by-number" {
+            h2 #by-number { "By number of results" }
+            (by_number_of_results(answer, limits.result_tokens, limits.result_chars))
+        }
+    }
+}
+
+fn number(name: &str, label: &str, value: usize, least: usize, most: usize) -> Markup {
+    html! {
+        div .field { label for=(name) { (label) }
+            input id=(name) type="number" name=(name) value=(value) min=(least) max=(most); }
+    }
+}
+
+/// The cost of the same answer with another number of results, and the caps that hold.
+fn by_number_of_results(answer: &Value, cap_tokens: usize, cap_chars: usize) -> Markup {
+    let mut rows: Vec<Cost> = Vec::new();
     for n_results in TRIED {
-        let n_results = n_results.min(results.len());
-        if rows.last().is_some_and(|(before, ..)| *before == n_results) {
+        let cost = cost_of(answer, n_results);
+        if rows.last().is_some_and(|before| before.n_results == cost.n_results) {
             break;
         }
-        let mut shortened = json!({ "results": &results[..n_results] });
-        if let Some(warnings) = answer.get("warnings") {
-            shortened["warnings"] = warnings.clone();
-        }
-        let text = shortened.to_string();
-        rows.push((n_results, tokens(&text), text.chars().count()));
+        rows.push(cost);
     }
-    let most = rows.iter().map(|(_, n_tokens, _)| *n_tokens).max().unwrap_or(1).max(1);
+    let most = rows.iter().map(|cost| cost.n_tokens).max().unwrap_or(1).max(1);
     html! {
-        table .figures {
-            caption { "Cost by number of results" }
+        div .scroll tabindex="0" { table {
             thead { tr {
-                th scope="col" { "Results" } th scope="col" { "Tokens" }
-                th scope="col" { "Characters" } th scope="col" { "Share of the cap" }
+                th scope="col" .num { "Results" } th scope="col" .num { "Tokens" }
+                th scope="col" .num { "Characters" } th scope="col" { "Share of the cap" }
             } }
             tbody {
-                @for (n_results, n_tokens, n_chars) in &rows {
+                @for cost in &rows {
                     tr {
-                        td { (n_results) } td { (n_tokens) } td { (n_chars) }
-                        td { (bar(*n_tokens as f64 / most as f64))
-                            (format!(" {:.0} %", 100.0 * *n_tokens as f64 / cap_tokens.max(1) as f64)) }
+                        td .num { (cost.n_results) } td .num { (thousands(cost.n_tokens)) } td .num { (thousands(cost.n_chars)) }
+                        td { (bar(cost.n_tokens as f64 / most as f64))
+                            (format!(" {:.1} %", 100.0 * cost.n_tokens as f64 / cap_tokens.max(1) as f64)) }
                     }
                 }
             }
-        }
-        p .note { "The caps are " (cap_tokens) " tokens and " (cap_chars) " characters "
-            "(" code { "limits.result_tokens" } ", " code { "limits.result_chars" } "); "
-            "a larger answer is cut with a notice." }
+        } }
+        p .note { "The caps in force are " (thousands(cap_tokens)) " tokens and " (thousands(cap_chars)) " characters "
+            "(" code { "limits.result_tokens" } ", " code { "limits.result_chars" } "). "
+            "Tokens are estimated as common language models count them." }
     }
 }
 
@@ -59,5 +133,28 @@ pub(crate) fn bar(share: f64) -> Markup {
             rect .rail width="80" height="8" rx="2" {}
             rect .fill width=(width) height="8" rx="2" {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_given_as_far_as_both_caps_reach() {
+        let results: Vec<Value> =
+            (0..20).map(|n| json!({ "id": n, "text": "word ".repeat(50) })).collect();
+        let answer = json!({ "results": results });
+        let all = fitting(&answer, 10, 100_000, 100_000);
+        assert_eq!(all.n_results, 10);
+        for (cap_tokens, cap_chars) in [(all.n_tokens / 2, 100_000), (100_000, all.n_chars / 2)] {
+            let some = fitting(&answer, 10, cap_tokens, cap_chars);
+            assert!((4..=5).contains(&some.n_results), "{}", some.n_results);
+            assert!(some.n_tokens <= cap_tokens && some.n_chars <= cap_chars);
+            let more = cost_of(&answer, some.n_results + 1);
+            assert!(more.n_tokens > cap_tokens || more.n_chars > cap_chars);
+        }
+        assert_eq!(fitting(&answer, 10, 0, 0).n_results, 0);
+        assert_eq!(fitting(&json!({}), 10, 100, 100).n_results, 0);
     }
 }

@@ -34,13 +34,29 @@ pub(super) async fn open(viewer: Viewer, Path(id): Path<String>, params: Params)
     } else if let Some(document) = metadata["document_id"].as_str() {
         chunks_body(&viewer, document, text("chunk_id"), &params).await
     } else {
-        whole_body(&fetched, params.text("q"))
+        html! { (elsewhere(&viewer, metadata)) (whole_body(&fetched, params.text("q"))) }
     };
     let body = html! {
         (heading(&viewer, &title, metadata, &params))
         (body)
     };
     page(&viewer, Section::Search, &title, &body)
+}
+
+/// The page of the console where a thing of another family is at home.
+fn elsewhere(viewer: &Viewer, metadata: &Value) -> Markup {
+    let text = |name: &str| metadata[name].as_str().unwrap_or_default();
+    let (path, label) = match text("source") {
+        "contexts" => {
+            let at = Params::default().with("pointer", text("json_pointer"));
+            let path = format!("/contexts/documents/{}", encoded(text("table_id")));
+            (format!("{path}{}", at.to_query()), "Open it in its JSON document")
+        }
+        "tables" => (format!("/tables/{}", encoded(text("table"))), "Open the table"),
+        "filters" => ("/names".to_owned(), "Look up names"),
+        _ => return html! {},
+    };
+    html! { p { a .button href=(viewer.href(&path)) { (label) } } }
 }
 
 /// Shows a file of the index by its path.
@@ -190,9 +206,9 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
     html! {
         p .note { (thousands(passages.len())) " passages; a line at the left is one passage, as it is searched. "
             @if hit.is_some() { a href="#hit" { "Go to the hit" } } }
-        (neighbours(viewer, &base, from, until, passages.len()))
+        (neighbours(viewer, "/files", &base, from, until, passages.len()))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
-        (neighbours(viewer, &base, from, until, passages.len()))
+        (neighbours(viewer, "/files", &base, from, until, passages.len()))
     }
 }
 
@@ -258,8 +274,15 @@ fn piece_of(piece: &Piece, query: &str) -> Markup {
     }
 }
 
-fn neighbours(viewer: &Viewer, base: &Params, from: usize, until: usize, n: usize) -> Markup {
-    let link = |from: usize| viewer.link("/files", &base.with("from", &from.to_string()));
+fn neighbours(
+    viewer: &Viewer,
+    page: &str,
+    base: &Params,
+    from: usize,
+    until: usize,
+    n: usize,
+) -> Markup {
+    let link = |from: usize| viewer.link(page, &base.with("from", &from.to_string()));
     html! {
         @if from > 0 || until < n {
             div .pager {
@@ -279,10 +302,16 @@ async fn chunks_body(viewer: &Viewer, document: &str, hit: &str, params: &Params
     };
     let n_chunks = record["chunk_count"].as_u64().unwrap_or_default() as usize;
     let hit_at: Option<usize> = hit.rsplit_once(':').and_then(|(_, at)| at.parse().ok());
-    let from = hit_at.unwrap_or_default().saturating_sub(SHOWN / 3);
+    let from = match params.get("from") {
+        Some(_) => params.number("from", 0, n_chunks.saturating_sub(1)),
+        None => hit_at.unwrap_or_default().saturating_sub(SHOWN / 3),
+    };
+    let until = n_chunks.min(from + SHOWN);
+    let page = format!("/knowledge/documents/{}", encoded(document));
+    let base = Params::default().with("q", params.text("q"));
     let mut pieces = Vec::new();
     let mut shown_until = 0;
-    for ordinal in from..n_chunks.min(from + SHOWN) {
+    for ordinal in from..until {
         let path = format!("/v1/chunks/{}:{ordinal}", encoded(document));
         let Ok(chunk) = viewer.get(&path).await else { continue };
         let number = |name: &str| chunk["span"][name].as_u64().unwrap_or_default() as usize;
@@ -306,8 +335,9 @@ async fn chunks_body(viewer: &Viewer, document: &str, hit: &str, params: &Params
         p .note { (thousands(n_chunks)) " passages; a line at the left is one passage, as it is searched. "
             @if hit_at.is_some() { a href="#hit" { "Go to the hit" } " · " }
             a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(record["collection_id"].as_str().unwrap_or_default())))) { "Its collection" } }
+        (neighbours(viewer, &page, &base, from, until, n_chunks))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
-        @if n_chunks > pieces.len() { p .note { (pieces.len()) " of " (n_chunks) " passages are shown, around the hit." } }
+        (neighbours(viewer, &page, &base, from, until, n_chunks))
     }
 }
 

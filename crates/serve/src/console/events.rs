@@ -15,11 +15,12 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How long one page is told; afterwards the browser asks again.
 const MOST: usize = 600;
 
-/// Sends a part whenever it differs from what was sent last.
+/// Sends a part whenever it differs from what was sent last. Where nothing can have changed, the
+/// part is nothing.
 pub(super) fn stream<F, Fut>(part: F) -> impl IntoResponse
 where
     F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Markup> + Send,
+    Fut: Future<Output = Option<Markup>> + Send,
 {
     let state = (part, String::new(), 0_usize);
     let events = stream::unfold(state, |(part, mut last, mut n_looked)| async move {
@@ -31,7 +32,7 @@ where
                 tokio::time::sleep(EVERY).await;
             }
             n_looked += 1;
-            let now = part().await.into_string();
+            let Some(now) = part().await.map(Markup::into_string) else { continue };
             if now != last {
                 let event = Event::default().event("part").data(&now);
                 last.clone_from(&now);

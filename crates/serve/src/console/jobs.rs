@@ -16,7 +16,7 @@ pub(super) async fn list(viewer: &Viewer) -> Result<Vec<Value>, ToolError> {
 /// Jobs as a table, those that run first.
 pub(super) fn job_rows(viewer: &Viewer, jobs: &[Value]) -> Markup {
     if jobs.is_empty() {
-        return html! { p .note { "No job has run yet." } };
+        return html! { p .note { "No job has run yet. Indexing, uploads and re-indexing appear here while they go on." } };
     }
     html! {
         div .scroll tabindex="0" { table {
@@ -34,7 +34,7 @@ fn row(viewer: &Viewer, job: &Value) -> Markup {
     let n_warnings = job["n_warnings"].as_u64().unwrap_or_default();
     html! {
         tr {
-            td .nowrap { (text("kind")) }
+            td .path { (text("kind")) @if !text("subject").is_empty() { br; span .note { (text("subject")) } } }
             td { span class=(format!("badge {}", text("status"))) { (text("status")) } }
             td .nowrap {
                 (job["progress"]["stage"].as_str().unwrap_or_default()) " " (shown(done))

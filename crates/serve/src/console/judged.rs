@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use model::TenantId;
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
@@ -17,7 +19,7 @@ use super::go_to;
 use super::layout::error_page;
 use super::viewer::{Posted, Viewer};
 
-/// The file in the data folder.
+/// The file in the data folder, for the tenant of whoever needs no name.
 const FILE: &str = "judged.jsonl";
 
 /// Documents that the file holds at most.
@@ -29,9 +31,66 @@ const BESIDE: usize = 10;
 /// One writer at a time.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Gives the file of a server.
+/// Gives the file of the viewer's tenant: it holds text that no other tenant may see.
 pub(super) fn file(viewer: &Viewer) -> PathBuf {
-    viewer.app.console.data_dir.join(FILE)
+    viewer.app.console.data_dir.join(file_name(&viewer.signed_in.tenant))
+}
+
+fn file_name(tenant: &TenantId) -> String {
+    if *tenant == TenantId::local() {
+        return FILE.to_owned();
+    }
+    let digest = ring::digest::digest(&ring::digest::SHA256, tenant.to_string().as_bytes());
+    let digest: String = digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("judged-{digest}.jsonl")
+}
+
+/// Tells whether the viewer may judge results now.
+pub(super) fn may_judge(viewer: &Viewer) -> bool {
+    viewer.signed_in.is_admin() && !viewer.is_viewing_as()
+}
+
+/// Gives the file, for `dowse eval` elsewhere.
+pub(super) async fn download(viewer: Viewer) -> Response {
+    if !may_judge(&viewer) {
+        return error_page(&viewer, &refused());
+    }
+    let headers = [
+        (CONTENT_TYPE, "application/x-ndjson"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"judged.jsonl\""),
+    ];
+    match fs_err::read(file(&viewer)) {
+        Ok(bytes) => (headers, bytes).into_response(),
+        Err(_) => error_page(
+            &viewer,
+            &ToolError::new(Code::NotFound, "no result was judged yet")
+                .with_hint("press Right or Wrong beside a result of a search"),
+        ),
+    }
+}
+
+/// Takes a judged query back.
+pub(super) async fn forget(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    if !may_judge(&viewer) {
+        return error_page(&viewer, &refused());
+    }
+    let (path, query) = (file(&viewer), params.text("query").to_owned());
+    let forgotten = tokio::task::spawn_blocking(move || {
+        let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut judged = Judged::read(&path)?;
+        judged.queries.remove(&query);
+        judged.write(&path)
+    });
+    match forgotten.await {
+        Ok(Ok(())) => go_to(&viewer, "/activity?view=judged"),
+        _ => error_page(&viewer, &ToolError::new(Code::Unavailable, "the file cannot be written")),
+    }
+}
+
+fn refused() -> ToolError {
+    ToolError::new(Code::Forbidden, "only administrators judge results")
+        .with_hint("sign in with a key that has the role `admin`")
 }
 
 /// Writes down that a result is right or wrong for a query.
@@ -55,9 +114,8 @@ async fn write_down(
     is_right: bool,
 ) -> Result<(), ToolError> {
     viewer.may_change()?;
-    if !viewer.signed_in.is_admin() {
-        let message = "only administrators judge results";
-        return Err(ToolError::new(Code::Forbidden, message));
+    if !may_judge(viewer) {
+        return Err(refused());
     }
     if query.trim().is_empty() || id.is_empty() {
         return Err(ToolError::bad_request("a judgement names a query and a result"));
@@ -171,5 +229,13 @@ mod tests {
         judged.queries.entry("q \"x\"".to_owned()).or_default().insert("b".to_owned(), 0);
         judged.write(&path).unwrap();
         assert_eq!(Judged::read(&path).unwrap(), judged);
+    }
+
+    #[test]
+    fn every_tenant_has_a_file_of_its_own() {
+        assert_eq!(file_name(&TenantId::local()), FILE);
+        let names = ["acme", "ACME", "../x"].map(|name| file_name(&TenantId::new(name)));
+        assert_ne!(names[0], names[1]);
+        assert!(names.iter().all(|name| !name.contains('/') && name != FILE), "{names:?}");
     }
 }

@@ -144,7 +144,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
                     td { span class=(if passes { "badge ok" } else { "badge" }) { (if passes { "yes" } else { "no" }) } }
                     td { (score_bar(score(result))) }
                     td { (shown(&result["metadata"]["title"])) " " span .note { (shown(&result["metadata"]["pointer"])) } }
-                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), &query)) }
+                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), query)) }
                 }
             } }
         } }
@@ -218,7 +218,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
             (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
         (upload(&viewer, &id, &here))
         h2 { "Documents" }
-        (document_list(&viewer, &documents, &here, &params))
+        div data-refresh { (document_list(&viewer, &documents, &here, &params)) }
         h2 { "Summaries" }
         @match &summaries {
             Err(error) => (problem(error)),

@@ -217,7 +217,7 @@ fn document(viewer: &Viewer, section: Option<Section>, title: &str, body: &Marku
                     }
                     details .menu {
                         summary { "Menu" }
-                        (menu(viewer, section))
+                        nav aria-label="Sections" { (menu(viewer, section)) (person(viewer)) }
                     }
                     nav .wide aria-label="Sections" { (menu(viewer, section)) }
                     (person(viewer))
@@ -268,6 +268,31 @@ fn theme_icon() -> Markup {
     }
 }
 
+/// The picture of a section, sixteen pixels wide.
+pub(crate) fn icon(section: Section) -> Markup {
+    let path = match section {
+        Section::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6 14 14",
+        Section::Tables => "M2 3h12v10H2zM2 6.5h12M6.5 6.5V13",
+        Section::Names => "M2 8.5V3a1 1 0 0 1 1-1h5.5L14 7.5 7.5 14zM5.2 5.2h.01",
+        Section::Charts => "M2 14h12M4 11V8M8 11V3M12 11V6",
+        Section::Sources => {
+            "M2 4a1 1 0 0 1 1-1h3l1.5 2H13a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1z"
+        }
+        Section::Knowledge => {
+            "M8 4C6.5 3 4.500 2.700 2 3v9.500c2.500-.3 4.500 0 6 1 1.500-1 3.500-1.300 6-1V3c-2.500-.3-4.500 0-6 1zM8 4v9.500"
+        }
+        Section::Contexts => {
+            "M6 2H5a1.500 1.500 0 0 0-1.500 1.500v2.800L2 8l1.500 1.700v2.800A1.500 1.500 0 0 0 5 14h1M10 2h1a1.500 1.500 0 0 1 1.500 1.500v2.800L14 8l-1.500 1.700v2.800A1.500 1.500 0 0 1 11 14h-1"
+        }
+        Section::Tools => "M3 4l3.500 4L3 12M8 12h5",
+        Section::Activity => "M1.500 8h3L6.500 3l3 10 2-5h3",
+        Section::Operations => {
+            "M8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 1.500v2M8 12.500v2M1.500 8h2M12.500 8h2M3.400 3.400l1.400 1.400M11.200 11.200l1.400 1.400M3.400 12.600l1.400-1.400M11.200 4.800l1.400-1.400"
+        }
+    };
+    html! { svg .icon viewBox="0 0 16 16" aria-hidden="true" { path d=(path) {} } }
+}
+
 fn menu(viewer: &Viewer, current: Option<Section>) -> Markup {
     html! {
         @for (group, sections) in Section::GROUPS {
@@ -277,7 +302,7 @@ fn menu(viewer: &Viewer, current: Option<Section>) -> Markup {
                     li {
                         a href=(viewer.href(section.path())) data-go=(section.key())
                             aria-current=[(current == Some(*section)).then_some("page")]
-                        { (section.name()) }
+                        { (icon(*section)) (section.name()) }
                     }
                 }
             }

@@ -18,22 +18,32 @@ mod marked;
 mod stages;
 mod time;
 
+mod hits;
+mod locate;
 mod missing;
 mod search;
 mod start;
 
 mod actions;
 mod activity;
+mod activity_cost;
+mod activity_judged;
+mod activity_weak;
 mod charts;
 mod contexts;
 mod difference;
 mod document;
 mod judged;
 mod knowledge;
+mod latency;
 mod names;
 mod operations;
+mod replay;
 mod schema_form;
 mod sources;
+mod table_chart;
+mod table_export;
+mod table_filters;
 mod tables;
 mod tools;
 
@@ -47,7 +57,7 @@ use axum::{Router, response::Response};
 use crate::http::HttpState;
 
 pub(crate) use layout::{not_found, wants_html};
-pub use settings::{ConsoleConfig, ConsoleSettings};
+pub use settings::{Check, ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
 
 /// The addresses of the console; `api` is REST, which its pages call.
@@ -58,11 +68,13 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/files", get(document::file))
         .route("/sources", get(sources::show))
         .route("/sources/index", post(sources::index))
+        .route("/sources/retry", post(sources::retry))
         .route("/jobs/cancel", post(sources::cancel))
         .route("/events/jobs", get(sources::watch))
         .route("/tables", get(tables::list))
         .route("/tables/{name}", get(tables::one))
-        .route("/tables/{name}/export", get(tables::export))
+        .route("/tables/{name}/export", get(table_export::export))
+        .route("/tables/{name}/chart", post(table_chart::draw))
         .route("/names", get(names::show).post(names::batch))
         .route("/charts", get(charts::list))
         .route("/charts/{id}", get(charts::one))
@@ -78,7 +90,9 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/activity", get(activity::show))
         .route("/activity/export", get(activity::export))
         .route("/activity/judge", post(judged::judge))
-        .route("/activity/{request}", get(activity::one))
+        .route("/activity/judged.jsonl", get(judged::download))
+        .route("/activity/forget", post(judged::forget))
+        .route("/activity/{request}", get(replay::one))
         .route("/operations", get(operations::show))
         .merge(uploads())
         .route("/tools", get(tools::list))
@@ -95,6 +109,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
 fn uploads() -> Router<HttpState> {
     Router::new()
         .route("/upload/{id}", post(actions::upload))
+        .route("/upload-json/{id}", post(actions::upload_json))
         .layer(axum::extract::DefaultBodyLimit::disable())
 }
 

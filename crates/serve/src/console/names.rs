@@ -116,7 +116,7 @@ async fn lookup(viewer: &Viewer, params: &Params, categories: &[String]) -> Mark
     match viewer.tool("search_filters", arguments).await {
         Err(error) => problem(&error),
         Ok(reply) => html! {
-            (best(&reply.value))
+            (best(viewer, &reply.value))
             (candidates(&reply.value, query))
             details { summary { "What the agent gets" } (json_box("names-json", &reply.value)) }
         },
@@ -124,7 +124,14 @@ async fn lookup(viewer: &Viewer, params: &Params, categories: &[String]) -> Mark
 }
 
 /// The best match, or why there is none.
-fn best(answer: &Value) -> Markup {
+fn best(viewer: &Viewer, answer: &Value) -> Markup {
+    let setting = |name: &str| {
+        let value =
+            &viewer.app.console.configuration[format!("filters.best_match_{name}").as_str()];
+        value.as_str().and_then(|text| text.parse::<f64>().ok())
+    };
+    let (threshold, margin) =
+        (setting("threshold").unwrap_or(0.85), setting("margin").unwrap_or(0.05));
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     let score = |position: usize| results.get(position).and_then(|result| result["score"].as_f64());
     html! {
@@ -134,11 +141,11 @@ fn best(answer: &Value) -> Markup {
         } @else {
             @match (score(0), score(1)) {
                 (None, _) => div .empty { p .what { "Nothing has this name." } div .next { p { "Junk finds nothing on purpose. Try fewer letters, another language, or another dimension." } } },
-                (Some(first), Some(second)) if first - second < 0.05 => p .warnings {
-                    "There is no best match: the first two are too close (" (format!("{first:.2}")) " and " (format!("{second:.2}")) "). "
-                    "The margin is " code { "filters.best_match_margin" } ". A kind to prefer may help." },
-                (Some(first), _) => p .warnings { "There is no best match: " (format!("{first:.2}"))
-                    " does not reach " code { "filters.best_match_threshold" } ", or does not lead by enough." },
+                (Some(first), _) if first < threshold => p .warnings { "There is no best match: the first has "
+                    strong { (format!("{first:.2}")) } ", below the threshold " strong { (threshold) } " (" code { "filters.best_match_threshold" } ")." },
+                (Some(first), second) => p .warnings { "There is no best match: the first two have "
+                    strong { (format!("{first:.2}")) } " and " strong { (format!("{:.2}", second.unwrap_or_default())) }
+                    ", closer than the margin " strong { (margin) } " (" code { "filters.best_match_margin" } "). A kind to prefer may help." },
             }
         }
         @for warning in answer["warnings"].as_array().into_iter().flatten() { p .warnings { (shown(warning)) } }

@@ -1,47 +1,80 @@
-//! `/operations`: health, jobs, latency, store, models, and the configuration in force.
-
-use std::collections::BTreeMap;
+//! `/operations`: health, jobs, latency, store, models, keys, backups, and the configuration in
+//! force.
 
 use axum::response::Response;
+use guard::LimitsConfig;
 use maud::{Markup, html};
 use serde_json::Value;
 use tools::{Code, ToolError};
 
-use super::jobs;
-use super::layout::{Section, error_page, page, problem, shown};
+use super::activity;
+use super::jobs::{self, short_time};
+use super::latency::latency;
+use super::layout::{Section, empty, error_page, page, part, problem, shown};
+use super::params::Params;
 use super::sources::progress;
-use super::time::span;
+use super::time::{ago, bytes, span, thousands};
 use super::viewer::Viewer;
+use crate::Health;
+
+/// Calls that are looked at for the last use of a key.
+const LOOKED_AT: usize = 20_000;
 
 /// Shows how the server is doing, to administrators.
-pub(super) async fn show(viewer: Viewer) -> Response {
+pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     if !viewer.caller.is_admin() {
         let error =
             ToolError::new(Code::Forbidden, "only administrators see how the server is doing")
                 .with_hint("sign in with a key that has the role `admin`");
         return error_page(&viewer, &error);
     }
+    let checked = match params.get("check") {
+        Some(_) => Some(check(&viewer).await),
+        None => None,
+    };
+    if let (Some("check"), Some(checked)) = (params.get("part"), &checked) {
+        return part(checked);
+    }
     let app = viewer.app.clone();
-    let facts = tokio::task::spawn_blocking(move || (app.console.facts)()).await;
-    let facts = facts.unwrap_or(Value::Null);
+    // A catalogue may be far away, and both of them ask it.
+    let looked =
+        tokio::task::spawn_blocking(move || ((app.readiness)(), (app.console.facts)())).await;
+    let Ok((health_now, facts)) = looked else {
+        let message = "the server could not look at itself";
+        return error_page(&viewer, &ToolError::new(Code::InternalError, message));
+    };
     let jobs = jobs::list(&viewer).await;
+    let keys = keys(&viewer, &facts["keys"]).await;
     let metrics = viewer.app.metrics.render();
     let body = html! {
         h1 { "Operations" }
+        (now(&viewer, &health_now))
         div .grid {
-            section .card { h2 { "Health" } (health(&viewer)) }
-            section .card { h2 { "Limits" } (limits(&viewer)) }
-            section .card { h2 { "Now" } (gauges(&metrics)) }
+            section .card aria-labelledby="health" { h2 #health { "Health" } (health(&viewer, &health_now)) }
+            section .card aria-labelledby="backup" { h2 #backup { "Backup" } (backup(&facts["backup"])) }
+            section .card aria-labelledby="limits" { h2 #limits { "Limits" } (limits(&viewer)) }
         }
-        h2 { "Latency" }
-        p .note { "Since the start, estimated from the buckets of " a href=(viewer.href("/metrics")) { code { "/metrics" } } ". Calls of this console are counted apart, as " code { "console:…" } ". Exact figures of the newest calls: " a href=(viewer.href("/activity?view=cost")) { "Activity" } "." }
-        (latency(&metrics))
-        @for (name, value) in facts.as_object().into_iter().flatten() {
-            h2 { (name) }
-            (fact(value))
+        section .card aria-labelledby="check" {
+            div .head { h2 #check { "What " code { "dowse check" } " says" }
+                form method="get" action=(viewer.href("/operations")) data-live="#checked" data-part="check" {
+                    input type="hidden" name="check" value="1"; button .small type="submit" { "Check now" } } }
+            div #checked aria-live="polite" {
+                @match &checked { Some(checked) => (checked),
+                    None => p .note { "Reads everything that is kept, and says what does not fit. It may take a while." } }
+            }
         }
+        h2 #latency { "Latency" }
+        (latency(&viewer, &metrics))
         h2 { "Jobs" }
         div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
+        h2 { "Store" }
+        (fact(&facts["store"]))
+        div .grid {
+            section .card aria-labelledby="disk" { h2 #disk { "Disk" } (fact(&facts["disk"])) }
+            section .card aria-labelledby="models" { h2 #models { "Models" } (models(&facts["models"])) }
+        }
+        h2 { "API keys" }
+        (keys)
         h2 { "Configuration in force" }
         p .note { "Defaults, file and environment together. Secrets are hidden; names of variables are not secrets." }
         (settings(&viewer.app.console.configuration))
@@ -49,128 +82,143 @@ pub(super) async fn show(viewer: Viewer) -> Response {
     page(&viewer, Section::Operations, "Operations", &body)
 }
 
-fn health(viewer: &Viewer) -> Markup {
-    let now = viewer.app.clock.now();
+/// Figures of the moment.
+fn now(viewer: &Viewer, health: &Health) -> Markup {
+    let (n_waiting, n_running) = viewer.app.queue.as_ref().map_or((0, 0), |queue| queue.counts());
+    let started = viewer.app.console.started_at;
+    let tiles = [
+        ("State", health.status().to_owned()),
+        ("Up for", span(viewer.app.clock.now().0 - started.0)),
+        ("Jobs waiting", thousands(n_waiting)),
+        ("Jobs running", thousands(n_running)),
+        ("Changes not searchable yet", thousands(health.lag as usize)),
+    ];
     html! {
-        @let health = (viewer.app.readiness)();
+        dl .tiles {
+            @for (name, value) in tiles { div { dt { (name) } dd { (value) } } }
+            @if let Some(lag) = health.follower_lag {
+                div { dt { "Behind other servers" } dd { (span(lag.as_millis() as i64)) } }
+            }
+        }
+    }
+}
+
+fn health(viewer: &Viewer, health: &Health) -> Markup {
+    html! {
         @match health.status() {
-            "ready" => p { span .badge.ok { "ready" } " It can answer." },
+            "ready" => p { span .badge.ok { "ready" } " It can answer and be written to." },
             status => p { span .badge.failed { (status) } " reads: " (health.reads) ", writes: " (health.writes) },
         }
         @for degraded in &health.degraded {
-            p { (degraded.what) ": " (degraded.problem) " (" (degraded.hint) ")" }
+            p .warnings { strong { (degraded.what) } ": " (degraded.problem) " (" (degraded.hint) ")" }
         }
         dl .facts {
             dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
-            dt { "Up for" } dd { (span(now.0 - viewer.app.console.started_at.0)) }
             dt { "Address" } dd { code { (viewer.app.server.link_base()) } }
             dt { "Authentication" } dd { (if viewer.app.authenticator.is_required() { "on" } else { "off: loopback only" }) }
+            @if let Some(issuer) = &viewer.app.token_issuer { dt { "Tokens of" } dd { (issuer) } }
         }
+    }
+}
+
+fn backup(made: &Value) -> Markup {
+    html! {
+        @match made["at"].as_str() {
+            Some(at) => { p { "Last copied " strong { (short_time(at)) } " UTC." }
+                dl .facts { dt { "Size" } dd { (bytes(made["bytes"].as_u64().unwrap_or_default())) } } },
+            None => p { span .badge.warning { "none" } " This data folder was never copied." },
+        }
+        p .note { "Copy everything while it runs: " code { "dowse backup FILE" } }
     }
 }
 
 fn limits(viewer: &Viewer) -> Markup {
     let limits = &viewer.app.limits;
     html! { dl .facts {
-        dt { "Answer" } dd { (limits.result_chars) " characters, " (limits.result_tokens) " tokens" }
+        dt { "Answer" } dd { (thousands(limits.result_chars)) " characters, " (thousands(limits.result_tokens)) " tokens" }
         dt { "Calls at a time" } dd { (limits.concurrent_calls) }
         dt { "A call" } dd { "at most " (limits.call_seconds) " s" }
+        dt { "This console" } dd { (rate(limits, "console")) " calls a minute" }
         dt { "Answers kept" } dd { (viewer.app.audit_config.keep_answers_days) " days, " (viewer.app.audit_config.keep_answers_mb) " MB" }
     } }
 }
 
-/// Single values of the metrics, such as queue lengths and calls in progress.
-fn gauges(metrics: &str) -> Markup {
-    let lines = metrics.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-        let (name, value) = line.rsplit_once(' ')?;
-        let is_gauge = [
-            "dowse_calls_in_flight",
-            "dowse_index_size",
-            "dowse_queue_length",
-            "dowse_redacted_pieces_total",
-        ]
-        .iter()
-        .any(|known| name.starts_with(known));
-        is_gauge.then(|| (name.trim_start_matches("dowse_").to_owned(), value.to_owned()))
-    });
-    html! { dl .facts { @for (name, value) in lines { dt { (label(&name)) } dd { (value) } } } }
+/// The rate of a class, as it is in force.
+fn rate(limits: &LimitsConfig, class: &str) -> u32 {
+    let usual =
+        || LimitsConfig::RATES.iter().find(|(name, _)| *name == class).map(|(_, rate)| *rate);
+    limits.rate_per_minute.get(class).copied().or_else(usual).unwrap_or_default()
 }
 
-/// `queue_length{name="jobs"}` as `queue length: jobs`.
-fn label(name: &str) -> String {
-    match name.split_once('{') {
-        None => name.replace('_', " "),
-        Some((name, labels)) => {
-            let value = labels.split('"').nth(1).unwrap_or_default();
-            format!("{}: {value}", name.replace('_', " "))
+/// What `dowse check` says now.
+async fn check(viewer: &Viewer) -> Markup {
+    let app = viewer.app.clone();
+    let checked = tokio::task::spawn_blocking(move || (app.console.check)(&app)).await;
+    let report = match checked {
+        Ok(Ok(report)) => report,
+        Ok(Err(error)) => return problem(&ToolError::new(Code::Unavailable, error)),
+        Err(_) => return problem(&ToolError::new(Code::InternalError, "the check stopped")),
+    };
+    let list = |name: &str| report[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let sources = || list("tables").iter().chain(list("dimensions"));
+    let n_problems = list("problems").len()
+        + sources()
+            .filter(|source| source["problems"].as_array().is_some_and(|all| !all.is_empty()))
+            .count();
+    html! {
+        @if n_problems == 0 { div .good { p { "Everything that is kept is right, and every source can be read." } } }
+        @for found in list("problems") {
+            div .problem { p { strong { (shown(&found["what"])) } " " (shown(&found["problem"])) } p .hint { (shown(&found["hint"])) } }
         }
+        p .note { "Store: " (shown(&report["store"])) }
+        div .scroll tabindex="0" { table {
+            thead { tr { th scope="col" { "Table or dimension" } th scope="col" .num { "Rows" } th scope="col" { "Problems" } } }
+            tbody { @for source in sources() { tr {
+                td { (shown(&source["name"])) } td .num { (source["n_rows"].as_u64().map_or("cannot be read".to_owned(), |n| thousands(n as usize))) }
+                td { @let problems = source["problems"].as_array().map(Vec::as_slice).unwrap_or_default();
+                    @if problems.is_empty() { span .badge.ok { "none" } } @else { ul .plain { @for found in problems { li { (shown(found)) } } } } }
+            } } }
+        } }
     }
 }
 
-/// Percentiles of every histogram, by tool and, where they are measured, by stage.
-fn latency(metrics: &str) -> Markup {
-    let rows = histograms(metrics);
-    if rows.is_empty() {
-        return html! { p .note { "Nothing was called yet." } };
+/// The keys of the configuration, with when each was last used. They are listed, not made.
+async fn keys(viewer: &Viewer, keys: &Value) -> Markup {
+    let keys = keys.as_array().map(Vec::as_slice).unwrap_or_default();
+    let own = viewer.caller.tenant.to_string();
+    let is_local = viewer.caller.identity == model::Identity::Local;
+    let keys: Vec<&Value> =
+        keys.iter().filter(|key| is_local || key["tenant"] == own.as_str()).collect();
+    if keys.is_empty() {
+        return empty(
+            "No API key is configured.",
+            &html! { p { "Name one in " code { "dowse.toml" } ": " code { "[[auth.keys]] name = \"ann\", key_env = \"ANN_KEY\"" } } },
+        );
     }
+    let with_console = Params::default().with("console", "1");
+    let calls = activity::entries(viewer, &with_console, LOOKED_AT).await.unwrap_or_default();
+    let now = viewer.app.clock.now();
     html! {
         div .scroll tabindex="0" { table {
-            thead { tr { th scope="col" { "What" } th scope="col" .num { "Calls" } th scope="col" .num { "p50 ms" } th scope="col" .num { "p95 ms" } th scope="col" .num { "p99 ms" } } }
-            tbody { @for (name, buckets) in &rows {
-                @let n = buckets.last().map_or(0.0, |(_, count)| *count);
-                tr { td { code { (name) } } td .num { (n) }
-                    @for share in [0.5, 0.95, 0.99] { td .num { (format!("{:.1}", 1000.0 * quantile(buckets, share))) } } }
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Tenant" } th scope="col" { "Department" } th scope="col" { "Clearance" } th scope="col" { "Roles" } th scope="col" { "Variable" } th scope="col" { "Last use" } } }
+            tbody { @for key in keys {
+                @let is_its = |entry: &&guard::Entry| key["name"] == entry.caller.as_str() && key["tenant"] == entry.tenant.as_str();
+                tr { td { strong { (shown(&key["name"])) } } td { (shown(&key["tenant"])) } td { (shown(&key["department"])) }
+                    td { span .badge { (shown(&key["clearance"])) } } td { (shown(&key["roles"])) } td { code { (shown(&key["variable"])) } }
+                    td .nowrap { (calls.iter().find(is_its).map_or("not lately".to_owned(), |entry| ago(entry.at, now))) } }
             } }
         } }
     }
 }
 
-/// Cumulative counts by upper bound, for each label set of each histogram in seconds.
-fn histograms(metrics: &str) -> BTreeMap<String, Vec<(f64, f64)>> {
-    let mut found: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    for line in metrics.lines().filter(|line| line.contains("_seconds_bucket{")) {
-        let Some((name, labels)) = line.split_once("_seconds_bucket{") else { continue };
-        let Some((labels, count)) = labels.rsplit_once("} ") else { continue };
-        let mut bound = f64::INFINITY;
-        let mut kept: Vec<&str> = Vec::new();
-        for label in labels.split("\",") {
-            match label.split_once("=\"") {
-                Some(("le", value)) => {
-                    bound = value.trim_end_matches('"').parse().unwrap_or(f64::INFINITY)
-                }
-                Some((_, value)) => kept.push(value.trim_end_matches('"')),
-                None => {}
-            }
+fn models(models: &Value) -> Markup {
+    html! {
+        @for model in models.as_array().into_iter().flatten() {
+            @let state = model["state"].as_str().unwrap_or_default();
+            p { strong { (shown(&model["model"])) } " " span class=(if state == "ready" { "badge ok" } else { "badge warning" }) { (state) } }
+            p .note { "In " code { (shown(&model["folder"])) } }
         }
-        let Ok(count) = count.trim().parse::<f64>() else { continue };
-        let name = match name.trim_start_matches("dowse_") {
-            "call" => kept.join(" "),
-            other => format!("{} {}", other, kept.join(" ")),
-        };
-        found.entry(name).or_default().push((bound, count));
     }
-    for buckets in found.values_mut() {
-        buckets.sort_by(|(left, _), (right, _)| left.total_cmp(right));
-    }
-    found
-}
-
-/// The value below which a share lies, with the values of a bucket spread evenly in it.
-fn quantile(buckets: &[(f64, f64)], share: f64) -> f64 {
-    let total = buckets.last().map_or(0.0, |(_, count)| *count);
-    let wanted = share * total;
-    let (mut before, mut lower) = (0.0, 0.0);
-    for (upper, count) in buckets {
-        if *count >= wanted && *count > before {
-            return if upper.is_finite() {
-                lower + (upper - lower) * (wanted - before) / (count - before)
-            } else {
-                lower
-            };
-        }
-        (before, lower) = (*count, *upper);
-    }
-    lower
 }
 
 /// A fact of any shape: a table for lists of objects, else names and values.
@@ -183,8 +231,10 @@ fn fact(value: &Value) -> Markup {
                 .map(|row| row.keys().collect())
                 .unwrap_or_default();
             html! { div .scroll tabindex="0" { table {
-                thead { tr { @for column in &columns { th scope="col" { (column) } } } }
-                tbody { @for row in rows { tr { @for column in &columns { td .num[row[column.as_str()].is_number()] { (shown(&row[column.as_str()])) } } } } }
+                thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (column) } } } }
+                tbody { @for row in rows { tr { @for column in &columns {
+                    @let cell = &row[column.as_str()];
+                    td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } }
             } } }
         }
         Value::Object(members) => {
@@ -204,27 +254,5 @@ fn settings(configuration: &Value) -> Markup {
         Some(settings) => html! { details { summary { (settings.len()) " settings" }
         div .scroll tabindex="0" { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } } }
             tbody { @for (name, value) in settings { tr { td { code { (name) } } td .cell { (shown(value)) } } } } } } } },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_read_out_of_buckets() {
-        let metrics = "# TYPE dowse_call_seconds histogram\n\
-            dowse_call_seconds_bucket{tool=\"search\",le=\"0.01\"} 50\n\
-            dowse_call_seconds_bucket{le=\"0.1\",tool=\"search\"} 100\n\
-            dowse_call_seconds_bucket{tool=\"search\",le=\"+Inf\"} 100\n\
-            dowse_stage_seconds_bucket{stage=\"dense\",le=\"+Inf\"} 1\n";
-        let found = histograms(metrics);
-        assert_eq!(found.keys().collect::<Vec<_>>(), ["search", "stage dense"]);
-        let search = &found["search"];
-        assert!((quantile(search, 0.5) - 0.01).abs() < 1e-9);
-        assert!((quantile(search, 0.75) - 0.055).abs() < 1e-9);
-        assert_eq!(quantile(&found["stage dense"], 0.99), 0.0);
-        assert_eq!(quantile(&[], 0.5), 0.0);
-        assert_eq!(label("queue_length{name=\"jobs\"}"), "queue length: jobs");
     }
 }

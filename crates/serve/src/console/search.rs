@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use tools::ToolError;
 
 use super::cost;
+use super::hits::{Hit, hits_of, list};
 use super::json_view::json_box;
-use super::layout::{Section, form_token, page, part, problem};
-use super::marked::{marked, window};
+use super::layout::{Section, page, part, problem};
 use super::missing;
 use super::params::Params;
-use super::stages::{Way, figure, picture, score_bar, stage_name, stages_of};
+use super::stages::{Way, picture, stages_of, waterfall};
 use super::start;
 use super::viewer::{ToolReply, Viewer};
 
@@ -58,14 +58,6 @@ fn form(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     }
 }
 
-/// A result as the page sorts and filters it.
-struct Hit<'a> {
-    value: &'a Value,
-    source: &'a str,
-    kind: String,
-    place: usize,
-}
-
 async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     let n_shown = params.number("limit", SHOWN, ASKED).max(1);
     let view = params.get("view").unwrap_or("results");
@@ -87,16 +79,17 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
                 (summary(viewer, params, &hits, chosen.len(), shown.len(), &people))
                 (warnings(&people.value))
                 @match view {
-                    "explain" => (explanation(shown)),
+                    "explain" => (explanation(shown, &people.value)),
                     "missing" => (missing::panel(viewer, params, query).await),
-                    _ => (list(viewer, params, query, shown)),
+                    "cost" => (cost::simulator(viewer, params, query, &without_explanations(&people.value))),
+                    _ => { (list(viewer, params, query, shown)) (hidden_from(viewer, query, &people.value).await) }
                 }
                 @if chosen.len() > shown.len() && view == "results" {
                     p { a .button href=(viewer.link("/", &params.with("limit", &(n_shown * 2).to_string()))) {
                         "Show more" } }
                 }
             }
-            aside .agent aria-labelledby="agent-title" { (agent_side(viewer, &agent, reply, &people)) }
+            aside .agent aria-labelledby="agent-title" { (agent_side(viewer, &agent, reply)) }
         }
     }
 }
@@ -106,6 +99,7 @@ fn tabs(viewer: &Viewer, params: &Params, view: &str) -> Markup {
         ("results", "Results"),
         ("explain", "Why this order"),
         ("missing", "Why was it not found?"),
+        ("cost", "What it costs"),
     ];
     html! {
         nav .tabs aria-label="Views of this search" {
@@ -117,36 +111,9 @@ fn tabs(viewer: &Viewer, params: &Params, view: &str) -> Markup {
     }
 }
 
-fn hits_of(answer: &Value) -> Vec<Hit<'_>> {
-    let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-    (1..)
-        .zip(results)
-        .map(|(place, value)| {
-            let source = value["source"].as_str().unwrap_or_default();
-            Hit { value, source, kind: kind_of(source, value), place }
-        })
-        .collect()
-}
-
 fn is_chosen(hit: &Hit<'_>, params: &Params) -> bool {
     let fits = |name: &str, value: &str| params.get(name).is_none() || params.has(name, value);
     fits("source", hit.source) && fits("type", &hit.kind)
-}
-
-/// What kind of thing a result is, for the facet.
-fn kind_of(source: &str, hit: &Value) -> String {
-    match source {
-        "files" => {
-            let title = hit["title"].as_str().unwrap_or_default();
-            let extension = title.rsplit_once('.').map(|(_, extension)| extension.to_lowercase());
-            extension.filter(|kind| (1..=8).contains(&kind.len())).unwrap_or("file".to_owned())
-        }
-        "knowledge" => "document".to_owned(),
-        "tables" => "table".to_owned(),
-        "filters" => "name".to_owned(),
-        "contexts" => "JSON".to_owned(),
-        other => other.to_owned(),
-    }
 }
 
 fn summary(
@@ -212,115 +179,43 @@ fn warnings(answer: &Value) -> Markup {
     }
 }
 
-fn list(viewer: &Viewer, params: &Params, query: &str, hits: &[&Hit<'_>]) -> Markup {
-    if hits.is_empty() {
-        let missing = params.without("part").with("view", "missing");
-        return html! {
-            div .empty {
-                p .what { "Nothing was found." }
-                div .next {
-                    @if params.get("source").is_some() || params.get("type").is_some() {
-                        p { a href=(viewer.link("/", &params.without("source").without("type"))) {
-                            "Search without the filters" } }
-                    }
-                    p { "You know that it is there? "
-                        a href=(viewer.link("/", &missing)) { "Ask why it was not found" } "." }
-                }
-            }
-        };
+/// When an administrator looks as somebody else: what they find themselves and this caller does
+/// not.
+async fn hidden_from(viewer: &Viewer, query: &str, seen: &Value) -> Markup {
+    if !viewer.is_viewing_as() {
+        return html! {};
     }
-    html! {
-        ol .hits {
-            @for hit in hits { li .hit { (entry(viewer, query, hit)) } }
-        }
-    }
-}
-
-fn entry(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
-    let text = |name: &str| hit.value[name].as_str().unwrap_or_default();
-    let pointer = text("pointer");
-    let open = Params::default().with("q", query).with("at", pointer);
-    let address = viewer.link(&format!("/open/{}", text("id")), &open);
-    let duplicates = hit.value["duplicates"].as_array().map(Vec::as_slice).unwrap_or_default();
-    html! {
-        div .line {
-            span .place { (hit.place) }
-            h2 { a .title href=(address) { (text("title")) } }
-            (score_bar(hit.value["score"].as_f64().unwrap_or_default()))
-        }
-        p .where {
-            span .source class=(format!("of-{}", hit.source)) { (hit.source) }
-            @if !pointer.is_empty() { span .pointer { (pointer) } }
-        }
-        p .snippet { (marked(&window(text("text"), query), query)) }
-        @if !duplicates.is_empty() {
-            p .note { "The same is said in "
-                @for (position, duplicate) in duplicates.iter().enumerate() {
-                    @if position > 0 { ", " }
-                    a href=(viewer.href(&format!("/open/{}", duplicate["id"].as_str().unwrap_or_default()))) {
-                        (duplicate["title"].as_str().unwrap_or_default()) }
-                }
-            }
-        }
-        div .actions {
-            details {
-                summary { "Explain" }
-                (details(&hit.value["explanation"]))
-            }
-            (judge(viewer, query, hit))
-        }
-    }
-}
-
-/// The stages of one result as a table, and the words that were found.
-fn details(explanation: &Value) -> Markup {
-    let stages = stages_of(explanation);
-    let words = |name: &str| -> Vec<&str> {
-        let words = explanation["details"][name].as_array();
-        words.into_iter().flatten().filter_map(Value::as_str).collect()
+    let own = json!({ "query": query, "limit": ASKED });
+    let own = match viewer.as_signed_in().tool("search", own).await {
+        Ok(reply) => reply.value,
+        Err(error) => return problem(&error),
     };
-    let (exact, folded) = (words("exact"), words("folded"));
+    let seen: Vec<&str> = ids_of(seen).collect();
+    let hits = hits_of(&own);
+    let is_seen = |id: &str| seen.iter().any(|known| across::is_same_thing(known, id));
+    let hidden: Vec<&Hit<'_>> =
+        hits.iter().filter(|hit| !is_seen(hit.value["id"].as_str().unwrap_or_default())).collect();
+    let name = &viewer.caller.subject;
     html! {
-        @if stages.is_empty() {
-            @match &explanation["details"] {
-                Value::Object(details) => dl .facts {
-                    @for (name, value) in details { dt { (name) } dd { (super::layout::shown(value)) } }
-                },
-                _ => p .note { "This family gives no explanation." },
+        section .card aria-labelledby="hidden" {
+            h2 #hidden { (hidden.len()) " results that you see and " (name) " does not" }
+            @if hidden.is_empty() {
+                p .note { "Both of you get the same answer to this question." }
+            } @else {
+                ul .plain { @for hit in hidden {
+                    li { span .source class=(format!("of-{}", hit.source)) { (hit.source) } " "
+                        (hit.value["title"].as_str().unwrap_or_default()) }
+                } }
             }
-        } @else {
-            table .figures {
-                thead { tr { th scope="col" { "Stage" } th scope="col" { "Rank" } th scope="col" { "Figure" } th scope="col" { "What it is" } } }
-                tbody {
-                    @for (stage, rank, score) in &stages {
-                        @let (name, meaning) = stage_name(stage);
-                        tr { td { (name) } td { (rank) } td { (figure(*score)) } td .note { (meaning) } }
-                    }
-                }
-            }
-        }
-        @if !exact.is_empty() { p .note { "Found as written: " (exact.join(", ")) } }
-        @if !folded.is_empty() { p .note { "Found in another form: " (folded.join(", ")) } }
-    }
-}
-
-/// Judging a result, which becomes a case for `dowse eval`.
-fn judge(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
-    let title = hit.value["title"].as_str().unwrap_or_default();
-    html! {
-        form .judge method="post" action=(viewer.href("/activity/judge")) data-quiet {
-            (form_token(viewer))
-            input type="hidden" name="query" value=(query);
-            input type="hidden" name="id" value=(hit.value["id"].as_str().unwrap_or_default());
-            input type="hidden" name="title" value=(title);
-            input type="hidden" name="next" value=(viewer.here);
-            button name="verdict" value="right" aria-label=(format!("{title} is right")) { "Right" }
-            button name="verdict" value="wrong" aria-label=(format!("{title} is wrong")) { "Wrong" }
         }
     }
 }
 
-fn explanation(hits: &[&Hit<'_>]) -> Markup {
+fn ids_of(answer: &Value) -> impl Iterator<Item = &str> {
+    answer["results"].as_array().into_iter().flatten().filter_map(|result| result["id"].as_str())
+}
+
+fn explanation(hits: &[&Hit<'_>], answer: &Value) -> Markup {
     let mut families: Vec<&str> = Vec::new();
     for hit in hits {
         if !families.contains(&hit.source) {
@@ -345,16 +240,14 @@ fn explanation(hits: &[&Hit<'_>]) -> Markup {
             }
         }
         @if hits.is_empty() { p .note { "There are no results to explain." } }
+        section .card aria-labelledby="stages" {
+            h2 #stages { "What each stage took" }
+            (waterfall(&answer["timings"]))
+        }
     }
 }
 
-fn agent_side(
-    viewer: &Viewer,
-    arguments: &Value,
-    reply: Result<ToolReply, ToolError>,
-    people: &ToolReply,
-) -> Markup {
-    let limits = &viewer.app.limits;
+fn agent_side(viewer: &Viewer, arguments: &Value, reply: Result<ToolReply, ToolError>) -> Markup {
     html! {
         h2 #agent-title { "What the agent gets" }
         p .note { "The tool " a href=(viewer.href("/tools/search")) { code { "search" } } " with "
@@ -365,9 +258,6 @@ fn agent_side(
                 p .cost { strong { (cost::tokens(&reply.text)) } " tokens, "
                     (reply.text.chars().count()) " characters, " (millis(reply.took)) " ms" }
                 (json_box("agent-json", &reply.value))
-                details { summary { "Cost with another number of results" }
-                    (cost::by_number_of_results(&without_explanations(&people.value),
-                        limits.result_tokens, limits.result_chars)) }
             }
         }
     }
@@ -376,6 +266,9 @@ fn agent_side(
 /// The answer as it is without `explain`.
 fn without_explanations(answer: &Value) -> Value {
     let mut answer = answer.clone();
+    if let Some(answer) = answer.as_object_mut() {
+        answer.remove("timings");
+    }
     for result in answer["results"].as_array_mut().into_iter().flatten() {
         if let Some(result) = result.as_object_mut() {
             result.remove("explanation");

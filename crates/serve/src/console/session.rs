@@ -69,12 +69,10 @@ impl ViewAs {
     }
 
     /// The caller that this describes, never with more rights than the administrator has: another
-    /// tenant only where authentication is off, no higher clearance, no role of others, and access
-    /// lists hold.
-    pub(super) fn caller(&self, signed_in: &Caller) -> Caller {
-        let is_local = signed_in.identity == Identity::Local;
+    /// tenant only for operators, no higher clearance, no role of others, and access lists hold.
+    pub(super) fn caller(&self, signed_in: &Caller, is_operator: bool) -> Caller {
         let tenant = match self.tenant.trim() {
-            wanted if is_local && !wanted.is_empty() => TenantId::new(wanted),
+            wanted if is_operator && !wanted.is_empty() => TenantId::new(wanted),
             _ => signed_in.tenant.clone(),
         };
         let clearance = self.clearance.parse().unwrap_or(Clearance::default());
@@ -83,7 +81,7 @@ impl ViewAs {
             subject => subject.to_owned(),
         };
         let mut roles: BTreeSet<String> = self.roles.iter().cloned().collect();
-        if !is_local {
+        if !is_operator {
             // A role opens sources that the administrator's own roles may not.
             roles.retain(|role| role != Caller::ADMIN && signed_in.has_role(role));
         }
@@ -166,14 +164,14 @@ mod tests {
             roles: vec!["admin".to_owned(), "hr".to_owned(), "finance".to_owned()],
             ..ViewAs::default()
         };
-        let seen = view.caller(&admin);
+        let seen = view.caller(&admin, false);
         assert_eq!(seen.tenant, admin.tenant);
         assert_eq!(seen.clearance, Clearance::Internal);
         assert_eq!(seen.roles, BTreeSet::from(["hr".to_owned()]));
         let sealed = view.sealed(&seal()).unwrap();
         assert!(ViewAs::open(&seal(), &sealed, &admin).is_some());
         assert!(ViewAs::open(&seal(), &sealed, &Caller::local_admin()).is_none());
-        let local = view.caller(&Caller::local_admin());
+        let local = view.caller(&Caller::local_admin(), true);
         assert_eq!(local.tenant, TenantId::new("other"));
         assert_eq!(local.identity, Identity::Key, "access lists hold for whom one views as");
     }

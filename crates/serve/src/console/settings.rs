@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fs_err::OpenOptions;
-use model::Timestamp;
+use model::{Caller, Identity, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::seal::SECRET_BYTES;
+use crate::App;
 
 /// The file in the data folder that holds the secret.
 const SECRET_FILE: &str = "console.secret";
@@ -24,13 +25,19 @@ pub struct ConsoleConfig {
     /// The variable that holds the secret of sessions, at least 32 characters; servers behind one
     /// address share it. Without one, a secret is made and kept in `data_dir`.
     pub secret_env: Option<String>,
+    /// Administrators who may look at the console as callers of any tenant, with any role, as
+    /// `tenant/name`; others stay in their own tenant. They change nothing while they look.
+    pub operators: Vec<String>,
 }
 
 impl Default for ConsoleConfig {
     fn default() -> Self {
-        ConsoleConfig { session_hours: 12, secret_env: None }
+        ConsoleConfig { session_hours: 12, secret_env: None, operators: Vec::new() }
     }
 }
+
+/// Gives what is wrong with a running server, or why that cannot be told.
+pub type Check = Arc<dyn Fn(&App) -> Result<Value, String> + Send + Sync>;
 
 /// The console of a running server.
 pub struct ConsoleSettings {
@@ -38,12 +45,18 @@ pub struct ConsoleSettings {
     pub secret: [u8; SECRET_BYTES],
     /// How long a session lasts.
     pub session: Duration,
+    /// Administrators who may look as callers of any tenant, as `tenant/name`.
+    pub operators: Vec<String>,
     /// Where everything is kept.
     pub data_dir: PathBuf,
     /// When the server started.
     pub started_at: Timestamp,
     /// The configuration in force, without secrets.
     pub configuration: Value,
+    /// How many changes the store has seen, as of about now, for answers that are kept.
+    pub generation: Arc<dyn Fn() -> Option<u64> + Send + Sync>,
+    /// What `dowse check` says of the running server; reads everything that is kept.
+    pub check: Check,
     /// What Operations shows of store, models and backups; asked for each time it is looked at.
     pub facts: Arc<dyn Fn() -> Value + Send + Sync>,
 }
@@ -56,11 +69,22 @@ impl ConsoleSettings {
         Ok(ConsoleSettings {
             secret: secret_of(&data_dir.join(SECRET_FILE))?,
             session: Duration::from_secs(config.session_hours.saturating_mul(3_600)),
+            operators: config.operators.clone(),
             data_dir: data_dir.to_owned(),
             started_at: Timestamp(0),
             configuration: Value::Null,
+            generation: Arc::new(|| None),
+            check: Arc::new(|_| Err("nothing can be checked here".to_owned())),
             facts: Arc::new(|| Value::Null),
         })
+    }
+
+    /// Tells whether a person may look as callers of any tenant: where authentication is off, or
+    /// the configuration names them.
+    pub(super) fn is_operator(&self, caller: &Caller) -> bool {
+        let name = format!("{}/{}", caller.tenant, caller.subject);
+        let is_named = self.operators.contains(&name) && caller.is_admin();
+        caller.identity == Identity::Local || is_named
     }
 
     /// Uses a secret that several servers share.

@@ -1,6 +1,8 @@
 //! `/sources`: the folders, what is indexed of them, what failed and why, and how far jobs are.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::response::{IntoResponse, Response};
 use files::RootOutcomes;
@@ -12,7 +14,7 @@ use tools::{Code, ToolError};
 
 use super::events;
 use super::go_to;
-use super::jobs::{self, job_rows};
+use super::jobs::{self, job_rows, short_time};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
 use super::params::{Params, encoded};
 use super::time::{ago, bytes, thousands};
@@ -35,7 +37,8 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let jobs = jobs::list(&viewer).await;
     let outcomes = outcomes(&viewer).await;
     let body = html! {
-        div .head { h1 { "Sources" } }
+        div .head { h1 { "Sources" }
+            span .note { "The same as JSON: " a href=(viewer.href("/v1/roots")) { code { "/v1/roots" } } } }
         @if roots.is_empty() {
             (empty("No folder is configured.", &html! {
                 p { "Start with folders: " code { "dowse serve FOLDER" } }
@@ -43,11 +46,10 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             }))
         } @else {
             (counts(&viewer))
-            (problems(&viewer, &params, &outcomes).await)
-            h2 { "Folders" }
             ul .grid {
-                @for root in &roots { li .card { (root_card(&viewer, &params, root, &outcomes)) } }
+                @for root in &roots { li .card { (root_card(&viewer, &params, root, &outcomes, &jobs)) } }
             }
+            (problems(&viewer, &params, &outcomes).await)
             (files(&viewer, &params, &roots).await)
         }
         h2 { "Jobs" }
@@ -66,14 +68,15 @@ fn counts(viewer: &Viewer) -> Markup {
     let Ok(counts) = files.counts() else { return html! {} };
     let debt = counts.n_passages.saturating_sub(counts.n_vectors);
     html! {
-        p { strong { (thousands(counts.n_documents)) } " files with "
-            strong { (thousands(counts.n_passages)) } " passages are searchable by words"
+        dl .tiles {
+            div { dt { "Files" } dd { (thousands(counts.n_documents)) } }
+            div { dt { "Passages, found by words" } dd { (thousands(counts.n_passages)) } }
             @if files.makes_vectors() {
-                "; " strong { (thousands(counts.n_vectors)) } " of them by vector too"
-                @if debt > 0 { ", " (thousands(debt)) " wait for theirs" }
-                ". " progress max="1" value=(counts.vector_coverage()) aria-label="Passages with vectors" {}
+                div { dt { "Found by vector too" } dd { (thousands(counts.n_vectors)) } }
+                div { dt { "Waiting for a vector" } dd { (thousands(debt))
+                    @if debt > 0 { " " progress max="1" value=(counts.vector_coverage()) aria-label="Passages with vectors" {} } } }
             } @else {
-                ". No model is configured, so that none is searched by vector."
+                div { dt { "Found by vector" } dd .none { "no model is configured" } }
             }
         }
     }
@@ -137,18 +140,47 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     (outcome.code().replace('_', " ")) span .count { (thousands(*count)) } } }
             } }
             div .scroll tabindex="0" { table {
-                thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } } }
+                thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } th scope="col" { span .visually-hidden { "Actions" } } } }
                 tbody { @for file in &files { tr {
-                    td .path { (file.path) } td { (state(file.outcome)) } td { (file.reason.as_deref().unwrap_or_default()) }
+                    td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (file.path) } }
+                    td { (state(file.outcome)) } td .cell { (file.reason.as_deref().unwrap_or_default()) }
+                    td { (again(viewer, file.outcome, Some(&file.path))) }
                 } } }
             } }
             div .actions {
                 @if let (Some(_), Some(last)) = (chosen, files.last().filter(|_| files.len() == SHOWN_PROBLEMS)) {
                     a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
                 }
-                span .note { "To try again, press “Index anew” on their folder." }
+                @if let Some(outcome) = chosen { (again(viewer, outcome, None)) }
+                @else { span .note { "Choose a reason to read all of its files again." } }
             }
         }
+    }
+}
+
+/// A button that reads one file again, or all that came to an outcome.
+fn again(viewer: &Viewer, outcome: ReadOutcome, path: Option<&str>) -> Markup {
+    html! {
+        form .bare method="post" action=(viewer.href("/sources/retry")) {
+            (form_token(viewer))
+            input type="hidden" name="outcome" value=(outcome.code());
+            @if let Some(path) = path { input type="hidden" name="path" value=(path); }
+            button .small type="submit" { @if path.is_some() { "Try again" } @else { "Try all of these again" } }
+        }
+    }
+}
+
+/// Reads files again.
+pub(super) async fn retry(posted: Posted) -> Response {
+    let Posted { viewer, params } = posted;
+    if let Err(error) = viewer.may_change() {
+        return error_page(&viewer, &error);
+    }
+    let one = params.get("path").map(|path| format!("?path={}", encoded(path))).unwrap_or_default();
+    let path = format!("/v1/roots/files/{}/retry{one}", encoded(params.text("outcome")));
+    match viewer.rest(Method::POST, &path, None).await {
+        Ok(_) => go_to(&viewer, "/sources#jobs"),
+        Err(error) => error_page(&viewer, &error),
     }
 }
 
@@ -169,16 +201,27 @@ fn state(outcome: ReadOutcome) -> Markup {
     html! { span class=(class) { (outcome.code().replace('_', " ")) } }
 }
 
-fn root_card(viewer: &Viewer, params: &Params, root: &str, outcomes: &[RootOutcomes]) -> Markup {
+fn root_card(
+    viewer: &Viewer,
+    params: &Params,
+    root: &str,
+    outcomes: &[RootOutcomes],
+    jobs: &Result<Vec<Value>, ToolError>,
+) -> Markup {
     let counts = outcomes.iter().find(|known| known.root == root).map(|known| &known.counts);
     let n_files: usize = counts.map(|counts| counts.values().sum()).unwrap_or_default();
     let n_indexed =
         counts.and_then(|counts| counts.get(&ReadOutcome::Indexed)).copied().unwrap_or_default();
     let open = Params::default().with("root", root);
+    // The newest job comes first.
+    let jobs = jobs.as_deref().unwrap_or_default();
+    let last = jobs.iter().find(|job| job["subject"] == json!(root));
     html! {
-        h3 { a href=(viewer.link("/sources", &open))
+        h3 { a href=(format!("{}#files", viewer.link("/sources", &open)))
             aria-current=[params.has("root", root).then_some("true")] { (root) } }
-        p .note { (thousands(n_indexed)) " of " (thousands(n_files)) " files have text in the index" }
+        p { strong { (thousands(n_indexed)) } " of " strong { (thousands(n_files)) } " files have text in the index" }
+        @if n_files > 0 { progress .whole max=(n_files) value=(n_indexed) aria-label=(format!("Files of {root} with text")) {} }
+        p .note { @match last { Some(job) => (last_run(job)), None => "Not indexed since the jobs were last cleared." } }
         div .actions {
             form .bare method="post" action=(viewer.href("/sources/index")) {
                 (form_token(viewer))
@@ -187,6 +230,24 @@ fn root_card(viewer: &Viewer, params: &Params, root: &str, outcomes: &[RootOutco
                 " "
                 button .small name="full" value="true" { "Index anew" }
             }
+        }
+    }
+}
+
+/// When a folder was last looked at, and what came of it.
+fn last_run(job: &Value) -> Markup {
+    let text = |name: &str| job[name].as_str().unwrap_or_default();
+    let count = |name: &str| thousands(job["result"][name].as_u64().unwrap_or_default() as usize);
+    let finished = job["finished_at"].as_str().map(short_time);
+    html! {
+        @match (text("status"), finished) {
+            ("done", Some(at)) => {
+                "Last run " (at) ": " (count("indexed")) " indexed, " (count("skipped")) " unchanged, " (count("removed")) " removed"
+            },
+            (status, Some(at)) => { "Last run " (at) ": " (status) },
+            (status, None) => { span class=(format!("badge {status}")) { (status) } " "
+                (thousands(job["progress"]["done"].as_u64().unwrap_or_default() as usize))
+                @if let Some(total) = job["progress"]["total"].as_u64() { " of " (thousands(total as usize)) } " files" },
         }
     }
 }
@@ -234,7 +295,7 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
                     @let shown = file.path.strip_prefix(&root).unwrap_or(&file.path).trim_start_matches('/');
                     tr {
                         td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (shown) } }
-                        td title=[file.reason.as_deref()] { (state(file.outcome)) }
+                        td { (state(file.outcome)) @if let Some(reason) = &file.reason { br; span .note { (reason) } } }
                         td .num { (thousands(file.n_passages)) }
                         td .num { (file.bytes.map(bytes).unwrap_or_default()) }
                         td .nowrap { (ago(Timestamp(file.indexed_at), now)) }
@@ -299,13 +360,21 @@ pub(super) async fn cancel(posted: Posted) -> Response {
     }
 }
 
-/// Sends the jobs as they go on.
+/// Sends the jobs as they go on. While none waits or runs, nothing is asked: an open page costs
+/// nothing, and leaves no calls in the record.
 pub(super) async fn watch(viewer: Viewer) -> Response {
+    let was_busy = Arc::new(AtomicBool::new(true));
     events::stream(move || {
-        let viewer = viewer.clone();
+        let (viewer, was_busy) = (viewer.clone(), Arc::clone(&was_busy));
         async move {
+            let counts = viewer.app.queue.as_ref().map_or((0, 0), |queue| queue.counts());
+            let is_busy = counts != (0, 0);
+            // What ended since the last look is shown once more.
+            if !was_busy.swap(is_busy, Ordering::Relaxed) && !is_busy {
+                return None;
+            }
             let jobs = jobs::list(&viewer).await;
-            progress(&viewer, &jobs)
+            Some(progress(&viewer, &jobs))
         }
     })
     .into_response()

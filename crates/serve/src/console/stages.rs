@@ -147,6 +147,34 @@ fn spoken(way: &Way<'_>) -> String {
     format!("{}: {}, score {:.2}", way.title, stages.join(", "), way.score)
 }
 
+/// Draws what each stage of each family took, and names those that were skipped with the reason.
+pub(crate) fn waterfall(timings: &Value) -> Markup {
+    let timings = timings.as_array().map(Vec::as_slice).unwrap_or_default();
+    if timings.is_empty() {
+        return html! { p .note { "No family that was asked works in stages." } };
+    }
+    let ms = |timing: &Value| timing["ms"].as_f64().unwrap_or_default();
+    let most = timings.iter().map(ms).fold(f64::MIN_POSITIVE, f64::max);
+    html! {
+        div .scroll tabindex="0" { table .stages-took {
+            thead { tr { th scope="col" { "Family" } th scope="col" { "Stage" } th scope="col" .num { "ms" } th scope="col" { "Share" } th scope="col" { "What happened" } } }
+            tbody { @for timing in timings {
+                @let stage = timing["stage"].as_str().unwrap_or_default();
+                @let (name, meaning) = stage_name(stage);
+                tr {
+                    td { (timing["source"].as_str().unwrap_or_default()) }
+                    td { (name) }
+                    @match timing["skipped"].as_str() {
+                        Some(reason) => { td .num { "—" } td { span .badge.skipped { "skipped" } } td .note { (reason) } },
+                        None => { td .num { (figure(ms(timing))) } td { (super::cost::bar(ms(timing) / most)) } td .note { (meaning) } },
+                    }
+                }
+            } }
+        } }
+        p .note { "Words and vectors are looked for side by side, so that the times do not add up." }
+    }
+}
+
 /// Writes a raw figure with as many digits as it is worth.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {

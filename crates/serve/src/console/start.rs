@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::json_view::text_box;
-use super::layout::Section;
+use super::layout::{Section, icon};
 use super::viewer::Viewer;
 
 /// Links to every section, and the lines for clients.
@@ -17,7 +17,7 @@ pub(super) fn sections(viewer: &Viewer) -> Markup {
                     ul .cards {
                         @for section in sections.iter().filter(|section| **section != Section::Search) {
                             li { a href=(viewer.href(section.path())) {
-                                strong { (section.name()) } span { (section.about()) } } }
+                                strong { (icon(*section)) (section.name()) } span { (section.about()) } } }
                         }
                     }
                 }

@@ -2,8 +2,7 @@
 //! is an address, and the export gives exactly what the view shows.
 
 use axum::extract::Path;
-use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::response::Response;
 use maud::{Markup, html};
 use model::Timestamp;
 use serde_json::{Map, Value, json};
@@ -13,23 +12,17 @@ use super::bars;
 use super::jobs::short_time;
 use super::layout::{Section, empty, error_page, page, problem, shown};
 use super::params::{Params, encoded};
+use super::table_chart;
+use super::table_export::FORMATS;
+use super::table_filters::{chips, filter_side, read_filters};
 use super::time::thousands;
 use super::viewer::Viewer;
 
 /// Rows of one page.
 const PAGE_SIZE: usize = 50;
 
-/// Rows of one page of an export.
-const EXPORT_PAGE: usize = 500;
-
-/// Rows of one export; larger sets are exported with narrower filters.
-const EXPORT_ROWS: usize = 100_000;
-
 /// Cells up to this length stay on one line.
 const SHORT_CELL: usize = 48;
-
-/// Values of a facet that are shown.
-const SHOWN_VALUES: usize = 12;
 
 /// Lists the tables, or goes to the only one.
 pub(super) async fn list(viewer: Viewer) -> Response {
@@ -69,16 +62,17 @@ fn table_names(schema: &Map<String, Value>) -> Vec<String> {
 }
 
 /// A table as the address describes it.
-struct View {
-    name: String,
+pub(super) struct View {
+    pub(super) name: String,
     /// Whether the tools ask for the table's name.
-    is_named: bool,
-    fields: Vec<(String, Value)>,
-    filters: Map<String, Value>,
+    pub(super) is_named: bool,
+    pub(super) fields: Vec<(String, Value)>,
+    pub(super) filters: Map<String, Value>,
 }
 
 impl View {
-    fn arguments(&self) -> Value {
+    /// The arguments that both tools take for this view.
+    pub(super) fn arguments(&self) -> Value {
         let mut arguments = json!({ "filters": self.filters });
         if self.is_named {
             arguments["table"] = json!(self.name);
@@ -87,77 +81,40 @@ impl View {
     }
 }
 
-async fn view(viewer: &Viewer, name: String, params: &Params) -> Result<View, ToolError> {
+/// Reads what the address describes.
+///
+/// Fails when there is no such table for the viewer.
+pub(super) async fn view(
+    viewer: &Viewer,
+    name: String,
+    params: &Params,
+) -> Result<View, ToolError> {
     let tool = viewer.app.tools.get("query_table", &viewer.caller);
     let listed = tool.map(|tool| table_names(&tool.spec.input)).unwrap_or_default();
     let is_named = !listed.is_empty();
-    let arguments = if is_named { json!({ "table": name }) } else { json!({}) };
-    let described = viewer.tool("describe_schema", arguments).await?.value;
-    if described["table"].as_str() != Some(name.as_str()) {
-        return Err(ToolError::new(Code::NotFound, format!("there is no table `{name}`"))
-            .with_hint("the page Tables lists those that there are"));
+    // Without `detail` the tool says too little for a page: no counts, no ranges, no operators.
+    let mut arguments = json!({ "detail": true });
+    if is_named {
+        arguments["table"] = json!(name);
     }
-    let fields: Vec<(String, Value)> = described["fields"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, field)| (name.clone(), field.clone()))
-        .collect();
+    let mut fields: Vec<(String, Value)> = Vec::new();
+    // A table of very many fields is described in pages.
+    loop {
+        let described = viewer.tool("describe_schema", arguments.clone()).await?.value;
+        if described["table"].as_str() != Some(name.as_str()) {
+            return Err(ToolError::new(Code::NotFound, format!("there is no table `{name}`"))
+                .with_hint("the page Tables lists those that there are"));
+        }
+        let more = described["fields"].as_object().into_iter().flatten();
+        let n_before = fields.len();
+        fields.extend(more.map(|(name, field)| (name.clone(), field.clone())));
+        match described["next"].as_str().filter(|_| fields.len() > n_before) {
+            Some(next) => arguments["cursor"] = json!(next),
+            None => break,
+        }
+    }
     let filters = read_filters(&fields, params);
     Ok(View { name, is_named, fields, filters })
-}
-
-fn is_numeric(field: &Value) -> bool {
-    matches!(field["type"].as_str(), Some("number" | "timestamp"))
-}
-
-fn is_range(field: &Value) -> bool {
-    field["match"].as_str().is_some_and(|text| text.contains("range"))
-}
-
-/// Reads `f.NAME` (values), `min.NAME` and `max.NAME` of an address.
-fn read_filters(fields: &[(String, Value)], params: &Params) -> Map<String, Value> {
-    let mut filters = Map::new();
-    for (name, field) in fields {
-        let value_of = |text: &str| match text.parse::<f64>() {
-            Ok(number) if is_numeric(field) => number_value(number),
-            _ if field["type"] == "boolean" => json!(text == "true"),
-            _ => json!(text),
-        };
-        if is_range(field) {
-            let end = |which: &str| params.get(&format!("{which}.{name}")).map(value_of);
-            let (least, most) = (end("min"), end("max"));
-            let bound = |which: &str| field.get(which).cloned().unwrap_or(Value::Null);
-            match (least, most) {
-                (None, None) => {}
-                (least, most) => {
-                    let range = [
-                        least.unwrap_or_else(|| bound("min")),
-                        most.unwrap_or_else(|| bound("max")),
-                    ];
-                    filters.insert(name.clone(), json!(range));
-                }
-            }
-            continue;
-        }
-        let given_name = format!("f.{name}");
-        let given: Vec<Value> = params.all(&given_name).map(value_of).collect();
-        if given.is_empty() {
-            continue;
-        }
-        let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
-        let value = if is_list {
-            Value::Array(given)
-        } else {
-            given.into_iter().next().unwrap_or_default()
-        };
-        filters.insert(name.clone(), value);
-    }
-    filters
-}
-
-fn number_value(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
 }
 
 /// Shows a page of rows.
@@ -176,6 +133,8 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     }
     let mut facets = view.arguments();
     facets["format"] = json!("stats");
+    // The rows come with the other call.
+    facets["pageSize"] = json!(1);
     let moment = view
         .fields
         .iter()
@@ -194,9 +153,10 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
         div .head {
             h1 { (view.name) }
             div .actions {
-                span .note { (thousands(total)) " rows" }
-                a .button.small href=(export_link(&viewer, &view, &params, "csv")) { "Export CSV" }
-                a .button.small href=(export_link(&viewer, &view, &params, "json")) { "Export JSON" }
+                span .note { (thousands(total)) " rows, all of them as" }
+                @for (format, label) in FORMATS {
+                    a .button.small href=(export_link(&viewer, &view, &params, format)) { (label) }
+                }
             }
         }
         (chips(&viewer, &view, &params))
@@ -213,6 +173,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
                     Ok(reply) => (row_table(&viewer, &view, &params, &reply.value)),
                     Err(error) => (problem(error)),
                 }
+                (table_chart::form(&viewer, &view, &params))
                 h2 { "Fields" }
                 (field_table(&view))
             }
@@ -221,7 +182,8 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     page(&viewer, Section::Tables, &view.name, &body)
 }
 
-fn address(viewer: &Viewer, view: &View, params: &Params) -> String {
+/// Where a view of a table is.
+pub(super) fn address(viewer: &Viewer, view: &View, params: &Params) -> String {
     viewer.link(&format!("/tables/{}", encoded(&view.name)), params)
 }
 
@@ -236,96 +198,6 @@ fn export_link(viewer: &Viewer, view: &View, params: &Params, format: &str) -> S
 fn cell_text(value: &Value, field: &Value) -> String {
     let text = shown(value);
     if field["type"] == "timestamp" { short_time(&text) } else { text }
-}
-
-/// The filters that hold, each with a link that takes it away.
-fn chips(viewer: &Viewer, view: &View, params: &Params) -> Markup {
-    let params = params.without("cursor");
-    html! {
-        @if !view.filters.is_empty() {
-            ul .chips aria-label="Filters that hold" {
-                @for (name, value) in &view.filters {
-                    @let without = params.without(&format!("f.{name}")).without(&format!("min.{name}")).without(&format!("max.{name}"));
-                    li { a .chip aria-current="true" href=(address(viewer, view, &without)) {
-                        (name) ": " (shown(value)) span aria-hidden="true" { "×" } span .visually-hidden { " remove" } } }
-                }
-                li { a .chip.clear href=(address(viewer, view, &Params::default())) { "Clear all" } }
-            }
-        }
-    }
-}
-
-fn filter_side(viewer: &Viewer, view: &View, params: &Params, answer: &Value) -> Markup {
-    let clean = params.without("cursor");
-    html! {
-        div .filters {
-            @for (name, field) in &view.fields {
-                @let facet = &answer["facets"][name];
-                details open[view.filters.contains_key(name) || !is_range(field)] {
-                    summary { (name) @if let Some(unit) = field["unit"].as_str() { span .note { " (" (unit) ")" } } }
-                    @if is_range(field) { (range_form(viewer, view, params, name, field, facet)) }
-                    @else { (values(viewer, view, &clean, name, field, facet)) }
-                }
-            }
-        }
-    }
-}
-
-fn values(
-    viewer: &Viewer,
-    view: &View,
-    params: &Params,
-    name: &str,
-    field: &Value,
-    facet: &Value,
-) -> Markup {
-    let rows =
-        facet["rows"].as_array().or(field["top"].as_array()).map(Vec::as_slice).unwrap_or_default();
-    let key = format!("f.{name}");
-    let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
-    html! {
-        @if !is_list {
-            form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-                (kept(params, &key))
-                input type="text" name=(key) value=(params.text(&key)) aria-label=(format!("{name} contains")) placeholder="contains";
-            }
-        }
-        ul { @for row in rows.iter().take(SHOWN_VALUES) {
-            @let value = shown(&row["value"]);
-            @let link = if is_list { params.toggled(&key, &value) } else { params.with(&key, &value) };
-            li { a href=(address(viewer, view, &link)) aria-current=[params.has(&key, &value).then_some("true")] {
-                span { (value) } span .count { (thousands(row["total"].as_u64().unwrap_or_default() as usize)) } } }
-        } }
-        @if rows.len() > SHOWN_VALUES { p .note { (rows.len() - SHOWN_VALUES) " more values" } }
-    }
-}
-
-fn range_form(
-    viewer: &Viewer,
-    view: &View,
-    params: &Params,
-    name: &str,
-    field: &Value,
-    facet: &Value,
-) -> Markup {
-    let (least, most) = (format!("min.{name}"), format!("max.{name}"));
-    let bound = |which: &str| {
-        shown(facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]))
-    };
-    html! {
-        form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-            (kept(&params.without("cursor").without(&least).without(&most), ""))
-            input type="text" inputmode="numeric" name=(least) value=(params.text(&least)) placeholder=(bound("min")) aria-label=(format!("{name} at least")) size="8";
-            input type="text" inputmode="numeric" name=(most) value=(params.text(&most)) placeholder=(bound("max")) aria-label=(format!("{name} at most")) size="8";
-            button .small type="submit" { "Apply" }
-        }
-        @if field["type"] == "timestamp" { p .note { "Milliseconds, or a date as 2024-05-30" } }
-    }
-}
-
-/// The rest of the address, so that a form adds to it.
-fn kept(params: &Params, without: &str) -> Markup {
-    html! { @for (name, value) in params.pairs().filter(|(name, _)| *name != without) { input type="hidden" name=(name) value=(value); } }
 }
 
 fn row_table(viewer: &Viewer, view: &View, params: &Params, answer: &Value) -> Markup {
@@ -390,143 +262,5 @@ fn field_table(view: &View) -> Markup {
                 td .num { (shown(field.get("misfits").or(field.get("unreadable")).unwrap_or(&json!(0)))) }
             } } }
         } }
-    }
-}
-
-/// Gives every row of the view, in its order, as CSV or JSON lines.
-pub(super) async fn export(viewer: Viewer, Path(name): Path<String>, params: Params) -> Response {
-    let view = match view(&viewer, name, &params).await {
-        Ok(view) => view,
-        Err(error) => return error_page(&viewer, &error),
-    };
-    let is_csv = params.get("format") != Some("json");
-    let mut text = String::new();
-    let mut cursor: Option<String> = None;
-    let mut n_rows = 0;
-    loop {
-        let mut arguments = view.arguments();
-        arguments["pageSize"] = json!(EXPORT_PAGE);
-        if let Some(sort) = params.get("sort") {
-            arguments["sort"] = json!({ "id": sort, "desc": params.get("desc").is_some() });
-        }
-        if let Some(cursor) = &cursor {
-            arguments["cursor"] = json!(cursor);
-        }
-        let answer = match viewer.tool("query_table", arguments).await {
-            Ok(reply) => reply.value,
-            Err(error) => return error_page(&viewer, &error),
-        };
-        let total = answer["total"].as_u64().unwrap_or_default() as usize;
-        if total > EXPORT_ROWS {
-            let message =
-                format!("{total} rows are more than an export gives: at most {EXPORT_ROWS}");
-            return error_page(
-                &viewer,
-                &ToolError::new(Code::TooLarge, message).with_hint("narrow the filters"),
-            );
-        }
-        if is_csv && n_rows == 0 {
-            csv_line(&mut text, view.fields.iter().map(|(name, _)| name.clone()));
-        }
-        for row in answer["rows"].as_array().into_iter().flatten() {
-            if is_csv {
-                csv_line(&mut text, view.fields.iter().map(|(name, _)| cell(&row[name])));
-            } else {
-                text.push_str(&row.to_string());
-                text.push('\n');
-            }
-            n_rows += 1;
-        }
-        cursor = answer["next"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            break;
-        }
-    }
-    let (kind, ending) =
-        if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/x-ndjson", "jsonl") };
-    let plain: String = view
-        .name
-        .chars()
-        .map(|char| if char.is_ascii_alphanumeric() { char } else { '-' })
-        .collect();
-    let file = format!("attachment; filename=\"{plain}.{ending}\"");
-    (
-        [(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")],
-        [(CONTENT_DISPOSITION, file)],
-        text,
-    )
-        .into_response()
-}
-
-fn cell(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::Array(elements) => elements.iter().map(cell).collect::<Vec<_>>().join(";"),
-        other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
-            shown(other)
-        }
-    }
-}
-
-/// Writes a line as RFC 4180 has it; what a spreadsheet would run as a formula is defused.
-fn csv_line(into: &mut String, cells: impl Iterator<Item = String>) {
-    for (position, cell) in cells.enumerate() {
-        if position > 0 {
-            into.push(',');
-        }
-        let is_number = cell.parse::<f64>().is_ok();
-        let cell = if !is_number && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-            format!("'{cell}")
-        } else {
-            cell
-        };
-        if cell.contains([',', '"', '\n', '\r']) {
-            into.push('"');
-            into.push_str(&cell.replace('"', "\"\""));
-            into.push('"');
-        } else {
-            into.push_str(&cell);
-        }
-    }
-    into.push_str("\r\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_cells_are_quoted_and_formulas_defused() {
-        let mut text = String::new();
-        let cells = ["a,b", "say \"x\"", "=1+1", "-5", "-x", "", "line\nbreak"];
-        csv_line(&mut text, cells.iter().map(|cell| (*cell).to_owned()));
-        assert_eq!(text, "\"a,b\",\"say \"\"x\"\"\",'=1+1,-5,'-x,,\"line\nbreak\"\r\n");
-    }
-
-    #[test]
-    fn filters_are_read_in_the_types_of_their_fields() {
-        let fields = vec![
-            ("level".to_owned(), json!({ "type": "stringLiteral", "match": "any of" })),
-            ("status".to_owned(), json!({ "type": "number", "match": "any of" })),
-            ("host".to_owned(), json!({ "type": "string", "match": "contains the text" })),
-            (
-                "latency".to_owned(),
-                json!({ "type": "number", "match": "[value]: equal; [min, max]: inclusive range", "min": 8, "max": 4346 }),
-            ),
-        ];
-        let pairs = [
-            ("f.level", "error"),
-            ("f.level", "warning"),
-            ("f.status", "500"),
-            ("f.host", "api"),
-            ("min.latency", "100"),
-        ];
-        let params = Params::new(
-            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        );
-        assert_eq!(
-            Value::Object(read_filters(&fields, &params)),
-            json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": [100, 4346] })
-        );
     }
 }

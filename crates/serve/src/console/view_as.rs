@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::header::SET_COOKIE;
 use maud::html;
-use model::{Clearance, Identity};
+use model::Clearance;
 use tools::{Code, ToolError};
 
 use super::go_to;
@@ -21,12 +21,12 @@ pub(super) async fn show(viewer: Viewer) -> Response {
     if !viewer.signed_in.is_admin() {
         return error_page(&viewer, &refused());
     }
-    let is_local = viewer.signed_in.identity == Identity::Local;
+    let is_operator = viewer.app.console.is_operator(&viewer.signed_in);
     let levels = Clearance::ALL.iter().filter(|level| **level <= viewer.signed_in.clearance);
     let body = html! {
         h1 { "View as" }
         p { "See the console as another caller: what is not theirs is not there, in search, lists, counts and tools. "
-            "Nothing can be changed while you do." }
+            "A search names beside it what you find and they do not. Nothing can be changed while you look." }
         form .fields method="post" action=(viewer.href("/view-as")) {
             (form_token(&viewer))
             div .field {
@@ -35,11 +35,11 @@ pub(super) async fn show(viewer: Viewer) -> Response {
             }
             div .field {
                 label for="tenant" { "Tenant" }
-                @if is_local {
+                @if is_operator {
                     input #tenant name="tenant" value=(viewer.signed_in.tenant);
                 } @else {
                     input #tenant name="tenant" value=(viewer.signed_in.tenant) disabled;
-                    p .note { "Administrators see their own tenant alone." }
+                    p .note { "Administrators see their own tenant alone, unless " code { "console.operators" } " names them." }
                 }
             }
             div .field { label for="department" { "Department" } input #department name="department"; }
@@ -54,7 +54,7 @@ pub(super) async fn show(viewer: Viewer) -> Response {
             div .field {
                 label for="roles" { "Roles" }
                 input #roles name="roles" placeholder="reader, finance";
-                @if !is_local { p .note { "Roles that you do not have yourself are left out." } }
+                @if !is_operator { p .note { "Roles that you do not have yourself are left out." } }
             }
             button .primary type="submit" { "View as this caller" }
         }

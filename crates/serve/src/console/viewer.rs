@@ -244,7 +244,13 @@ impl FromRequestParts<HttpState> for Viewer {
         let caller = session::cookie(&parts.headers, session::VIEW_AS)
             .filter(|_| signed_in.is_admin())
             .and_then(|sealed| ViewAs::open(&seal, &sealed, &signed_in))
-            .map_or_else(|| Arc::clone(&signed_in), |view| Arc::new(view.caller(&signed_in)));
+            .map_or_else(
+                || Arc::clone(&signed_in),
+                |view| {
+                    let is_operator = app.console.is_operator(&signed_in);
+                    Arc::new(view.caller(&signed_in, is_operator))
+                },
+            );
         let Extension(api) = Extension::<Api>::from_request_parts(parts, http_state)
             .await
             .map_err(|_| layout::failed(&base, "the console is not served here"))?;

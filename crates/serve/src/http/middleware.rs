@@ -182,6 +182,8 @@ fn failed_login(app: &App, client: IpAddr, request: String, denied: &Denied) -> 
         results: 0,
         redacted: 0,
         latency_ms: 0.0,
+        tokens: None,
+        best_score: None,
         query: Some(denied.to_string()),
         via: None,
     }

@@ -134,7 +134,7 @@ impl ServerHandler for Visit {
         let Some(listed) = self.registry.get(name, &self.caller) else {
             return match &params.r#ref {
                 Reference::Resource(_) => self.complete_resource(name),
-                _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
+                Reference::Prompt(_) | _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
             };
         };
         let typed = params.argument.value.as_str();
@@ -248,12 +248,7 @@ fn unknown_prompt(name: &str, registry: &Registry, caller: &Caller) -> ErrorData
 }
 
 fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> ErrorData {
-    let listed = registry.list(caller);
-    let names: Vec<&str> = listed.iter().map(|listed| listed.spec.name.as_str()).collect();
-    let mut message = format!("unknown tool `{}`", name.chars().take(100).collect::<String>());
-    if let Some(nearest) = text::nearest(name, &names) {
-        message.push_str(&format!("; did you mean `{nearest}`?"));
-    }
+    let (message, names) = tools::unknown_tool(name, registry, caller);
     let data = serde_json::json!({ "tools": names });
     ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data))
 }

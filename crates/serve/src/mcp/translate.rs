@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, Tool, ToolAnnotations};
 use tools::{Effect, Spec};
 
@@ -22,9 +24,13 @@ pub(crate) fn tool(spec: &Spec) -> Tool {
         .with_annotations(annotations)
 }
 
-/// Writes an answer: the structured content, the same JSON as text, and links.
+/// Writes an answer: the structured content, the same JSON as text, pictures and links.
 pub(crate) fn answer(done: Done) -> CallToolResult {
     let mut content = vec![ContentBlock::text(done.outgoing.text)];
+    let images = done.images.iter();
+    content.extend(
+        images.map(|image| ContentBlock::image(STANDARD.encode(&image.bytes), image.mime_type)),
+    );
     for link in done.links {
         let mut resource = Resource::new(link.uri, link.name);
         if let Some(mime_type) = link.mime_type {

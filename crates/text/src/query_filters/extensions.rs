@@ -62,6 +62,8 @@ struct Patterns {
     named: Regex,
     last: Regex,
     beside_ideograph: Regex,
+    convert: Regex,
+    explicit: Regex,
 }
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
@@ -74,9 +76,8 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
     let either = words::all(|words| words.or);
     let both = words::all(|words| words.and);
-    let others = words::OTHER_JOINTS;
     let joint = format!(
-        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|{others}|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
+        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
     );
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     // Formats that follow each other without a word between them are one list.
@@ -85,9 +86,12 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let edge = r"(?-u:\b)";
     let before = format!("(?:{})", words::all(|words| words.before_formats));
     let after = format!("(?:{})", words::all(|words| words.after_formats));
-    let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件)(?:の|的|で|中)?";
+    let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件|파일|문서|형식|자료)(?:の|的|で|中|의|을|를|로)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
+    let convert = words::all(|words| words.convert);
     Patterns {
+        convert: build(format!(r"(?i)\b(?:{convert})\b")),
+        explicit: build(r"(?i)(?:filetype|ext|type|format)[:=]".to_owned()),
         dotted: build(format!(r"(?i)(?:^|[\s,(（、])(\*?\.{dotted_kind})(?:$|[\s,;)）、。])")),
         cued: build(format!(
             r"(?i)(?:^|[\s,(])({before}\s*[:=]?\s+(?:the\s+)?|(?:filetype|ext|type|format)[:=])({list}){edge}(?:\s+(?:{after}|format(?:ul)?)(?:$|[\s,]))?"
@@ -106,6 +110,10 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 pub(super) fn take(query: &mut String) -> Vec<String> {
     let mut found = Vec::new();
     let patterns = &*PATTERNS;
+    // `pdf in docx umwandeln` is about both formats, and about neither as a filter.
+    if patterns.convert.is_match(query) && !patterns.explicit.is_match(query) {
+        return found;
+    }
     while let Some(range) = first_of(&patterns.dotted, query, &[1]) {
         found.extend(extensions_in(query.get(range.clone()).unwrap_or_default()));
         cut_out(query, range);

@@ -1,7 +1,7 @@
 //! Filters that people say in the words of a query: "contracts from 2021 in ppt or docx".
 //!
-//! English, Romanian, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Japanese and
-//! Chinese are understood; their small words are data ([`words`]). [`extensions`] finds kinds of files,
+//! Some twenty languages of Europe, Korean, Japanese and Chinese are understood; their small words
+//! are data ([`words`]). [`extensions`] finds kinds of files,
 //! [`years`] finds years, ranges and words such as "last year"; what they take is cut out of the
 //! query together with the small words that belong to it, and the rest is left as it was typed.
 //!
@@ -119,12 +119,12 @@ fn asks(piece: &str) -> bool {
 /// Tells whether a word held something that is a filter now.
 fn is_loose(word: &str) -> bool {
     let word = word.to_lowercase();
-    words::LANGUAGES.iter().any(|words| words.loose.contains(&word.as_str()))
+    words::languages().any(|words| words.loose.contains(&word.as_str()))
 }
 
 /// Tells whether a word joined two things of which one is a filter now.
 fn is_joint(word: &str) -> bool {
-    let joints = words::LANGUAGES.iter().flat_map(|words| [words.and, words.or]);
+    let joints = words::languages().flat_map(|words| [words.and, words.or]);
     joints.flat_map(|joints| joints.split('|')).any(|joint| joint == word)
 }
 

@@ -76,6 +76,8 @@ fn japanese() {
     check("今年度の予算", "予算", &[], &[2023]);
     check("過去3年間の議事録", "議事録", &[], &[2020, 2021, 2022, 2023]);
     check("令和3年の予算", "予算", &[], &[2021]);
+    check("令和三年度の予算", "予算", &[], &[2021]);
+    check("２０２１年の予算", "予算", &[], &[2021]);
     check("PDFファイル 水質", "水質", &["pdf"], &[]);
     check("2020年以降の計画", "計画", &[], &[2020, 2021, 2022, 2023]);
     check("エクセルの資料 予算", "予算", &["xls", "xlsx"], &[]);
@@ -94,6 +96,8 @@ fn chinese() {
     check("docx格式的合同", "合同", &["docx"], &[]);
     check("女王于1981年在纽卡斯尔建设了什么？", "女王于在纽卡斯尔建设了什么？", &[], &[1981]);
     check("前年的计划", "计划", &[], &[2021]);
+    check("二〇二一年的合同", "合同", &[], &[2021]);
+    check("民國110年預算", "預算", &[], &[2021]);
 }
 
 #[test]
@@ -125,6 +129,47 @@ fn other_languages() {
     check("plannen sinds 2022", "plannen", &[], &[2022, 2023]);
     check("umowy z 2021 w formacie pdf lub docx", "umowy", &["docx", "pdf"], &[2021]);
     check("plany od 2022", "plany", &[], &[2022, 2023]);
+    check("umowy z 2021 roku", "umowy", &[], &[2021]);
+}
+
+/// Languages that are rows of data and nothing else.
+#[test]
+fn further_languages() {
+    // Swedish, Danish and Norwegian, Finnish
+    check("avtal från 2021 i pdf eller docx", "avtal", &["docx", "pdf"], &[2021]);
+    check("rapporter från förra året", "rapporter", &[], &[2022]);
+    check("kontrakter fra 2021 i pdf eller docx", "kontrakter", &["docx", "pdf"], &[2021]);
+    check("rapporter mellem 2019 og 2021", "rapporter", &[], &[2019, 2020, 2021]);
+    check("vuoden 2021 sopimukset pdf tai docx", "sopimukset", &["docx", "pdf"], &[2021]);
+    // Czech, Hungarian, Turkish
+    check("smlouvy z roku 2021 ve formátu pdf nebo docx", "smlouvy", &["docx", "pdf"], &[2021]);
+    check("zprávy z minulého roku", "zprávy", &[], &[2022]);
+    check("2021-es szerződések pdf vagy docx", "szerződések", &["docx", "pdf"], &[2021]);
+    check("tavalyi jelentések", "jelentések", &[], &[2022]);
+    check("2021 yılı sözleşmeler pdf veya docx", "sözleşmeler", &["docx", "pdf"], &[2021]);
+    check("son üç yılın raporları", "raporları", &[], &[2020, 2021, 2022, 2023]);
+    // Russian, Ukrainian, Greek
+    check("договоры за 2021 год в pdf или docx", "договоры", &["docx", "pdf"], &[2021]);
+    check("отчёты за прошлый год", "отчёты", &[], &[2022]);
+    check("отчёты за последние три года", "отчёты", &[], &[2020, 2021, 2022, 2023]);
+    check("договори за 2021 рік у pdf або docx", "договори", &["docx", "pdf"], &[2021]);
+    check("συμβάσεις του 2021 σε pdf ή docx", "συμβάσεις", &["docx", "pdf"], &[2021]);
+    // Korean
+    check("2021년 계약서 pdf 또는 docx", "계약서", &["docx", "pdf"], &[2021]);
+    check("작년 보고서", "보고서", &[], &[2022]);
+    check("pdf 파일 계약", "계약", &["pdf"], &[]);
+}
+
+/// Every alternative of every row compiles and names something.
+#[test]
+fn rows_have_no_capitals_and_no_empty_alternative() {
+    for words in words::languages() {
+        for pattern in [words.and, words.or, words.before_formats, words.of_year, words.convert] {
+            assert!(!pattern.ends_with('|') && !pattern.contains("||"), "{pattern}");
+            assert_eq!(pattern, pattern.to_lowercase());
+        }
+        assert!(!words.loose.is_empty() && !words.numbers.is_empty());
+    }
 }
 
 /// A list of which half was read as a filter excluded what was asked for.
@@ -145,6 +190,15 @@ fn lists_are_understood_whole_or_not_at_all() {
 fn what_is_no_filter_stays() {
     for query in [
         "how to convert pdf to docx",
+        "convert .doc to .docx",
+        "Docling bundles PDF document conversion to JSON and",
+        "pdf in docx umwandeln",
+        "convertir un pdf en docx",
+        "konwertować pdf na docx",
+        "Sitzung im März 2009",
+        "informes de marzo de 2009",
+        "2021년 3월 회의",
+        "планы до 2020",
         "Legea 273/2006",
         "Windows 2000 drivers",
         "2000 lei amendă",
@@ -164,6 +218,8 @@ fn what_is_no_filter_stays() {
         "plays of the 1970's",
         "muzica din anii 1980",
         "2009年8月の会議",
+        "令和3年4月の会議",
+        "２０２１年４月の会議",
         "1980年代の音楽",
         "what is a pdf",
         "docs site",

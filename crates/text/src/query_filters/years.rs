@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{cut_out, words};
+use crate::written_years;
 
 /// The first year that is read as one where a word says that it is.
 const FIRST_YEAR: i32 = 1900;
@@ -20,7 +21,7 @@ const MAX_RANGE_YEARS: i32 = 200;
 pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
     let mut years = Vec::new();
     take_relative(query, now, &mut years);
-    take_eras(query, &mut years);
+    take_eras(query, now, &mut years);
     take_numbers(query, now, &mut years);
     years
 }
@@ -32,7 +33,10 @@ type Interpretation = fn(i32, i32) -> Range<i32>;
 type WordsOf = fn(&words::Words) -> &'static str;
 
 static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
-    let number = r"(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco|due|tre|quattro|cinque|dois|três|quatro|twee|drie|vijf|dwóch|trzech|doi|dou[aă]|trei|patru|cinci|[sșş]ase|[sșş]apte|opt|nou[aă]|zece|[一二两三四五六七八九十]{1,2})";
+    let mut names: Vec<&str> =
+        words::languages().flat_map(|words| words.numbers).map(|(name, _)| *name).collect();
+    names.sort_unstable_by_key(|name| (std::cmp::Reverse(name.len()), *name));
+    let number = format!(r"(\d{{1,2}}|{}|[一二两三四五六七八九十]{{1,2}})", names.join("|"));
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
@@ -44,8 +48,8 @@ static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
         (|words| words.next_year, |now, _| now + 1..now + 2),
     ];
     for (of, interpretation) in rows {
-        for pattern in words::LANGUAGES.iter().map(of).filter(|pattern| !pattern.is_empty()) {
-            let pattern = pattern.replace('N', number);
+        for pattern in words::languages().map(of).filter(|pattern| !pattern.is_empty()) {
+            let pattern = pattern.replace('N', &number);
             patterns.push((build(format!(r"(?i)(?:^|\b)(?:{pattern})(?:$|\b)")), interpretation));
         }
     }
@@ -110,46 +114,43 @@ fn take_relative(query: &mut String, now: i32, years: &mut Vec<i32>) {
 }
 
 fn read_number(word: &str) -> i32 {
-    const NUMBERS: &[(&[&str], i32)] = &[
-        (&["one", "一"], 1),
-        (
-            &[
-                "two", "doi", "doua", "două", "zwei", "deux", "dos", "due", "dois", "twee",
-                "dwóch", "二", "两",
-            ],
-            2,
-        ),
-        (&["three", "trei", "drei", "trois", "tres", "tre", "três", "drie", "trzech", "三"], 3),
-        (&["four", "patru", "vier", "quatre", "cuatro", "quattro", "quatro", "四"], 4),
-        (&["five", "cinci", "fünf", "cinq", "cinco", "cinque", "vijf", "五"], 5),
-        (&["six", "sase", "șase", "şase", "六"], 6),
-        (&["seven", "sapte", "șapte", "şapte", "七"], 7),
-        (&["eight", "opt", "八"], 8),
-        (&["nine", "noua", "nouă", "九"], 9),
-        (&["ten", "zece", "十"], 10),
+    const HAN: &[(&str, i32)] = &[
+        ("一", 1),
+        ("二", 2),
+        ("两", 2),
+        ("三", 3),
+        ("四", 4),
+        ("五", 5),
+        ("六", 6),
+        ("七", 7),
+        ("八", 8),
+        ("九", 9),
+        ("十", 10),
     ];
     let word = word.to_lowercase();
-    let named = NUMBERS.iter().find(|(names, _)| names.contains(&word.as_str()));
+    let mut named = words::languages().flat_map(|words| words.numbers).chain(HAN);
+    let named = named.find(|(name, _)| *name == word);
     word.parse().ok().or(named.map(|(_, number)| *number)).unwrap_or(1)
 }
 
-static ERA: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(令和|平成|昭和)(元|\d{1,2})年度?(?:の|に)?")
-        .expect("the pattern is constant and tested")
+static BEHIND_ERA: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("^年?度?(?:の|に|的)?").expect("the pattern is constant and tested")
 });
 
-fn take_eras(query: &mut String, years: &mut Vec<i32>) {
-    while let Some(captures) = ERA.captures(query) {
-        let era = captures.get(1).map_or("", |era| era.as_str());
-        let before_first = match era {
-            "令和" => 2018,
-            "平成" => 1988,
-            _ => 1925,
-        };
-        let year = captures.get(2).and_then(|year| year.as_str().parse::<i32>().ok()).unwrap_or(1);
-        let range = captures.get(0).map_or(0..0, |whole| whole.range());
-        years.push(before_first + year);
-        cut_out(query, range);
+fn take_eras(query: &mut String, now: i32, years: &mut Vec<i32>) {
+    // A month behind it makes a date, which is what is asked about.
+    let is_year = |query: &str, range: &Range<usize>, year: i32| {
+        let tail = query.get(range.end..).unwrap_or_default();
+        let is_date = tail.trim_start_matches(['年', ' ']).starts_with(char::is_numeric);
+        !is_date && (FIRST_YEAR..=now + N_YEARS_AHEAD).contains(&year)
+    };
+    while let Some((range, year)) =
+        written_years(query).into_iter().find(|(range, year)| is_year(query, range, *year))
+    {
+        let tail = query.get(range.end..).unwrap_or_default();
+        let end = range.end + BEHIND_ERA.find(tail).map_or(0, |found| found.end());
+        years.push(year);
+        cut_out(query, range.start..end);
     }
 }
 
@@ -162,6 +163,7 @@ struct Patterns {
     after: Regex,
     until: Regex,
     tail: Regex,
+    behind: Regex,
     open_tail: Regex,
     until_tail: Regex,
     date_tail: Regex,
@@ -175,6 +177,8 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let of_year = words::all(|words| words.of_year);
     let (since, after) = (words::all(|words| words.since), words::all(|words| words.after));
     let until = words::all(|words| words.until);
+    let (behind, months) =
+        (words::all(|words| words.behind_year), words::all(|words| words.months));
     Patterns {
         number: build(r"(?:19|20)\d\d"),
         between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+(?:anii\s+|the years\s+)?$")),
@@ -187,15 +191,16 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         since: build(&format!(r"(?i)(?:^|\s)(?:{since})\s*$")),
         after: build(&format!(r"(?i)(?:^|\s)(?:{after})\s*$")),
         until: build(&format!(r"(?i)(?:^|\s)(?:{until})\s*$")),
+        behind: build(&format!(r"(?i)^\s*(?:{behind})")),
         tail: build(r"^\s*(?:年度|年)?(?:の間|まで|の|的|に|で)*"),
         open_tail: build(
-            r"(?i)^\s*(?:年度?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|onwards?|and later|[iî]ncoace)(?:の|的)?",
+            r"(?i)^\s*(?:年度?|년도?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|이후|부터|onwards?|and later|[iî]ncoace)(?:の|的|의)?",
         ),
-        until_tail: build(r"^\s*(?:年度?)?(?:以前|より前|之前)"),
-        date_tail: build(r"^(?:'s|’s|\s*年代|\s*年\s*\d{1,2}\s*月)"),
-        date_head: build(
-            r"(?i)(?:\b(?:january|february|march|april|may|june|july|august|september|october|november|december|ianuarie|februarie|martie|aprilie|mai|iunie|iulie|septembrie|octombrie|noiembrie|decembrie)(?:\s+\d{1,2},?)?|\banii)\s+$",
-        ),
+        until_tail: build(r"^\s*(?:年度?|년도?)?\s*(?:以前|より前|之前|이전|까지)"),
+        date_tail: build(r"^(?:'s|’s|\s*年代|\s*年\s*\d{1,2}\s*月|\s*년\s*\d{1,2}\s*월)"),
+        date_head: build(&format!(
+            r"(?i)(?:\b(?:{months})(?:\s+\d{{1,2}},?|\s+(?:de|del|of))?|\banii)\s+$"
+        )),
     }
 });
 
@@ -211,7 +216,7 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
         });
         let is_and = |joint: &str| {
             let joint = joint.trim().to_lowercase();
-            let ands = words::LANGUAGES.iter().flat_map(|words| words.and.split('|'));
+            let ands = words::languages().flat_map(|words| words.and.split('|'));
             joint == "la" || ands.into_iter().any(|and| and == joint)
         };
         let taken = match second {
@@ -239,10 +244,19 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
             } else {
                 tail_len
             };
+        let end = end + behind_len(query.get(end..).unwrap_or_default());
         years.extend(found);
         from = range.start + super::HOLE.len_utf8();
         cut_out(query, range.start..end);
     }
+}
+
+/// Counts the bytes of a word that belongs to the year before it: "2021 roku", `2021年`.
+fn behind_len(tail: &str) -> usize {
+    let Some(behind) = PATTERNS.behind.find(tail) else { return 0 };
+    let next = tail.get(behind.end()..).and_then(|rest| rest.chars().next());
+    // Part of a longer word is another word.
+    if next.is_some_and(char::is_alphanumeric) { 0 } else { behind.end() }
 }
 
 /// Reads a year that is not the first of a range.
@@ -372,7 +386,8 @@ fn counts_something(tail: &str) -> bool {
         "persons", "words", "pages", "ani", "years", "persoane", "pagini", "oameni", "rows",
         "files",
     ];
-    const WIDE_UNITS: &[char] = &['円', '元', '人', '米', '个', '個', '万', '件', '頁', '%'];
+    const WIDE_UNITS: &[char] =
+        &['円', '元', '人', '米', '个', '個', '万', '件', '頁', '원', '명', '개', '%'];
     let next = tail.split_whitespace().next().unwrap_or_default();
     let next = next.trim_end_matches([',', '.', ';', '?']).to_lowercase();
     let separated = tail.starts_with(' ');

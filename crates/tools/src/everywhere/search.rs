@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use across::{MAX_RESULTS, Service};
+use across::{MAX_RESULTS, Service, StageTook};
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -78,6 +78,7 @@ fn spec() -> Spec {
                 },
             },
             "next": { "type": "string" },
+            "timings": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },
         "required": ["results"],
@@ -99,8 +100,8 @@ impl Tool for Search {
         let Arguments { query, limit, explain, cursor } = call.parse()?;
         let begin = position(cursor.as_deref())?;
         let wanted = (begin + limit).min(MAX_RESULTS);
-        let (merged, warnings) = self.service.search(call.caller, &query, wanted, call.deadline);
-        let merged = merged.get(begin..).unwrap_or_default();
+        let found = self.service.search(call.caller, &query, wanted, call.deadline);
+        let merged = found.results.get(begin..).unwrap_or_default();
         let results: Vec<Value> = merged
             .iter()
             .map(|merged| {
@@ -135,7 +136,11 @@ impl Tool for Search {
             })
             .collect();
         let n_results = results.len();
-        let answer = Answer::new(json!({ "results": [] })).with_warnings(&warnings);
+        let mut value = json!({ "results": [] });
+        if explain {
+            value["timings"] = found.timings.iter().map(timing).collect();
+        }
+        let answer = Answer::new(value).with_warnings(&found.warnings);
         let Filled { mut value, n_kept } = fill(answer.value, "results", results, &call.budget);
         if n_kept < n_results {
             value["next"] = json!((begin + n_kept).to_string());
@@ -153,6 +158,15 @@ impl Tool for Search {
             None => answer,
         })
     }
+}
+
+/// What a stage of a family took, or why it did not run.
+fn timing((source, took): &(&str, StageTook)) -> Value {
+    let mut timing = json!({ "source": source, "stage": took.stage, "ms": took.ms });
+    if let Some(reason) = &took.skipped {
+        timing["skipped"] = json!(reason);
+    }
+    timing
 }
 
 /// Gives the page of this server that shows a thing.

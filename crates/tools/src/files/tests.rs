@@ -39,7 +39,7 @@ fn list_files_schema_and_errors() {
     let fixture = Fixture::new();
     let wrong = [
         json!({ "path": 5 }),
-        json!({ "path": "shelf" }),
+        json!({ "path": "cellar" }),
         json!({ "path": fixture.path("elsewhere") }),
         json!({ "path": fixture.path("shelf/absent") }),
         json!({ "path": fixture.path("shelf/notes.txt") }),
@@ -66,7 +66,7 @@ fn index_folder_schema_and_errors() {
         json!({ "root": root, "priority": 1 }),
         json!({ "folder": root }),
         json!({ "root": "" }),
-        json!({ "root": "shelf" }),
+        json!({ "root": "cellar" }),
         json!({ "root": fixture.path("shelf/notes.txt") }),
         json!({ "root": fixture.path("shelf/absent") }),
         json!({ "root": fixture.path("elsewhere") }),
@@ -98,7 +98,7 @@ fn search_files_schema_and_errors() {
         json!({ "query": "x", "roots": [fixture.path("elsewhere")] }),
         json!({ "query": "x", "roots": [fixture.path("shelf/absent")] }),
         json!({ "query": "x", "roots": [fixture.path("shelf/notes.txt")] }),
-        json!({ "query": "x", "roots": ["shelf"] }),
+        json!({ "query": "x", "roots": ["cellar"] }),
     ];
     let tool = SearchFiles::new(fixture.files.clone());
     insta::assert_snapshot!(fixture.settled(&page(&tool, &Caller::local_admin(), &wrong)));
@@ -118,7 +118,7 @@ fn open_file_schema_and_errors() {
         json!({ "path": notes, "after": "200" }),
         json!({ "path": notes, "after": 1_000_001 }),
         json!({ "path": notes, "pointr": "line 1" }),
-        json!({ "path": "notes.txt" }),
+        json!({ "path": "missing.txt" }),
         json!({ "path": fixture.path("shelf/absent.txt") }),
         json!({ "path": fixture.path("shelf") }),
         json!({ "path": fixture.path("elsewhere/secret.txt") }),
@@ -182,4 +182,17 @@ fn rewrite_query_schema_and_errors() {
     ];
     let tool = RewriteQuery::new(fixture.files.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
+}
+
+/// A relative name of one thing in one root is taken where an absolute path is.
+#[test]
+fn one_thing_may_be_named_without_its_folder() {
+    let fixture = Fixture::new();
+    let open = OpenFile::new(fixture.files.clone());
+    let absolute = answer(&open, &json!({ "path": fixture.path("shelf/notes.txt") }));
+    for path in ["notes.txt", "shelf/notes.txt"] {
+        let opened = answer(&open, &json!({ "path": path }));
+        assert_eq!(opened["preview"], absolute["preview"], "{path}");
+        assert!(opened["path"].as_str().unwrap().ends_with("/shelf/notes.txt"), "{opened}");
+    }
 }

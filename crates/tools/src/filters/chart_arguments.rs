@@ -24,6 +24,8 @@ pub(super) struct Arguments {
     chart_type: ChartType,
     #[schemars(length(min = 1, max = MAX_SERIES))]
     series_definitions: Vec<Series>,
+    /// also give the chart as a PNG image
+    pub(super) image: Option<bool>,
     /// `next` of the answer before, with the same arguments
     pub(super) cursor: Option<String>,
 }

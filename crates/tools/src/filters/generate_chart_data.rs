@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use text::Budget;
 
 use super::chart_arguments::{Arguments, with_own_keys};
+use super::chart_image::with_chart_image;
 use super::search_filters::refused;
 use crate::{Answer, Call, Effect, ErrorShape, InputSchema, Link, Spec, Tool, ToolError};
 
@@ -36,6 +37,7 @@ impl Tool for GenerateChartData {
         if let Some(cursor) = &arguments.cursor {
             return self.go_on(call, cursor);
         }
+        let wants_image = arguments.image == Some(true);
         let request = arguments.into_request().map_err(|error| error.with_hint(CORRECT))?;
         let answer = self
             .charts
@@ -48,7 +50,11 @@ impl Tool for GenerateChartData {
         };
         let n_series = answer.data_series.len();
         let value = within(Answer::of(&answer)?.value, &answer.chart_id, 0, &call.budget);
-        Ok(Answer::new(value).with_n_results(n_series).with_link(link))
+        let drawn = Answer::new(value).with_n_results(n_series).with_link(link);
+        if wants_image {
+            return with_chart_image(drawn, &self.charts, call.caller, &answer.chart_id);
+        }
+        Ok(drawn)
     }
 }
 
@@ -150,6 +156,7 @@ fn spec(own_keys: &[String]) -> Spec {
             "chart_id": { "type": "string" },
             "chart_url": { "type": "string" },
             "data_series": { "type": "array", "items": { "type": "object" } },
+            "image_url": { "type": "string" },
             "next": { "type": "string" },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },

@@ -1,10 +1,13 @@
-//! `dowse://charts/{id}`: the figures of a kept chart, read as a resource.
+//! `dowse://charts/{id}`: the figures of a kept chart, read as a resource; with `.png` behind the
+//! id, its picture.
 
 use std::sync::Arc;
 
+use draw::{Scale, render_png};
 use filters::charts::{Charts, render_csv};
 use model::{Caller, Deadline};
 
+use super::chart_image::PNG;
 use crate::{ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError};
 
 const PREFIX: &str = "dowse://charts/";
@@ -52,12 +55,20 @@ impl Resources for ChartFigures {
         if !self.charts.may_use(caller) && self.charts.list(caller).is_empty() {
             return Vec::new();
         }
-        vec![ResourcePattern {
-            pattern: format!("{PREFIX}{{id}}"),
-            name: "A chart".to_owned(),
-            description: "The figures of a chart; `id` is a `chart_id`.".to_owned(),
-            mime_type: Some(CSV.to_owned()),
-        }]
+        vec![
+            ResourcePattern {
+                pattern: format!("{PREFIX}{{id}}"),
+                name: "A chart".to_owned(),
+                description: "The figures of a chart; `id` is a `chart_id`.".to_owned(),
+                mime_type: Some(CSV.to_owned()),
+            },
+            ResourcePattern {
+                pattern: format!("{PREFIX}{{id}}.png"),
+                name: "A chart as a picture".to_owned(),
+                description: "The picture of a chart; `id` is a `chart_id`.".to_owned(),
+                mime_type: Some(PNG.to_owned()),
+            },
+        ]
     }
 
     fn read(
@@ -67,8 +78,15 @@ impl Resources for ChartFigures {
         _deadline: &Deadline,
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some(id) = uri.strip_prefix(PREFIX) else { return Ok(None) };
+        let (id, is_picture) = id.strip_suffix(".png").map_or((id, false), |id| (id, true));
         // Whatever cannot be had does not exist for this caller.
         let Ok(chart) = self.charts.get(caller, id) else { return Ok(None) };
+        if is_picture {
+            let image = render_png(&chart, Scale::ForModels)
+                .map_err(|cause| ToolError::internal(cause.to_string()))?;
+            let body = ResourceBody::Bytes(image.bytes);
+            return Ok(Some(ResourceContent { mime_type: PNG.to_owned(), body }));
+        }
         Ok(Some(ResourceContent {
             mime_type: CSV.to_owned(),
             body: ResourceBody::OwnText(render_csv(&chart)),

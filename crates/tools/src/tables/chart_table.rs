@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use filters::charts::{ChartType, Charts, Measured, TableChart};
+use filters::charts::{ChartType, Charts, Measured, NO_VALUE, Step, TableChart};
 use model::{Caller, Deadline, Warning};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tables::{AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service};
+use tables::{
+    AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service, Zone,
+};
 
 use super::aggregate_table::input_schema;
 use super::answer::{ADVICE, error, names, schema_of, schemas};
 use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
+use crate::filters::with_chart_image;
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, Effect, Link, Spec, Tool, ToolError};
 
@@ -41,6 +44,19 @@ impl ChartTable {
         })
     }
 
+    /// Names a filter without which some point is not zero, when all are.
+    fn nearest_with_amounts(&self, call: &Call<'_>, request: &AggregateRequest) -> Option<String> {
+        request.filters.keys().find_map(|name| {
+            let mut wider = request.clone();
+            wider.filters.shift_remove(name);
+            let response = self.service.aggregate(call.caller, &wider, call.deadline).ok()?;
+            let mut measures = response.rows.iter().flat_map(|row| &row[response.n_groupings..]);
+            let has_amounts =
+                measures.any(|value| value.as_f64().is_some_and(|value| value != 0.0));
+            has_amounts.then(|| format!("without the filter `{name}` not every point is 0"))
+        })
+    }
+
     fn total(
         &self,
         caller: &Caller,
@@ -63,6 +79,7 @@ struct Drawing {
     title: String,
     description: Option<String>,
     chart_type: Option<ChartType>,
+    image: Option<bool>,
 }
 
 impl Tool for ChartTable {
@@ -72,7 +89,7 @@ impl Tool for ChartTable {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let mut arguments = call.arguments.clone();
-        let drawing: Map<String, Value> = ["title", "description", "chart_type"]
+        let drawing: Map<String, Value> = ["title", "description", "chart_type", "image"]
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), arguments.shift_remove(name)?)))
             .collect();
@@ -101,14 +118,19 @@ impl Tool for ChartTable {
             let message = format!("buckets are in the time zone {zone}");
             warnings.push(Warning::new("time_zone", message));
         }
+        let series = series(schema, &request, &response)?;
+        if is_all_zero(&series) {
+            let nearest = self.nearest_with_amounts(call, &request);
+            warnings.extend(nearest.map(|message| Warning::new("empty_series", message)));
+        }
         let allow = self.service.access(call.caller, table).map_err(|cause| error(&cause))?.clone();
         let chart = TableChart {
             title: drawing.title.clone(),
             description: drawing.description,
             chart_type: drawing.chart_type.unwrap_or(ChartType::Bar),
             axis: response.columns.first().cloned().unwrap_or_default(),
-            step_days: step_days(&request),
-            series: series(schema, &request, &response)?,
+            step: step(&request),
+            series,
             allow,
             words: words(schema, &request),
             warnings,
@@ -135,20 +157,34 @@ impl Tool for ChartTable {
             "warnings": drawn.warnings,
         }))?;
         count(&mut answer, n_hidden);
-        Ok(answer.with_n_results(drawn.data_series.len()).with_link(link))
+        let answer = answer.with_n_results(drawn.data_series.len()).with_link(link);
+        if drawing.image == Some(true) {
+            return with_chart_image(answer, &self.charts, call.caller, &drawn.chart_id);
+        }
+        Ok(answer)
     }
 }
 
-/// Gives the days between two groups, for an axis of days or weeks.
-fn step_days(request: &AggregateRequest) -> Option<i32> {
-    match request.group_by.first()?.bucket? {
-        Calendar::Day => Some(1),
-        Calendar::Week => Some(7),
-        Calendar::Year
-        | Calendar::Quarter
-        | Calendar::Month
-        | Calendar::Hour
-        | Calendar::Weekday => None,
+/// Tells whether there are points, and every one of them is zero.
+fn is_all_zero(series: &[Measured]) -> bool {
+    let mut points = series.iter().flat_map(|series| &series.points).filter_map(|point| point.1);
+    points.next() == Some(0.0) && points.all(|value| value == 0.0)
+}
+
+/// Gives how the groups of the axis follow each other.
+fn step(request: &AggregateRequest) -> Step {
+    let Some(group) = request.group_by.first() else { return Step::Values };
+    match (group.bucket, group.width) {
+        (Some(Calendar::Year | Calendar::Quarter | Calendar::Month), _) => Step::Periods,
+        (Some(Calendar::Week), _) => Step::Days(7),
+        (Some(Calendar::Day), _) => Step::Days(1),
+        (Some(Calendar::Hour), _) => {
+            let zone = group.time_zone.as_deref().or(request.time_zone.as_deref());
+            Step::Hours(zone.and_then(|name| Zone::named(name).ok()).unwrap_or_default())
+        }
+        (Some(Calendar::Weekday), _) => Step::Weekdays,
+        (None, Some(width)) => Step::Width(width),
+        (None, None) => Step::Values,
     }
 }
 
@@ -211,7 +247,7 @@ fn unit(schema: Option<&Schema>, measure: Option<(Op, Option<&str>)>) -> String 
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::Null => "(none)".to_owned(),
+        Value::Null => NO_VALUE.to_owned(),
         Value::String(text) => text.clone(),
         other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             other.to_string()
@@ -250,6 +286,8 @@ fn spec(schemas: &[&Schema]) -> Spec {
     input["properties"]["description"] = text("what it shows");
     input["properties"]["chart_type"] =
         json!({ "type": "string", "enum": ["line", "bar", "area", "pie"], "default": "bar" });
+    input["properties"]["image"] =
+        json!({ "type": "boolean", "description": "also give the chart as a PNG image" });
     let mut required = vec!["title", "group_by"];
     if schemas.len() != 1 {
         required.push("table");
@@ -268,6 +306,7 @@ fn spec(schemas: &[&Schema]) -> Spec {
         "properties": {
             "chart_id": { "type": "string" },
             "chart_url": { "type": "string" },
+            "image_url": { "type": "string" },
             "series": { "type": "array", "items": { "type": "object" } },
             "warnings": { "type": "array", "items": { "type": "string" } },
         },

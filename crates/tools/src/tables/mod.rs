@@ -19,6 +19,8 @@ pub use redaction::changed as redacted_cell;
 pub use saved_views::{SavedView, ViewAddresses};
 
 #[cfg(test)]
+mod chart_tests;
+#[cfg(test)]
 mod private_tests;
 #[cfg(test)]
 mod tests;

@@ -130,6 +130,7 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
         ProjectCommand::Delete { project } => {
             let project = session.project(project)?;
             session.wait(&service.delete_project(caller, &project.id)?)?;
+            session.shared_state.erase_answers(Some(&caller.tenant));
             print::note(format!("deleted `{}`", project.name));
         }
     }

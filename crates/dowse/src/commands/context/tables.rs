@@ -53,6 +53,7 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
         TableCommand::Delete { table } => {
             let table = session.table(table)?;
             session.wait(&service.delete_table(caller, &table.id)?)?;
+            session.shared_state.erase_answers(Some(&caller.tenant));
             print::note(format!("deleted `{}`", table.name));
         }
     }

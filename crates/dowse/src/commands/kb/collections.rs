@@ -47,6 +47,7 @@ impl Session {
                     .delete_collection(&self.caller, collection)
                     .with_context(|| no_collection(collection))?;
                 self.wait(&job)?;
+                self.shared_state.erase_answers(Some(&self.caller.tenant));
             }
         }
         Ok(())

@@ -118,6 +118,7 @@ impl Session {
             KbCommand::Delete { kb } => {
                 let base = self.base(kb)?;
                 self.wait(&self.service.delete_base(&self.caller, &base.id)?)?;
+                self.shared_state.erase_answers(Some(&self.caller.tenant));
                 print::note(format!("deleted `{}`", base.name));
             }
             KbCommand::Collection(command) => self.collections(command)?,
@@ -137,6 +138,7 @@ impl Session {
             KbCommand::Remove { document } => {
                 let job = self.service.delete_document(&self.caller, document);
                 self.wait(&job.with_context(|| no_document(document))?)?;
+                self.shared_state.erase_answers(Some(&self.caller.tenant));
             }
             KbCommand::Search { kb, query, threshold, max_results } => {
                 return self.search(&SearchRequest {

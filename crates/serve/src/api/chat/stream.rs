@@ -199,7 +199,7 @@ impl Chat {
             "warnings": warnings.into_iter().chain(said.warnings).collect::<Vec<_>>(),
         });
         self.send("done", &done).await;
-        Ok(Counts { n_results, n_redacted: 0 })
+        Ok(Counts { n_results, ..Counts::default() })
     }
 
     async fn choose(&self, call_context: &CallContext) -> Result<Choice, ToolError> {

@@ -99,10 +99,15 @@
     event.preventDefault();
     const button = event.submitter;
     const data = new URLSearchParams(new FormData(form, button));
-    const response = await fetch(form.action, { method: "POST", body: data, redirect: "manual" });
+    // Without a page to go on to, the answer is that it was done and nothing else.
+    data.delete("next");
+    let response = null;
+    try { response = await fetch(form.action, { method: "POST", body: data }); } catch { /* said below */ }
+    // A session that has ended is sent to the page where one signs in.
+    if (response?.redirected) { location.reload(); return; }
     for (const other of $$("button", form)) other.removeAttribute("aria-pressed");
     if (button) {
-      if (response.ok || response.type === "opaqueredirect") button.setAttribute("aria-pressed", "true");
+      if (response?.ok) button.setAttribute("aria-pressed", "true");
       else button.textContent = "Failed";
     }
   });
@@ -140,6 +145,7 @@
       row.append(name, bar, state);
       list.append(row);
       const body = new FormData();
+      if ("named" in zone.dataset) body.append("name", file.name.replace(/\.json$/i, ""));
       body.append("file", file);
       const request = new XMLHttpRequest();
       request.open("POST", zone.dataset.upload);
@@ -156,9 +162,24 @@
       });
       request.send(body);
     });
+    // What was uploaded appears in its list, and the list is looked at until all of it is indexed.
+    const refresh = async () => {
+      const shown = $("[data-refresh]");
+      for (let round = 0; shown && round < 120; round += 1) {
+        await new Promise(done => { setTimeout(done, 1000); });
+        let text = "";
+        try { text = await (await fetch(location.href)).text(); } catch { continue; }
+        const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("[data-refresh]");
+        if (!fresh) return;
+        shown.replaceChildren(...fresh.childNodes);
+        prepare(shown);
+        if (!$(".badge.pending, .badge.queued, .badge.indexing, .badge.running", shown)) return;
+      }
+    };
     const all = async files => {
       for (const file of files) await send(file);
       input.value = "";
+      await refresh();
     };
     $("[data-plain]", zone)?.setAttribute("hidden", "");
     input.addEventListener("change", () => all([...input.files]));

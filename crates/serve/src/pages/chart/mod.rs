@@ -4,10 +4,7 @@
 //! Two drawings are in the page, one for wide and one for narrow screens, since text in a
 //! scaled drawing would be too small on one of them; the style sheet shows the one that fits.
 
-mod cartesian;
-mod layout;
 mod page;
-mod pie;
 mod style;
 mod table;
 

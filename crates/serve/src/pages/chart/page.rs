@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
+use draw::{Layout, NARROW, WIDE, escape as html, full, keys, marks};
 use filters::charts::{Chart, ChartType, render_csv};
 
-use super::cartesian;
-use super::layout::{Layout, NARROW, WIDE, full};
-use super::pie::{self, N_COLOURS};
 use super::style::STYLE;
 use super::table;
-use crate::pages::escape::{escape as html, percent_encode as percent};
+use crate::pages::escape::percent_encode as percent;
 
 /// Draws the page of a chart: title, picture, legend, numbers, filters in words, download.
 ///
@@ -29,7 +27,7 @@ pub(crate) fn render_page(chart: &Chart) -> String {
 <body><main><h1>{title}</h1>{lead}
 <figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>
 {notes}
-<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a> · <a href="{id}.svg">Picture (SVG)</a></p>
+<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a> · Picture: <a href="{id}.png">PNG</a>, <a href="{id}.svg">SVG</a></p>
 <h2>Numbers</h2>
 {points}{statistics}
 <h2>What is counted</h2>
@@ -54,24 +52,11 @@ pub(crate) fn render_page(chart: &Chart) -> String {
 
 /// Draws the chart alone, as a picture that other programs can use.
 pub(crate) fn render_svg(chart: &Chart) -> String {
-    let Layout { width, height, class } = WIDE;
-    format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}" width="{width}" height="{height}" viewBox="0 0 {width} {height}"><title>{}</title><desc>{}</desc><style>{STYLE}</style><rect width="{width}" height="{height}" style="fill:var(--page)"/>{}</svg>"#,
-        html(&chart.request.title),
-        html(&spoken(chart)),
-        inside(chart, WIDE),
-    )
-}
-
-fn inside(chart: &Chart, layout: Layout) -> String {
-    match chart.request.chart_type {
-        ChartType::Pie => pie::draw(chart, layout),
-        ChartType::Line | ChartType::Bar | ChartType::Area => cartesian::draw(chart, layout),
-    }
+    draw::render_svg(chart, &spoken(chart))
 }
 
 fn drawing(chart: &Chart, layout: Layout) -> String {
-    let inside = inside(chart, layout);
+    let inside = marks(chart, layout);
     let Layout { width, height, class } = layout;
     format!(
         r#"<svg class="{class}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{class}-title {class}-desc"><title id="{class}-title">{}</title><desc id="{class}-desc">{}</desc>{inside}</svg>"#,
@@ -118,39 +103,15 @@ fn spoken(chart: &Chart) -> String {
 
 fn legend(chart: &Chart) -> String {
     let mut legend = String::from(r#"<ul class="legend">"#);
-    match chart.request.chart_type {
-        ChartType::Pie => {
-            for (at, slice) in pie::slices(chart).iter().enumerate() {
-                let _ = write!(
-                    legend,
-                    r#"<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar s{}" width="26" height="12" rx="3"/></svg>{}: {:.1} %</li>"#,
-                    at % N_COLOURS,
-                    html(&slice.label),
-                    slice.share * 100.0
-                );
-            }
-        }
-        ChartType::Bar => {
-            for (at, series) in chart.series.iter().enumerate() {
-                let _ = write!(
-                    legend,
-                    r#"<li><label>{}<svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar s{at}" width="26" height="12" rx="3"/></svg>{}</label></li>"#,
-                    toggle(at, chart.series.len()),
-                    html(&series.label)
-                );
-            }
-        }
-        ChartType::Line | ChartType::Area => {
-            for (at, series) in chart.series.iter().enumerate() {
-                let _ = write!(
-                    legend,
-                    r#"<li><label>{}<svg viewBox="0 0 26 12" aria-hidden="true"><path class="line s{at} dash{}" d="M1,6L25,6"/></svg>{}</label></li>"#,
-                    toggle(at, chart.series.len()),
-                    at % 5,
-                    html(&series.label)
-                );
-            }
-        }
+    for (at, key) in keys(chart).iter().enumerate() {
+        let sample = format!(r#"<svg viewBox="0 0 26 12" aria-hidden="true">{}</svg>"#, key.sample);
+        let label = html(&key.label);
+        let _ = if key.is_series {
+            let toggle = toggle(at, chart.series.len());
+            write!(legend, "<li><label>{toggle}{sample}{label}</label></li>")
+        } else {
+            write!(legend, "<li>{sample}{label}</li>")
+        };
     }
     legend.push_str("</ul>");
     legend

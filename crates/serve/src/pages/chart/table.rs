@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
+use draw::{escape as html, full};
 use filters::charts::Chart;
-
-use super::layout::full;
-use crate::pages::escape::escape as html;
 
 /// Gives the table of points.
 pub(crate) fn points(chart: &Chart) -> String {

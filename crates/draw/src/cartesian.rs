@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use filters::charts::{Chart, ChartType, DataSeries, PeriodType, Place};
 
-use super::layout::{Layout, full, label_stride, short, text_width, ticks};
-use crate::pages::escape::escape as html;
+use crate::escape::escape as html;
+use crate::layout::{Layout, label_stride, text_width, ticks};
+use crate::number::{full, short};
 
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 30.0;
@@ -143,7 +144,7 @@ impl Frame {
             );
         }
         let labels: Vec<String> =
-            self.places.iter().map(|place| shortened(&place.to_string())).collect();
+            self.places.iter().map(|place| shortened(&axis_label(&place.to_string()))).collect();
         let stride = self.round_stride(label_stride(&labels, self.step()));
         let mut labelled: Vec<usize> = (0..labels.len()).step_by(stride).collect();
         // The last period is always named: the label before it makes room where it must.
@@ -281,6 +282,16 @@ impl Frame {
         }
         path
     }
+}
+
+/// Writes an hour without its year and offset, which are the same for most of an axis; the whole
+/// name is in the table.
+fn axis_label(name: &str) -> String {
+    let is_hour = name.len() >= 16
+        && name.is_ascii()
+        && name.as_bytes()[10] == b'T'
+        && name.as_bytes()[13] == b':';
+    if is_hour { format!("{} {}", &name[5..10], &name[11..16]) } else { name.to_owned() }
 }
 
 /// Cuts the name of a group so that its neighbours find room; the whole name is in the table.

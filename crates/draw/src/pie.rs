@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use filters::charts::Chart;
 
-use super::layout::{Layout, full};
-use crate::pages::escape::escape as html;
+use crate::escape::escape as html;
+use crate::layout::Layout;
+use crate::number::full;
 
 /// A slice from this share on carries its percentage.
 const LEAST_LABELLED: f64 = 0.05;
@@ -25,8 +26,37 @@ pub(crate) struct Slice {
     pub(crate) share: f64,
 }
 
-/// Gives the shares of a chart; what is negative has none.
+/// Gives the shares of a chart; what is negative has none. Where there are more than colours, the
+/// small ones are one.
 pub(crate) fn slices(chart: &Chart) -> Vec<Slice> {
+    together(all_slices(chart))
+}
+
+/// Puts the smallest slices together, so that no two have one colour.
+fn together(mut slices: Vec<Slice>) -> Vec<Slice> {
+    if slices.len() <= N_COLOURS {
+        return slices;
+    }
+    let mut shares: Vec<f64> = slices.iter().map(|slice| slice.share).collect();
+    shares.sort_by(|one, other| other.total_cmp(one));
+    let least = shares[N_COLOURS - 2];
+    let mut n_kept = 0;
+    let rest: Vec<Slice> = slices
+        .extract_if(.., |slice| {
+            let is_kept = slice.share >= least && n_kept < N_COLOURS - 1;
+            n_kept += usize::from(is_kept);
+            !is_kept
+        })
+        .collect();
+    slices.push(Slice {
+        label: format!("{} others", rest.len()),
+        amount: rest.iter().map(|slice| slice.amount).sum(),
+        share: rest.iter().map(|slice| slice.share).sum(),
+    });
+    slices
+}
+
+fn all_slices(chart: &Chart) -> Vec<Slice> {
     let amounts: Vec<(String, f64)> = match chart.series.as_slice() {
         [only] => only.data_points.iter().map(|point| (point.x.to_string(), point.y)).collect(),
         many => many.iter().map(|series| (series.label.clone(), series.statistics.sum)).collect(),

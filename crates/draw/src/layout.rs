@@ -1,21 +1,21 @@
 //! Sizes, scales and labels: where things are so that nothing overlaps.
 
-use filters::thousands;
-
 /// A drawing's size and what its text needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+pub struct Layout {
+    /// Its width, in its own pixels.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
     /// The style class that shows it on the right screens.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
 }
 
 /// For screens from 720 pixels.
-pub(crate) const WIDE: Layout = Layout { width: 960.0, height: 420.0, class: "wide" };
+pub const WIDE: Layout = Layout { width: 960.0, height: 420.0, class: "wide" };
 
 /// For telephones.
-pub(crate) const NARROW: Layout = Layout { width: 340.0, height: 280.0, class: "narrow" };
+pub const NARROW: Layout = Layout { width: 340.0, height: 280.0, class: "narrow" };
 
 /// The size of text in a drawing, in its own pixels.
 pub(crate) const FONT_SIZE: f64 = 13.0;
@@ -25,7 +25,23 @@ const LABEL_GAP: f64 = 10.0;
 
 /// Estimates the width of a text: a little generous for digits, right for most letters.
 pub(crate) fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * FONT_SIZE * 0.58
+    width_at(text, FONT_SIZE)
+}
+
+/// Estimates the width of a text in letters of a size.
+pub(crate) fn width_at(text: &str, font_size: f64) -> f64 {
+    // From Hangul on, most letters of the world's writing fill a square.
+    text.chars().map(|char| if char < '\u{1100}' { 0.58 } else { 1.0 }).sum::<f64>() * font_size
+}
+
+/// Cuts a text that is wider than its room.
+pub(crate) fn fitted(text: &str, font_size: f64, room: f64) -> String {
+    if width_at(text, font_size) <= room {
+        return text.to_owned();
+    }
+    let mut cut = text.to_owned();
+    while cut.pop().is_some() && width_at(&cut, font_size) + font_size > room {}
+    format!("{}…", cut.trim_end())
 }
 
 /// Gives round numbers that cover a range, zero among them.
@@ -41,37 +57,6 @@ pub(crate) fn ticks(low: f64, high: f64, n_most: usize) -> Vec<f64> {
         .unwrap_or(10.0 * magnitude);
     let (first, last) = ((low / step).floor() as i64, (low.max(high) / step).ceil() as i64);
     (first..=last.max(first + 1)).map(|at| at as f64 * step).collect()
-}
-
-/// Writes an amount shortly, for an axis: `1.2M`, `350k`.
-pub(crate) fn short(amount: f64) -> String {
-    let size = amount.abs();
-    let (divisor, unit) = match size {
-        size if size >= 1e12 => (1e12, "T"),
-        size if size >= 1e9 => (1e9, "bn"),
-        size if size >= 1e6 => (1e6, "M"),
-        size if size >= 1e4 => (1e3, "k"),
-        _ => (1.0, ""),
-    };
-    let scaled = amount / divisor;
-    let mut text = format!("{scaled:.2}");
-    if text.contains('.') {
-        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
-    }
-    if unit.is_empty() && size >= 1000.0 && scaled.fract() == 0.0 {
-        text = thousands(scaled as i64);
-    }
-    format!("{text}{unit}")
-}
-
-/// Writes an amount in full: `1,234,567.89`.
-pub(crate) fn full(amount: f64) -> String {
-    let rounded = (amount * 100.0).round() / 100.0;
-    let whole = rounded.trunc();
-    let cents = ((rounded - whole).abs() * 100.0).round() as i64;
-    let sign = if rounded < 0.0 && whole == 0.0 { "-" } else { "" };
-    let whole = thousands(whole as i64);
-    if cents == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{cents:02}") }
 }
 
 /// Gives every how many labels one can be written, so that neighbours stay apart.
@@ -94,23 +79,6 @@ mod tests {
             assert!((2..=8).contains(&ticks.len()), "{ticks:?}");
         }
         assert_eq!(ticks(0.0, 97.0, 5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-    }
-
-    #[test]
-    fn amounts_are_written_short_and_full() {
-        for (amount, expected_short, expected_full) in [
-            (0.0, "0", "0"),
-            (12.5, "12.5", "12.50"),
-            (1500.0, "1,500", "1,500"),
-            (350_000.0, "350k", "350,000"),
-            (-1_250_000.0, "-1.25M", "-1,250,000"),
-            (2.5e9, "2.5bn", "2,500,000,000"),
-            (1_234_567.89, "1.23M", "1,234,567.89"),
-            (-0.5, "-0.5", "-0.50"),
-        ] {
-            assert_eq!(short(amount), expected_short);
-            assert_eq!(full(amount), expected_full);
-        }
     }
 
     #[test]

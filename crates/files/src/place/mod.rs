@@ -3,6 +3,8 @@
 //! A pointer that was given by a search is read back exactly. Anything else is tried as what it
 //! most likely means, against the places that the file really has.
 
+mod sheets;
+
 use std::fmt;
 
 use model::{Passage, Pointer};
@@ -47,18 +49,44 @@ pub(crate) fn find(
         },
         None => (text, None),
     };
+    // A character alone, as an offset is given.
+    if let Some(number) = unit.trim().strip_prefix("char ").and_then(|number| number.parse().ok()) {
+        let place = Place { pointer: Some(Pointer::Whole), char_start: Some(number) };
+        return Ok((place, 0..passages.len()));
+    }
     let readings = readings(unit, passages);
-    let Some(first) = readings.first() else {
-        return Err(unit
-            .parse::<Pointer>()
-            .map_or_else(Into::into, |place| no_place(path, &place, passages)));
-    };
     for pointer in &readings {
-        if let Some(covered) = covered(passages, pointer) {
+        if let Some((covered, row_start)) = covered(passages, pointer) {
+            let char_start = char_start.or(row_start);
             return Ok((Place { pointer: Some(pointer.clone()), char_start }, covered));
         }
     }
-    Err(no_place(path, first, passages))
+    if let Some(found) = under_heading(unit, passages) {
+        return Ok(found);
+    }
+    Err(match readings.first() {
+        Some(first) => no_place(path, first, passages),
+        None => unit
+            .parse::<Pointer>()
+            .map_or_else(Into::into, |place| no_place(path, &place, passages)),
+    })
+}
+
+/// Finds the passages under a heading of this name.
+fn under_heading(text: &str, passages: &[Passage]) -> Option<(Place, std::ops::Range<usize>)> {
+    let plain = |text: &str| text.trim_matches([' ', '#', '"', '\'', '`']).to_lowercase();
+    let wanted = plain(text);
+    let is_under = |passage: &Passage| {
+        let first_line = passage.text.lines().next().unwrap_or_default();
+        passage.headings.iter().any(|heading| plain(heading) == wanted)
+            || first_line.starts_with('#') && plain(first_line) == wanted
+    };
+    let first = passages.iter().position(is_under).filter(|_| !wanted.is_empty())?;
+    let n_passages = passages[first..].iter().take_while(|passage| is_under(passage)).count();
+    let passage = &passages[first];
+    let place =
+        Place { pointer: Some(passage.pointer.clone()), char_start: Some(passage.span.start) };
+    Some((place, first..first + n_passages))
 }
 
 /// Gives what a text may mean, the likeliest first.
@@ -70,6 +98,9 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
         || ["start", "beginning", "top", "document", "file"].contains(&lower.as_str())
     {
         readings.push(Pointer::Whole);
+    }
+    if ["end", "last", "bottom"].contains(&lower.as_str()) {
+        readings.extend(passages.last().map(|passage| passage.pointer.clone()));
     }
     // A file inside an archive: only the place behind the path is read anew.
     if let Some((path, place)) = plain.rsplit_once(" > ") {
@@ -85,54 +116,44 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
 }
 
 fn readings_of_unit(text: &str, passages: &[Passage]) -> Vec<Pointer> {
+    let text = text.trim_start_matches('第');
     let lower = text.to_lowercase();
     let number = first_number(&lower);
     let word: String = lower.chars().take_while(|char| char.is_alphabetic()).collect();
-    let numbered = |make: fn(u32) -> Pointer| number.map(make).into_iter().collect();
+    let numbered = |make: &[fn(u32) -> Pointer]| -> Vec<Pointer> {
+        number.into_iter().flat_map(|number| make.iter().map(move |make| make(number))).collect()
+    };
     match word.as_str() {
-        "page" | "pages" | "p" | "pp" | "pg" | "pagina" | "seite" | "ページ" => {
-            numbered(Pointer::Page)
+        // Slides are pages to some, and pages slides.
+        "page" | "pages" | "p" | "pp" | "pg" | "pagina" | "página" | "pag" | "seite" | "side"
+        | "sida" | "strona" | "strana" | "страница" | "стр" | "ページ" | "页" | "頁" => {
+            numbered(&[Pointer::Page, Pointer::Slide])
         }
-        "slide" | "slides" | "folie" | "スライド" => numbered(Pointer::Slide),
-        "line" | "lines" | "l" | "row" | "zeile" | "行" => numbered(Pointer::Line),
-        "message" | "messages" | "msg" | "mail" | "email" => numbered(Pointer::Message),
+        "slide" | "slides" | "folie" | "diapositive" | "diapositiva" | "слайд" | "スライド" => {
+            numbered(&[Pointer::Slide, Pointer::Page])
+        }
+        "line" | "lines" | "l" | "ln" | "zeile" | "ligne" | "linia" | "строка" | "行" => {
+            numbered(&[Pointer::Line])
+        }
+        "row" | "rows" => {
+            let row = number.and_then(|row| sheets::row_of_only_sheet(row, passages));
+            row.into_iter().chain(numbered(&[Pointer::Line])).collect()
+        }
+        "message" | "messages" | "msg" | "mail" | "email" => numbered(&[Pointer::Message]),
         "sheet" | "worksheet" | "tab" | "シート" => {
             let rest = text.get(word.len()..).unwrap_or_default();
-            sheets(rest.trim_start_matches([':', ' ', '=']), passages)
+            sheets::named(rest.trim_start_matches([':', ' ', '=', '#']), passages)
         }
         // A bare number counts whatever the file is made of.
         "" if number.is_some() => {
-            let number = number.unwrap_or_default();
-            vec![
-                Pointer::Page(number),
-                Pointer::Slide(number),
-                Pointer::Line(number),
-                Pointer::Message(number),
-            ]
+            let mut readings =
+                numbered(&[Pointer::Page, Pointer::Slide, Pointer::Line, Pointer::Message]);
+            readings.extend(sheets::named(text, passages));
+            readings
         }
         // The name of a sheet alone, or `Q2!A1:C9`.
-        _ => sheets(text, passages),
+        _ => sheets::named(text, passages),
     }
-}
-
-/// Finds sheets of the file by name, whatever the case and the quotes.
-fn sheets(text: &str, passages: &[Passage]) -> Vec<Pointer> {
-    let (name, range) = match text.rsplit_once('!') {
-        Some((name, range)) => (name, Some(range.trim().to_owned())),
-        None => (text, None),
-    };
-    let quotes = ['\'', '"', '`', '‘', '’', '“', '”', ' '];
-    let wanted = name.trim_matches(quotes).to_lowercase();
-    let names = passages.iter().filter_map(|passage| {
-        let Pointer::Sheet { name, .. } = &passage.pointer else { return None };
-        Some(name)
-    });
-    let mut names: Vec<&String> = names.filter(|name| name.to_lowercase() == wanted).collect();
-    names.dedup();
-    let with_range =
-        names.iter().map(|name| Pointer::Sheet { name: (*name).clone(), range: range.clone() });
-    let alone = names.iter().map(|name| Pointer::Sheet { name: (*name).clone(), range: None });
-    with_range.chain(alone).collect()
 }
 
 fn first_number(text: &str) -> Option<u32> {
@@ -144,32 +165,51 @@ fn first_number(text: &str) -> Option<u32> {
     digits.parse().ok().filter(|number| *number > 0)
 }
 
+/// What a pointer covers, and the character where it begins, where that is in their midst.
+type Covered = (std::ops::Range<usize>, Option<usize>);
+
 /// Gives the passages that a pointer covers: the same place, all rows of a sheet, everything
-/// of an inner file, or the passage that a line is in.
-fn covered(passages: &[Passage], place: &Pointer) -> Option<std::ops::Range<usize>> {
+/// of an inner file, or the passage that a line or a row is in.
+fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
     let run = |covers: &dyn Fn(&Pointer) -> bool| {
         let first = passages.iter().position(|passage| covers(&passage.pointer))?;
         let n = passages[first..].iter().take_while(|passage| covers(&passage.pointer)).count();
-        Some(first..first + n)
+        Some((first..first + n, None))
     };
+    let of_sheet = |name: &String| {
+        run(&|pointer| matches!(pointer, Pointer::Sheet { name: other, .. } if other == name))
+    };
+    // The heading of a sheet has the sheet's own pointer: the rows come with it.
+    if let Pointer::Sheet { name, range: None } = place {
+        return of_sheet(name);
+    }
     if let Some(exact) = run(&|pointer| pointer == place) {
         return Some(exact);
     }
     match place {
-        Pointer::Whole => Some(0..passages.len()),
+        Pointer::Whole => Some((0..passages.len(), None)),
         Pointer::Line(wanted) => {
             let at = passages.iter().rposition(
                 |passage| matches!(&passage.pointer, Pointer::Line(line) if line <= wanted),
             )?;
-            Some(at..at + 1)
+            // Behind the last line there is nothing.
+            let Pointer::Line(line) = passages[at].pointer else { return None };
+            let n_lines = passages[at].text.lines().count().max(1);
+            let is_there = at + 1 < passages.len() || (*wanted - line) as usize <= n_lines;
+            is_there.then_some((at..at + 1, None))
         }
-        Pointer::Sheet { name, range: _ } => {
-            run(&|pointer| matches!(pointer, Pointer::Sheet { name: other, .. } if other == name))
+        Pointer::Sheet { name, range: Some(range) } => {
+            let row = sheets::rows(name, range, passages);
+            row.map(|(covered, start)| (covered, Some(start))).or_else(|| of_sheet(name))
         }
         Pointer::Inner { path, .. } => {
             run(&|pointer| matches!(pointer, Pointer::Inner { path: other, .. } if other == path))
         }
-        Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_) | Pointer::Json(_) => None,
+        Pointer::Sheet { .. }
+        | Pointer::Page(_)
+        | Pointer::Slide(_)
+        | Pointer::Message(_)
+        | Pointer::Json(_) => None,
     }
 }
 
@@ -214,16 +254,26 @@ mod tests {
     #[test]
     fn pointers_are_read_as_they_are_meant() {
         let pages = ["page 1", "page 2", "page 2", "page 3"];
-        for text in
-            ["page 2", "Page 2", "PAGE 2", "page2", "p. 2", "p2", "pages 2-3", "\"page 2\"", "2"]
-        {
+        for text in [
+            "page 2",
+            "Page 2",
+            "PAGE 2",
+            "page2",
+            "p. 2",
+            "p2",
+            "pages 2-3",
+            "\"page 2\"",
+            "2",
+            "第2页",
+            "slide 2",
+        ] {
             check(&pages, text, Some(("page 2", 1..3)));
         }
         check(&pages, "page 2, char 17", Some(("page 2, char 17", 1..3)));
         check(&pages, "page 9", None);
         check(&pages, "the second", None);
         let slides = ["slide 6", "slide 7"];
-        for text in ["Slide 7", "slide #7", "slide 7", "7"] {
+        for text in ["Slide 7", "slide #7", "slide 7", "7", "page 7"] {
             check(&slides, text, Some(("slide 7", 1..2)));
         }
         let sheets = ["sheet 'Q1' A1:B9", "sheet 'Q2' A1:B9", "sheet 'Q2' A10:B19"];
@@ -232,7 +282,27 @@ mod tests {
         }
         check(&sheets, "sheet 'Q2' A10:B19", Some(("sheet 'Q2' A10:B19", 2..3)));
         check(&sheets, "Q2!A10:B19", Some(("sheet 'Q2' A10:B19", 2..3)));
-        check(&["line 1", "line 40"], "Line 50", Some(("line 50", 1..2)));
+        check(&sheets, "sheet 2", Some(("sheet 'Q2'", 1..3)));
+        // A row: the block that has it. Its text is no lines of rows here, so the block begins.
+        for text in ["Q2 A12", "sheet Q2 A12:B13", "sheet 'Q2' row 12", "Q2!B12"] {
+            let found = find("/f", text, &passages(&sheets)).ok();
+            assert_eq!(
+                found.map(|(place, covered)| (place.char_start, covered)),
+                Some((Some(20), 2..3)),
+                "{text}"
+            );
+        }
+        check(&sheets, "Q9", None);
+        check(&["sheet 'A' A1:B9"], "row 5", Some(("sheet 'A' A5, char 0", 0..1)));
+        // The heading of a sheet is a passage of its own, with the pointer of the whole sheet.
+        let headed = ["sheet 'Q1'", "sheet 'Q1' A1:B9", "sheet 'Q2'", "sheet 'Q2' A1:B9"];
+        check(&headed, "sheet 'Q2'", Some(("sheet 'Q2'", 2..4)));
+        check(&headed, "Q1", Some(("sheet 'Q1'", 0..2)));
+        check(&["line 1", "line 40"], "Line 41", Some(("line 41", 1..2)));
+        check(&["line 1", "line 40"], "Line 39", Some(("line 39", 0..1)));
+        check(&["line 1", "line 40"], "Line 50", None);
+        check(&["line 1", "line 40"], "end", Some(("line 40", 1..2)));
+        check(&["line 1", "line 40"], "char 15", Some(("whole, char 15", 0..2)));
         check(&["line 1", "line 40"], "lines 40-45", Some(("line 40", 1..2)));
         check(
             &["a.docx > page 1", "a.docx > page 2"],

@@ -1,0 +1,85 @@
+//! The small words of filters, by language: one row for each, so that another language is data.
+//!
+//! Entries are patterns, written without capitals; they stand between word boundaries. Japanese
+//! and Chinese have no spaces and are read by patterns of their own.
+
+mod germanic;
+mod others;
+mod romance;
+mod slavic;
+
+/// The words of one language.
+pub(super) struct Words {
+    /// Joins two formats or two years that are both meant.
+    pub(super) and: &'static str,
+    /// Joins two formats of which either is meant.
+    pub(super) or: &'static str,
+    /// Is before a list of formats: "in ppt or docx".
+    pub(super) before_formats: &'static str,
+    /// Is behind a list of formats: "pdf files".
+    pub(super) after_formats: &'static str,
+    /// Joins the ends of a range of years.
+    pub(super) to: &'static str,
+    /// Is before the two ends of a range: "between 2019 and 2021".
+    pub(super) between: &'static str,
+    /// Is before one year: "from 2021", "in the year 2021".
+    pub(super) of_year: &'static str,
+    /// Begins a range that is open to the present, with its year.
+    pub(super) since: &'static str,
+    /// Begins a range that is open to the present, without its year.
+    pub(super) after: &'static str,
+    /// Ends a range that is open to the past: no filter.
+    pub(super) until: &'static str,
+    /// "Last year".
+    pub(super) last_year: &'static str,
+    /// "This year".
+    pub(super) this_year: &'static str,
+    /// "Next year".
+    pub(super) next_year: &'static str,
+    /// "The last N years", with `N` where the number is.
+    pub(super) last_years: &'static str,
+    /// Words that mean nothing once what they belonged to is a filter.
+    pub(super) loose: &'static [&'static str],
+    /// Is behind a year and belongs to it: "2021 roku".
+    pub(super) behind_year: &'static str,
+    /// Verbs of making one format out of another: a query with one is about formats.
+    pub(super) convert: &'static str,
+    /// Months, where their names are not those of a language before.
+    pub(super) months: &'static str,
+    /// Small numbers, for "the last three years".
+    pub(super) numbers: &'static [(&'static str, i32)],
+}
+
+/// Every language. English and Romanian have further patterns beside their rows.
+pub(super) fn languages() -> impl Iterator<Item = &'static Words> + Clone {
+    [germanic::ROWS, romance::ROWS, slavic::ROWS, others::ROWS].into_iter().flatten()
+}
+
+/// Puts the patterns of all languages together as alternatives, longer ones first.
+pub(super) fn all(of: impl Fn(&Words) -> &'static str) -> String {
+    let mut alternatives: Vec<&str> = languages()
+        .flat_map(|words| split(of(words)))
+        .filter(|pattern| !pattern.is_empty())
+        .collect();
+    alternatives.sort_unstable_by_key(|pattern| (std::cmp::Reverse(pattern.len()), *pattern));
+    alternatives.dedup();
+    alternatives.join("|")
+}
+
+/// Splits alternatives that are not inside brackets.
+fn split(patterns: &'static str) -> Vec<&'static str> {
+    let (mut parts, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
+    for (at, char) in patterns.char_indices() {
+        match char {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            '|' if depth == 0 => {
+                parts.push(patterns.get(begin..at).unwrap_or_default());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(patterns.get(begin..).unwrap_or_default());
+    parts
+}

@@ -1,0 +1,84 @@
+//! What is said of a call to a tool that a caller does not have.
+//!
+//! A tool of ours that has nothing to work on is not listed, and says what it would need. A tool
+//! that the configuration hides is as unknown as one that never was.
+
+use model::Caller;
+
+use crate::Registry;
+
+/// Tools of each family, and what they need.
+const FAMILIES: &[(&[&str], &str)] = &[
+    (
+        &[
+            "listRoots",
+            "listFiles",
+            "searchFiles",
+            "openFile",
+            "indexFolder",
+            "summarizeResults",
+            "rewriteQuery",
+        ],
+        "no folder is served to you (`files.roots`)",
+    ),
+    (
+        &["query_table", "describe_schema", "aggregate_table", "chart_table"],
+        "no table is served to you (`[[tables]]`)",
+    ),
+    (
+        &["search_filters", "search_filters_batch"],
+        "no names or codes are served to you (`[[dimensions]]`)",
+    ),
+    (&["generate_chart_data"], "no facts for charts are served to you (`[charts]`)"),
+    (
+        &["list_knowledge_bases", "search_documents", "get_knowledge_base_summary"],
+        "there is no knowledge base that you may read",
+    ),
+];
+
+/// Says that a caller has no such tool, and names those that they have.
+pub fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> (String, Vec<String>) {
+    let listed = registry.list(caller);
+    let names: Vec<String> = listed.iter().map(|listed| listed.spec.name.clone()).collect();
+    let shown: String = name.chars().take(100).collect();
+    let family = FAMILIES.iter().find(|(tools, _)| tools.contains(&name));
+    let mut message = match family {
+        Some((_, missing)) if registry.exposure().allows(name, caller) => {
+            format!("`{shown}` has nothing to work on: {missing}")
+        }
+        _ => format!("unknown tool `{shown}`"),
+    };
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    if family.is_none()
+        && let Some(nearest) = text::nearest(name, &known)
+    {
+        message.push_str(&format!("; did you mean `{nearest}`?"));
+    }
+    (message, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Fixture;
+    use crate::everywhere::Search;
+    use crate::{Exposure, ToolNames};
+
+    #[test]
+    fn a_tool_without_a_source_says_what_it_needs_and_a_hidden_one_nothing() {
+        let fixture = Fixture::new();
+        let links = "http://127.0.0.1:7700".to_owned();
+        let registry = Registry::new(vec![Box::new(Search::new(fixture.across.clone(), links))]);
+        let caller = Caller::local_admin();
+        let told = |name: &str, registry: &Registry| unknown_tool(name, registry, &caller).0;
+        let expected = "`search_filters` has nothing to work on: no names or codes are served to you \
+             (`[[dimensions]]`)";
+        assert_eq!(told("search_filters", &registry), expected);
+        assert_eq!(told("serch", &registry), "unknown tool `serch`; did you mean `search`?");
+        let hidden_tools = vec!["search_filters".to_owned()];
+        let hidden = ToolNames { hidden_tools, ..Default::default() };
+        let registry = registry.exposed(Exposure::default().and(&hidden));
+        assert_eq!(told("search_filters", &registry), "unknown tool `search_filters`");
+        assert_eq!(unknown_tool("x", &registry, &caller).1, ["search"]);
+    }
+}
