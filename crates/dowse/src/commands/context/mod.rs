@@ -201,11 +201,10 @@ fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<
     let table = session.table(table)?;
     let node =
         session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
-    let (text, _) = guard::redacted_piece(&node.text, &node.around(""));
     if session.is_json {
-        return print::json(&json!({ "text": text, "warnings": node.warnings }));
+        return print::json(&json!({ "text": node.text, "warnings": node.warnings }));
     }
-    print::line(&text);
+    print::line(&node.text);
     for warning in &node.warnings {
         print::note(format!("warning: {warning}"));
     }
