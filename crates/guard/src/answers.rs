@@ -122,21 +122,23 @@ impl Answers {
         Ok(None)
     }
 
-    /// Erases the answers of a tenant, such as when text that they may hold was deleted; they say
-    /// so from then on. Gives how many there were.
+    /// Erases the answers of a tenant, or of all, such as when text that they may hold was
+    /// deleted; they say so from then on. Gives how many there were.
     ///
     /// What remains of them goes out of the way of the next time: a deletion costs what was
     /// answered since the one before it, not what was answered in all days.
-    pub fn erase(&self, tenant: &str) -> std::io::Result<usize> {
+    pub fn erase(&self, tenant: Option<&str>) -> std::io::Result<usize> {
         let mut open = self.open.lock();
         *open = None;
-        let marker = format!("\"tenant\":{}", Value::from(tenant));
+        let marker = tenant.map(|tenant| format!("\"tenant\":{}", Value::from(tenant)));
+        let may_concern = |line: &&str| marker.as_ref().is_none_or(|marker| line.contains(marker));
         let mut n_erased = 0;
         for (_, path) in self.days()? {
             let concerned = |line: &str| {
-                let answer = Some(line).filter(|line| line.contains(&marker));
+                let answer = Some(line).filter(may_concern);
                 let answer: KeptAnswer = serde_json::from_str(answer?).ok()?;
-                (answer.tenant == tenant && answer.answer.is_some()).then_some(answer)
+                let is_its = tenant.is_none_or(|tenant| answer.tenant == tenant);
+                (is_its && answer.answer.is_some()).then_some(answer)
             };
             n_erased += self.set_aside(&path, |line| {
                 concerned(line).map(|answer| KeptAnswer { is_erased: true, ..answer })
@@ -354,7 +356,7 @@ mod tests {
         let answers = Answers::new(folder.path(), &config(7, 100));
         [1, 3].into_iter().for_each(|n| answers.keep(&answer(n, 10)));
         answers.keep(&KeptAnswer { tenant: "other".to_owned(), ..answer(2, 10) });
-        let n_erased = answers.erase("other").unwrap();
+        let n_erased = answers.erase(Some("other")).unwrap();
         assert_eq!(n_erased, 1);
         let erased = answers.find("r2", Timestamp(10 * DAY_MILLIS)).unwrap().unwrap();
         assert!(erased.is_erased && erased.answer.is_none() && erased.arguments.is_none());
@@ -375,10 +377,10 @@ mod tests {
             for n in 0..50 {
                 answers.keep(&answer(round * 50 + n, 10));
             }
-            assert_eq!(answers.erase("acme").unwrap(), 50);
+            assert_eq!(answers.erase(Some("acme")).unwrap(), 50);
             assert_eq!(fs_err::metadata(answers.file_of(10)).unwrap().len(), 0);
         }
-        assert_eq!(answers.erase("acme").unwrap(), 0);
+        assert_eq!(answers.erase(Some("acme")).unwrap(), 0);
         let first = answers.find("r0", Timestamp(10 * DAY_MILLIS)).unwrap().unwrap();
         assert!(first.is_erased && first.answer.is_none() && first.ids == ["id0"]);
     }

@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The program's own data: it filters, sorts and gives one page of what it was asked for.
-pub fn handler() -> tables::Result<TableHandler> {
+pub(crate) fn handler() -> tables::Result<TableHandler> {
     let fields = Fields::from([("name", Field::string()), ("born", Field::range(Field::number()))]);
     let schema = Schema::new("people", Some("Pioneers of computing".into()), fields)?;
     Ok(TableHandler::new(schema, |options: GetDataOptions| async move {

@@ -9,9 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
 use files::{INDEX_JOB, Indexer, VECTORS_JOB};
-use guard::{
-    Answers, Audit, AuditConfig, FailedLogins, KeptAnswer, Limiter, LimitsConfig, Metrics,
-};
+use guard::{Answers, Audit, AuditConfig, FailedLogins, Limiter, LimitsConfig, Metrics};
 use infer::EmbedderSlot;
 use ingest::{
     Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
@@ -186,9 +184,7 @@ impl SharedState {
             Arc::new(Answers::new(&self.data_dir.join("answers"), &AuditConfig::default()))
         });
         let tenant = tenant.map(TenantId::to_string);
-        let is_concerned =
-            |kept: &KeptAnswer| tenant.as_ref().is_none_or(|tenant| kept.tenant == *tenant);
-        match answers.erase(is_concerned) {
+        match answers.erase(tenant.as_deref()) {
             Ok(0) => {}
             Ok(n_erased) => tracing::info!(n_erased, "kept answers were erased with a source"),
             Err(error) => tracing::error!(%error, "kept answers could not be erased"),

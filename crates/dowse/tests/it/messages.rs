@@ -149,7 +149,7 @@ fn what_only_looks_makes_nothing() {
     ] {
         let output = command(&folder, words).output().unwrap();
         assert!(output.status.code().is_some_and(|code| code < 2), "{words:?}: {output:?}");
-        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+        let left: Vec<_> = fs_err::read_dir(folder.path()).unwrap().flatten().collect();
         assert!(left.is_empty(), "{words:?} left {left:?}");
     }
     says(&mut command(&folder, &["kb", "search", "Rules", "x"]), 2, &["`Rules`", "hint:"]);

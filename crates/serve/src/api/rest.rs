@@ -184,7 +184,7 @@ fn deletes_text(name: &str) -> bool {
 /// from ids that reveal nothing, so all answers of the tenant that hold results go.
 async fn erase_answers(app: &Arc<App>, caller: &Caller) {
     let (answers, tenant) = (Arc::clone(&app.answers), caller.tenant.to_string());
-    let erased = tokio::task::spawn_blocking(move || answers.erase(&tenant));
+    let erased = tokio::task::spawn_blocking(move || answers.erase(Some(&tenant)));
     match erased.await {
         Ok(Ok(0)) => {}
         Ok(Ok(n_erased)) => tracing::info!(n_erased, "kept answers were erased with a source"),

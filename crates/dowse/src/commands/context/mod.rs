@@ -32,10 +32,8 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
     let config = load_placed(&args.config)?.config;
     config.check()?;
     // Only what makes something makes a data folder for it.
-    let reading = match &args.command {
-        ContextCommand::Project(ProjectCommand::Create { .. }) => None,
-        _ => Some(reach_to_read(&config)?),
-    };
+    let creates = matches!(args.command, ContextCommand::Project(ProjectCommand::Create { .. }));
+    let reading = if creates { None } else { Some(reach_to_read(&config)?) };
     let (config, reached, _instead) = match reading {
         Some(reading) => reading.into_parts(),
         None => (config.clone(), reach(&config)?, None),

@@ -28,10 +28,8 @@ const PRINTED_CHARS: usize = 200;
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
     let config = load_placed(&args.config)?.config;
     // Only what makes something makes a data folder for it.
-    let reading = match &args.command {
-        KbCommand::Create { .. } => None,
-        _ => Some(reach_to_read(&config)?),
-    };
+    let creates = matches!(args.command, KbCommand::Create { .. });
+    let reading = if creates { None } else { Some(reach_to_read(&config)?) };
     let (config, reached, _instead) = match reading {
         Some(reading) => reading.into_parts(),
         None => (config.clone(), reach(&config)?, None),
