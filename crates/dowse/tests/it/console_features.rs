@@ -43,10 +43,12 @@ impl Person {
     /// Clicks on what opens a folded part, and waits until it is open.
     #[track_caller]
     fn unfold(&mut self, label: &str) {
-        self.browser.evaluate(&format!(
-            "[...document.querySelectorAll('summary')].find(it => it.textContent.includes({})).click()",
+        let folded = format!(
+            "[...document.querySelectorAll('summary')].find(it => it.textContent.includes({}))",
             Value::from(label)
-        ));
+        );
+        self.wait(&folded);
+        self.browser.evaluate(&format!("{folded}.click()"));
     }
 
     #[track_caller]
@@ -129,7 +131,7 @@ fn a_person_finds_out_what_agents_find_and_why() {
     person.sees("It was found");
     assert_eq!(person.count(".steps .passed"), 6);
     person.open("/?q=remote+work+allowance&view=missing&document=remote-work.md&threshold=1.01");
-    person.sees("It was found");
+    person.sees("Lost at: Threshold");
     person.open("/?q=torque+sensor+calibration&view=missing&document=remote-work.md&asked=1");
     person.sees("Lost at:");
     person.click("button[value=right]");
@@ -220,7 +222,7 @@ fn a_person_sees_what_was_indexed_and_what_was_not() {
         "Zanzibar <script>window.hacked = 1</script> <img src=x onerror=\"window.hacked = 1\"> \
          \u{202e}gnitirw esrever\u{202c} {long}\n"
     );
-    fs_err::write(folder.join("hostile <b>.md"), hostile.repeat(40)).unwrap();
+    fs_err::write(folder.join("hostile <b>.txt"), hostile.repeat(40)).unwrap();
     fs_err::write(folder.join("broken.pdf"), b"%PDF-1.7 not a document").unwrap();
     fs_err::write(folder.join("empty.txt"), b"").unwrap();
     let mut command = dowse("serve");
