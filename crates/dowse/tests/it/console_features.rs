@@ -30,7 +30,11 @@ impl Person {
 
     #[track_caller]
     fn click(&mut self, selector: &str) {
-        self.wait(&format!("document.querySelector({})", Value::from(selector)));
+        // A page that is still being laid out moves under the mouse.
+        self.wait(&format!(
+            "document.readyState === 'complete' && document.querySelector({})",
+            Value::from(selector)
+        ));
         self.browser.click(selector);
     }
 
@@ -443,7 +447,7 @@ fn a_person_signs_in_and_looks_through_other_eyes() {
     person.click(".viewing button");
     person.wait("!document.querySelector('.viewing')");
 
-    person.click(".person button");
+    person.click(".side > .person button");
     person.wait("location.pathname === '/sign-in'");
     person.open("/");
     person.wait("location.pathname === '/sign-in'");
