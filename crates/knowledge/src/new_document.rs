@@ -19,7 +19,7 @@ pub enum Content {
         /// Its name.
         name: String,
     },
-    /// Text or a file that is on disk already, from [`Service::begin_upload`].
+    /// Text or a file that is on disk already, from [`crate::Service::begin_upload`].
     Received {
         /// Where it is.
         file: ReceivedFile,

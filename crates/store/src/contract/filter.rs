@@ -132,7 +132,7 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] names the limit: depth, nodes, or values in one list.
+    /// [`crate::Error::TooLarge`] names the limit: depth, nodes, or values in one list.
     pub fn check(&self) -> Result<()> {
         let mut n_nodes = 0;
         self.check_below(0, &mut n_nodes)
