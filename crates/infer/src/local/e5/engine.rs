@@ -56,7 +56,7 @@ impl Kernels {
         all
     }
 
-    /// Gives the kernels that the environment names, or the fastest.
+    /// Gives the kernels that the environment names, or the fastest that were tried.
     ///
     /// Fails when the environment names some that are not here.
     pub(crate) fn choose(container: &Container) -> Result<Kernels> {
@@ -64,7 +64,21 @@ impl Kernels {
             return Kernels::named(container, &wanted.to_string_lossy());
         }
         let available = Kernels::available(container);
-        Ok(*available.last().expect("the portable kernels are always there"))
+        let tried = available.into_iter().rfind(|kernels| !kernels.is_untried());
+        Ok(tried.expect("the portable kernels are always there"))
+    }
+
+    /// Tells whether these kernels have never run on a processor that has them. Tiles of bytes
+    /// were written on a machine without AMX: they are taken when they are named, until a machine
+    /// with AMX has compared their vectors with those of f32.
+    fn is_untried(self) -> bool {
+        match self {
+            Kernels::Plain(_) => false,
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Madd(_) | Kernels::Vnni(_) => false,
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernels::Tiles(_) => true,
+        }
     }
 
     /// Gives kernels by name.

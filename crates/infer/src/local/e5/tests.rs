@@ -75,7 +75,9 @@ fn token_vectors_leave_out_prefix_and_marks() {
         let states = tiny.forward(&ids);
         for (token, state) in embedded.tokens.iter().zip(&states[4..6]) {
             let state: Vec<f32> = state.iter().map(|value| *value as f32).collect();
-            assert!(cosine(token, &state) > least_cosine(&embedder) - 0.003);
+            // One token has no mean over others that evens rounding out.
+            let least = if embedder.kernels_name().ends_with("int8") { 0.995 } else { 0.9995 };
+            assert!(cosine(token, &state) > least);
             assert!((token.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-4);
         }
         assert_eq!(embedded.pooled, embedder.embed_query("hello world", &forever()).unwrap());
