@@ -18,6 +18,8 @@ use crate::{Folder, bed};
 
 /// How long the browser may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+/// How often a page is asked for again that another one took the place of.
+const MAX_ABORTED: usize = 20;
 
 /// What a page is told about the reader's taste.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,15 @@ impl Browser {
     /// Opens a page and waits until it is loaded.
     #[track_caller]
     pub fn open(&mut self, url: &str) {
-        let answer = self.command("Page.navigate", &json!({ "url": url }));
+        let mut answer = self.command("Page.navigate", &json!({ "url": url }));
+        // A form that was sent just before leads elsewhere at the same moment, and wins.
+        for _ in 0..MAX_ABORTED {
+            if answer["errorText"] != "net::ERR_ABORTED" {
+                break;
+            }
+            thread::sleep(Duration::from_millis(100));
+            answer = self.command("Page.navigate", &json!({ "url": url }));
+        }
         assert!(answer.get("errorText").is_none(), "`{url}`: {answer}");
         self.wait_for("Page.loadEventFired");
     }
