@@ -5,7 +5,7 @@
 //! which nothing happens writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -214,17 +214,21 @@ impl Watching {
         let Some(events) = events.as_mut() else { return false };
         let indexer = self.service.indexer();
         if FolderWatch::is_recursive() {
-            return !paths.contains(&root.path) || self.is_added(events, root, &root.path);
+            let own = root.path.clone();
+            let is_asked_for = paths.contains(&own);
+            let folders = || is_asked_for.then(|| own.clone()).into_iter();
+            return events.add_all(folders, |folder, error| self.is_no_loss(root, folder, &error));
         }
-        let left_out = indexer.left_out(root);
-        let mut folders = walk::folders(root, paths.clone(), &indexer.config().files, left_out);
-        folders.all(|folder| self.is_added(events, root, &folder))
+        let folders = || {
+            let left_out = indexer.left_out(root);
+            walk::folders(root, paths.clone(), &indexer.config().files, left_out)
+        };
+        events.add_all(folders, |folder, error| self.is_no_loss(root, folder, &error))
     }
 
-    /// Asks for one folder. One that is gone meanwhile, or that nobody may read, has no changes
-    /// that could be taken in.
-    fn is_added(&self, events: &mut FolderWatch, root: &Root, folder: &std::path::Path) -> bool {
-        let Err(error) = events.add(folder) else { return true };
+    /// Tells whether nothing is lost by a folder that the system does not watch. One that is gone
+    /// meanwhile, or that nobody may read, has no changes that could be taken in.
+    fn is_no_loss(&self, root: &Root, folder: &Path, error: &ingest::Error) -> bool {
         if !error.has_no_watches_left() && folder != root.path {
             return true;
         }
@@ -232,7 +236,7 @@ impl Watching {
             true => "raise `fs.inotify.max_user_watches` to watch it",
             false => "",
         };
-        let error = model::with_causes(&error);
+        let error = model::with_causes(error);
         tracing::warn!(
             root = %root.name, error, hint,
             "a folder cannot be watched: it is looked at from time to time"

@@ -22,6 +22,9 @@ const LONGEST: Duration = Duration::from_millis(700);
 /// folder that changes all the time takes a third of it.
 const PAUSE_FACTOR: u32 = 2;
 
+/// How often folders are walked until no new one is met.
+const MAX_WALKS: usize = 20;
+
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -104,6 +107,36 @@ impl FolderWatch {
             false => RecursiveMode::NonRecursive,
         };
         self.watcher.watch(folder, mode).map_err(Error::Watch)
+    }
+
+    /// Watches the folders that walks meet, until one meets no other: a walk lists a folder before
+    /// it gives it, so what comes between the list and the watch would be in neither. Tells
+    /// whether all of them are watched; `is_no_loss` says so of one that the system refuses.
+    pub fn add_all<Folders: Iterator<Item = PathBuf>>(
+        &mut self,
+        walk: impl Fn() -> Folders,
+        is_no_loss: impl Fn(&Path, Error) -> bool,
+    ) -> bool {
+        let mut met = BTreeSet::new();
+        for _ in 0..MAX_WALKS {
+            let n_before = met.len();
+            for folder in walk() {
+                if met.contains(&folder) {
+                    continue;
+                }
+                if let Err(error) = self.add(&folder)
+                    && !is_no_loss(&folder, error)
+                {
+                    return false;
+                }
+                met.insert(folder);
+            }
+            if met.len() == n_before {
+                return true;
+            }
+        }
+        // They come faster than they can be watched.
+        false
     }
 }
 
@@ -205,6 +238,30 @@ mod tests {
         fs_err::remove_file(root.join("a.txt")).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(noticed, Noticed::Paths(BTreeSet::from([root.join("a.txt")])));
+    }
+
+    #[test]
+    fn folders_that_come_while_others_are_added_are_met_by_the_next_walk() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = ["a", "b", "c"].map(|name| root.path().join(name));
+        folders.iter().for_each(|folder| fs_err::create_dir(folder).unwrap());
+        let mut watch = FolderWatch::start(|_| false, |_| {}).unwrap();
+        let n_walks = std::cell::Cell::new(0);
+        let one_more = || {
+            n_walks.set(n_walks.get() + 1);
+            folders.clone().into_iter().take(n_walks.get())
+        };
+        assert!(watch.add_all(one_more, |_, _| false));
+        assert_eq!(n_walks.get(), 4);
+        let gone = || std::iter::once(root.path().join("gone"));
+        assert!(!watch.add_all(gone, |_, _| false));
+        assert!(watch.add_all(gone, |_, _| true));
+        let n_walks = std::cell::Cell::new(0);
+        let ever_new = || {
+            n_walks.set(n_walks.get() + 1);
+            std::iter::once(root.path().join(n_walks.get().to_string()))
+        };
+        assert!(!watch.add_all(ever_new, |_, _| true));
     }
 
     #[test]

@@ -103,15 +103,13 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
 fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) {
     for folder in &feeds.knowledge.folders {
         let root = feeds.base.join(&folder.path);
-        for (idx, below) in files::list_folders(&root, &feeds.files).enumerate() {
-            if idx > 0 && FolderWatch::is_recursive() {
-                break;
-            }
-            if let Err(error) = watch.add(&below) {
-                let (path, error) = (below.display(), model::with_causes(&error));
-                tracing::debug!(%path, error, "a folder of a collection cannot be watched");
-            }
-        }
+        let n_added = if FolderWatch::is_recursive() { 1 } else { usize::MAX };
+        let folders = || files::list_folders(&root, &feeds.files).take(n_added);
+        watch.add_all(folders, |folder, error| {
+            let (path, error) = (folder.display(), model::with_causes(&error));
+            tracing::debug!(%path, error, "a folder of a collection cannot be watched");
+            true
+        });
     }
 }
 

@@ -147,14 +147,18 @@ fn thousands_of_changes_at_once_are_all_taken_in() {
     let world = Fixture::new();
     let opened = world.one_root();
     let _watcher = opened.watched(by_events());
-    let n_files = 1_200;
+    let n_files = 3_000;
     for number in 0..n_files {
         world.write(&format!("{}/{number}.txt", number % 40), format!("Note {number}."));
     }
     let until = |n_wanted: usize| {
         let deadline = soon();
-        while world.store.counts(opened.indexer.namespace()).unwrap().n_passages != n_wanted {
-            assert!(!deadline.is_over());
+        loop {
+            let n_found = world.store.counts(opened.indexer.namespace()).unwrap().n_passages;
+            if n_found == n_wanted {
+                return;
+            }
+            assert!(!deadline.is_over(), "{n_found} files are there, never {n_wanted}");
             std::thread::yield_now();
         }
     };
