@@ -23,7 +23,7 @@ const MAX_HEAD_CHARS: usize = 4_000_000;
 pub struct NodeRequest {
     /// Its pointer: seen from the tool, or from the document.
     pub json_path: String,
-    /// How many characters of a string to pass over.
+    /// How many characters of a string, or members of a list or object, to pass over.
     pub offset: usize,
     /// How many characters to give at most.
     pub max_chars: usize,
@@ -51,6 +51,9 @@ pub struct Node {
     pub total_chars: Option<usize>,
     /// Whether something of the node is not in the text.
     pub truncated: bool,
+    /// The `offset` of what follows, where something does.
+    #[serde(skip)]
+    pub next: Option<usize>,
     /// What is not in the text, and how to read it.
     pub warnings: Vec<String>,
     /// The headings of the table that the text is in, for redaction; they do not leave.
@@ -137,6 +140,7 @@ impl Service {
             char_end: 0,
             total_chars: None,
             truncated: false,
+            next: None,
             warnings: vec![],
             heading: None,
             before: String::new(),
@@ -146,9 +150,10 @@ impl Service {
             Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset, max_chars),
             Event::Begin(kind) | Event::End(kind) => {
                 node.kind = kind.as_str();
-                let outline = Outline::read(&mut walk, kind, max_chars)?;
+                let outline = Outline::read(&mut walk, kind, request.offset, max_chars)?;
                 node.char_end = outline.text.chars().count();
-                node.truncated = outline.is_cut || outline.n_shortened > 0;
+                node.truncated = outline.is_cut();
+                node.next = outline.next;
                 node.warnings = outline.notices();
                 node.text = outline.text;
             }
@@ -181,6 +186,7 @@ fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize, max_cha
     node.total_chars = Some(total);
     node.truncated = n_chars < total;
     if node.char_end < total {
+        node.next = Some(node.char_end);
         let message = format!(
             "characters {} to {} of {total} are shown; the next begin at `offset` {}",
             node.char_start, node.char_end, node.char_end

@@ -17,32 +17,54 @@ const LOOK_AHEAD_CHARS: usize = 500;
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) text: String,
-    pub(crate) is_cut: bool,
     pub(crate) n_shortened: usize,
+    /// Members of the container that were passed over.
+    n_before: usize,
+    /// How many members there are up to the last that is shown, where others follow.
+    pub(crate) next: Option<usize>,
+    /// The member that is not shown in full, since it alone is over the budget.
+    cut_member: Option<String>,
 }
 
 impl Outline {
-    /// Reads the container that just began.
+    /// Reads the container that just began, from its member `offset` on. Members that do not fit
+    /// are left out whole; the first one is cut.
     pub(crate) fn read<R: Read>(
         walk: &mut Walk<R>,
         kind: Kind,
+        offset: usize,
         max_chars: usize,
     ) -> Result<Outline> {
         // A little more is read, so that the end of what is shown does not divide an address.
         walk.keep_text(0..STRING_CHARS + LOOK_AHEAD_CHARS);
-        let mut outline = Outline::default();
+        let mut outline = Outline { n_before: offset, ..Outline::default() };
         let mut budget = max_chars;
         let mut open = vec![(kind, 0_usize)];
         outline.text.push(opening(kind));
-        while let Some((container, n_members)) = open.last_mut() {
+        // The members of the container itself, and where the last of them begins in the text.
+        let (mut n_members, mut member_at, mut member_path) = (0_usize, 1, String::new());
+        while let Some((container, n_in_container)) = open.last() {
+            let (container, n_in_container) = (*container, *n_in_container);
             let Some(event) = walk.next().map_err(in_time)? else { break };
+            let is_end = matches!(event, Event::End(_));
+            if open.len() == 1 && !is_end {
+                n_members += 1;
+                member_at = outline.text.len();
+                walk.pointer().clone_into(&mut member_path);
+                if n_members <= offset {
+                    pass_over(walk, &event)?;
+                    continue;
+                }
+            }
             let mut piece = String::new();
-            if !matches!(event, Event::End(_)) {
-                if *n_members > 0 {
+            if !is_end {
+                if n_in_container > 0 {
                     piece.push(',');
                 }
-                *n_members += 1;
-                if *container == Kind::Object {
+                if let Some((_, n_shown)) = open.last_mut() {
+                    *n_shown += 1;
+                }
+                if container == Kind::Object {
                     piece.push_str(&quoted(&last_key(walk.pointer()))?);
                     piece.push(':');
                 }
@@ -67,22 +89,31 @@ impl Outline {
                 Event::Leaf(_) => piece.push_str(walk.text()),
             }
             let n_chars = piece.chars().count();
-            if n_chars > budget {
-                // The member that does not fit is left out; what is open is closed.
-                let is_begin = matches!(event, Event::Begin(_));
-                if is_begin {
+            if n_chars > budget && !is_end {
+                if matches!(event, Event::Begin(_)) {
                     open.pop();
                 }
-                if !matches!(event, Event::End(_)) {
-                    outline.is_cut = true;
-                    outline.close(&open);
-                    return Ok(outline);
+                if n_members > offset + 1 {
+                    // It begins the next part.
+                    outline.text.truncate(member_at);
+                    open.truncate(1);
+                    outline.next = Some(n_members - 1);
+                } else {
+                    outline.next = Some(n_members);
+                    outline.cut_member = Some(member_path);
                 }
+                outline.close(&open);
+                return Ok(outline);
             }
             budget = budget.saturating_sub(n_chars);
             outline.text.push_str(&piece);
         }
         Ok(outline)
+    }
+
+    /// Tells whether something of the container is not in the text.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.next.is_some() || self.n_shortened > 0 || self.n_before > 0
     }
 
     /// Says what is not in the text.
@@ -94,20 +125,24 @@ impl Outline {
                 self.n_shortened
             ));
         }
-        if self.is_cut {
-            let notice = "the members after `…` are left out; read them by their own pointers, \
-                          or raise `max_chars`";
-            notices.push(notice.to_owned());
+        if let Some(member) = &self.cut_member {
+            notices.push(format!("`{member}` is not shown in full; read it by this pointer"));
+        }
+        if let Some(next) = self.next {
+            notices.push(format!(
+                "members {} to {next} are shown; the next begin at `offset` {next}",
+                self.n_before
+            ));
         }
         notices
     }
 
     fn close(&mut self, open: &[(Kind, usize)]) {
-        for (depth, (kind, n_members)) in open.iter().enumerate().rev() {
+        for (depth, (kind, _)) in open.iter().enumerate().rev() {
             // Only the innermost container has lost a member that would have come next.
             let is_innermost = depth + 1 == open.len();
             if is_innermost {
-                let comma = if *n_members > 1 { "," } else { "" };
+                let comma = if self.text.ends_with(['[', '{']) { "" } else { "," };
                 let mark = if *kind == Kind::Object { "\"…\":\"…\"" } else { "\"…\"" };
                 self.text.push_str(comma);
                 self.text.push_str(mark);
@@ -115,6 +150,20 @@ impl Outline {
             self.text.push(closing(*kind));
         }
     }
+}
+
+/// Reads to the end of a member without showing it.
+fn pass_over<R: Read>(walk: &mut Walk<R>, event: &Event) -> Result<()> {
+    let mut depth = usize::from(matches!(event, Event::Begin(_)));
+    while depth > 0 {
+        match walk.next().map_err(in_time)? {
+            Some(Event::Begin(_)) => depth += 1,
+            Some(Event::End(_)) => depth -= 1,
+            Some(Event::Leaf(_)) => {}
+            None => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 fn opening(kind: Kind) -> char {

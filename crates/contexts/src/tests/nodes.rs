@@ -78,12 +78,52 @@ fn what_does_not_fit_is_left_out_and_said() {
     let reading = Reading::of(&document.to_string());
     let node = reading.get("", 0, 40).unwrap();
     assert_eq!(node.text, r#"{"list":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,"…"]}"#);
-    assert!(node.truncated && node.warnings.len() == 1);
+    assert!(node.truncated && node.warnings.len() == 2, "{:?}", node.warnings);
     let node = reading.get("", 0, 10_000).unwrap();
     let value: Value = serde_json::from_str(&node.text).unwrap();
     assert!(value["s"].as_str().unwrap().ends_with("… (600 characters)"));
     assert_eq!(value["z"], 1);
     assert!(node.truncated && node.warnings[0].contains("1 strings"), "{:?}", node.warnings);
+}
+
+/// Walking `next` to the end gives every member once, at every size; one that alone is over the
+/// size is cut and named.
+#[test]
+fn members_are_walked_to_the_end() {
+    let object: serde_json::Map<String, Value> = (0..400)
+        .map(|number| (format!("key {number}"), json!([number, { "n": number }])))
+        .collect();
+    let list: Vec<Value> = (0..500).map(|number| json!(number)).collect();
+    let reading = Reading::of(&json!({ "list": list, "object": object }).to_string());
+    for max_chars in [7, 40, 333, 5_000, 50_000] {
+        let (mut offset, mut numbers) = (0, vec![]);
+        loop {
+            let node = reading.get("/list", offset, max_chars).unwrap();
+            let shown: Vec<Value> = serde_json::from_str(&node.text).unwrap();
+            numbers.extend(shown.into_iter().filter(Value::is_number));
+            let Some(next) = node.next else { break };
+            assert!(next > offset, "{max_chars}: {next} after {offset}");
+            offset = next;
+        }
+        assert_eq!(numbers, list, "{max_chars}");
+    }
+    for max_chars in [60, 333, 50_000] {
+        let (mut offset, mut members) = (0, serde_json::Map::new());
+        loop {
+            let node = reading.get("/object", offset, max_chars).unwrap();
+            let mut shown: serde_json::Map<String, Value> =
+                serde_json::from_str(&node.text).unwrap();
+            shown.remove("…");
+            members.extend(shown);
+            let Some(next) = node.next else { break };
+            offset = next;
+        }
+        assert_eq!(members, object, "{max_chars}");
+    }
+    let node = reading.get("/object", 0, 10).unwrap();
+    assert_eq!(node.next, Some(1));
+    assert!(node.warnings.iter().any(|warning| warning.contains("`/object/key 0`")), "{node:?}");
+    assert_eq!(reading.get("/list", 500, 100).unwrap().text, "[]");
 }
 
 proptest! {

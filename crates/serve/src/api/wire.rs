@@ -311,7 +311,7 @@ pub(super) struct NodeParameters {
     /// RFC 6901 pointer; empty for the whole document
     #[serde(default)]
     pub(super) pointer: String,
-    /// characters of a string to pass over
+    /// characters of a string, or members of a list or object, to pass over; `next` of the piece before
     #[serde(default)]
     pub(super) offset: usize,
     pub(super) max_chars: Option<usize>,

@@ -88,8 +88,8 @@ pub fn read_node(
     loop {
         let node = read(&request)?;
         let mut value = node_json(&node);
-        if node.total_chars.is_some_and(|total| node.char_end < total) {
-            value["next"] = json!(node.char_end.to_string());
+        if let Some(next) = node.next {
+            value["next"] = json!(next.to_string());
         }
         if node.char_start > 0 {
             let n_chars = (node.char_end - node.char_start).max(1);

@@ -14,7 +14,7 @@ use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// What an agent is told about a tool whose user said nothing.
 const DESCRIPTION: &str = "Read a node of a JSON document by the json_path of a search result, \
-    or of a node above it. A long string is read in pieces with `offset`.";
+    or of a node above it. Long strings, lists and objects are read in pieces with `offset`.";
 
 /// The tool.
 pub struct GetNode {
@@ -28,7 +28,7 @@ struct Arguments {
     /// RFC 6901 pointer as results show it, such as /0/content; empty for everything this tool covers
     #[schemars(length(max = MAX_PATH_BYTES))]
     json_path: String,
-    /// characters of a string to pass over
+    /// characters of a string, or members of a list or object, to pass over; `next` of the piece before
     #[serde(default)]
     offset: usize,
     #[serde(default = "default_max_chars")]
