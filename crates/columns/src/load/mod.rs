@@ -86,9 +86,12 @@ pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, L
 ///
 /// When it is not there, or may not be looked at.
 pub fn stat(path: &Path) -> Result<std::fs::Metadata> {
-    fs_err::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::NotThere { path: path.to_owned() },
-        kind => Error::Refused { path: path.to_owned(), cause: kind.into() },
+    fs_err::metadata(path).map_err(|error| {
+        let (path, kind) = (path.to_owned(), error.kind());
+        match kind == std::io::ErrorKind::NotFound {
+            true => Error::NotThere { path },
+            false => Error::Refused { path, cause: kind.into() },
+        }
     })
 }
 
