@@ -1,4 +1,4 @@
-# The address is a placeholder, see packaging/README.md. Built from source with the dist profile. The release workflow writes the version and the sum.
+# The address is a placeholder, see packaging/README.md. Built from source with the dist profile. The release workflow writes the address and the sum, and puts the formula on the release page.
 class DowseSearch < Formula
   desc "One search server for AI agents, over MCP"
   homepage "https://github.com/dowse-search/dowse"

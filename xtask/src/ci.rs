@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::process::{self, Limit};
 use crate::testbed::{self, Testbed};
-use crate::{chaos, clients, conformance, generate, project, soak, tidy};
+use crate::{chaos, clients, conformance, generate, project, soak, tidy, usage};
 
 /// How long the format check may take.
 const FORMAT: Limit = Limit::minutes("format", 2);
@@ -121,6 +121,9 @@ impl Run {
             eprintln!("{seconds:8.1} s  {name}");
         }
         eprintln!("{:8.1} s  in all", self.started.elapsed().as_secs_f64());
+        if let Ok(seconds) = usage::cpu_seconds_of_ended() {
+            eprintln!("{:8.1} CPU minutes", seconds / 60.0);
+        }
         for line in &self.closing_lines {
             eprintln!("{line}");
         }

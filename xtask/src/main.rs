@@ -53,7 +53,7 @@ usage: cargo xtask CHORE
   first-answer [--binary FILE]
                         seconds from the start to the first answer over 300 documents, no model
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
-  package [--binary FILE] [--out FOLDER]
+  package [--binary FILE] [--out FOLDER] [--server-schema FILE]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
   chaos [ROUNDS [SEED]] [--binary FILE]

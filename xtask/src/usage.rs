@@ -35,12 +35,23 @@ pub(crate) fn written_bytes(process: u32) -> anyhow::Result<u64> {
 
 /// Gives the seconds of a processor that a process has used.
 pub(crate) fn cpu_seconds(process: u32) -> anyhow::Result<f64> {
+    cpu_times(process, 11)
+}
+
+/// Gives the seconds of a processor that programs have used which this process started and which
+/// have ended, with all that they started.
+pub(crate) fn cpu_seconds_of_ended() -> anyhow::Result<f64> {
+    cpu_times(std::process::id(), 13)
+}
+
+/// Adds the time in programs and the time in the system; `at` is the place of the first.
+fn cpu_times(process: u32, at: usize) -> anyhow::Result<f64> {
     let stat = fs_err::read_to_string(format!("/proc/{process}/stat"))?;
     // The name in parentheses may hold spaces; what follows it does not.
     let (_, figures) = stat.rsplit_once(')').context("no name of the process")?;
     let figures: Vec<&str> = figures.split_whitespace().collect();
     let ticks = |at: usize| figures.get(at).and_then(|ticks| ticks.parse::<f64>().ok());
-    let (user, system) = ticks(11).zip(ticks(12)).context("no times of the process")?;
+    let (user, system) = ticks(at).zip(ticks(at + 1)).context("no times of the process")?;
     Ok((user + system) / TICKS_PER_SECOND)
 }
 
@@ -68,6 +79,16 @@ fn figure(lines: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_work_of_programs_that_ended_is_counted() {
+        let before = cpu_seconds_of_ended().unwrap();
+        let mut busy = std::process::Command::new("sh");
+        busy.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]);
+        assert!(busy.status().unwrap().success());
+        assert!(cpu_seconds_of_ended().unwrap() > before);
+    }
 
     #[test]
     fn figures_are_found_by_their_whole_name() {

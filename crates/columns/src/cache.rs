@@ -36,13 +36,13 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     pub(crate) fn of(path: &Path) -> Result<Self> {
-        let metadata = fs_err::metadata(path)?;
+        let metadata = load::stat(path)?;
         if !metadata.is_dir() {
             return Ok(Stamp { modified: metadata.modified().ok(), size: metadata.len() });
         }
         let mut stamp = Stamp { modified: metadata.modified().ok(), size: 0 };
         for file in load::files_of(path)? {
-            let metadata = fs_err::metadata(file)?;
+            let metadata = load::stat(&file)?;
             stamp.modified = stamp.modified.max(metadata.modified().ok());
             stamp.size += metadata.len();
         }

@@ -162,6 +162,21 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A file or folder that does not exist.
+    #[error("`{}` does not exist: mend the path in its `source`, or put the file there", path.display())]
+    NotThere {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that this process may not look at.
+    #[error("`{}` cannot be read by this user", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What the file system says.
+        #[source]
+        cause: std::io::Error,
+    },
     /// The file system refused.
     #[error("cannot read or write a table")]
     Io(#[from] std::io::Error),
@@ -248,6 +263,7 @@ impl Error {
     /// Tells whether the source is away and may come back by itself, so that waiting helps.
     pub fn is_away(&self) -> bool {
         match self {
+            Error::NotThere { .. } | Error::Refused { .. } => true,
             Error::Io(_) | Error::Unavailable { .. } | Error::Unreachable { .. } => true,
             // The server's own answers are not about being away, except when it shuts down or
             // has no connection left.

@@ -76,7 +76,7 @@ pub use error::{Error, Result};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
-    NAMED_MISFITS, RepeatedKeys,
+    NAMED_MISFITS, RepeatedKeys, stat,
 };
 pub use moment::{
     Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,

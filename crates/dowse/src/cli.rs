@@ -129,7 +129,7 @@ pub(crate) struct ModelListArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct ModelChoiceArgs {
     /// Work on words alone: no model is loaded or downloaded
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) no_model: bool,
 }
 
@@ -170,6 +170,8 @@ pub(crate) struct ConnectArgs {
     pub(crate) folders: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
     /// A server that runs already, such as `http://127.0.0.1:7700/mcp`
     #[arg(long, conflicts_with = "folders")]
     pub(crate) url: Option<String>,
@@ -248,6 +250,8 @@ pub(crate) struct DataArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
     /// Check what is kept, too, and rebuild damaged indexes from the catalogue
     #[arg(long)]
     pub(crate) repair: bool,

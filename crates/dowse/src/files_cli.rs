@@ -50,7 +50,7 @@ pub(crate) struct SearchArgs {
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
     /// How many results
-    #[arg(short, default_value_t = 10)]
+    #[arg(short, default_value_t = 10, value_parser = at_least_one)]
     pub(crate) k: usize,
     /// Only files with this extension
     #[arg(long)]
@@ -91,4 +91,12 @@ pub(crate) struct ExtractArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Reads a number of results: none would be found by asking for none.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is no number of results; expected 1 or more")),
+        Ok(number) => Ok(number),
+    }
 }

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use model::Clearance;
 
-use crate::cli::ConfigArgs;
+use crate::cli::{ConfigArgs, ModelChoiceArgs};
+use crate::files_cli::at_least_one;
 
 /// Flags of `dowse kb`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KbArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
     /// The tenant that owns the knowledge bases
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,
@@ -109,7 +112,7 @@ pub(crate) enum KbCommand {
         #[arg(long, default_value_t = 0.6)]
         threshold: f64,
         /// How many results
-        #[arg(long, default_value_t = 10)]
+        #[arg(long, default_value_t = 10, value_parser = at_least_one)]
         max_results: usize,
     },
     /// Print what a knowledge base is about and how much is in it

@@ -212,7 +212,7 @@ impl Table {
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => time(text),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
         Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
@@ -260,6 +260,25 @@ pub(crate) fn duration(millis: u64) -> String {
     }
 }
 
+/// Writes a time for people, to the second; any other text stays as it is. Programs get ISO 8601.
+pub(crate) fn time(iso: &str) -> String {
+    let is_time = (20..=30).contains(&iso.len())
+        && iso.is_ascii()
+        && iso.ends_with('Z')
+        && [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')]
+            .iter()
+            .all(|(at, mark)| iso.as_bytes()[*at] == *mark);
+    match is_time {
+        true => format!("{} {} UTC", &iso[..10], &iso[11..19]),
+        false => iso.to_owned(),
+    }
+}
+
+/// Says how many of something there are; `many` is the word for any number but one.
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// Says how much something is, as people say it.
 pub(crate) fn bytes(n_bytes: u64) -> String {
     match n_bytes {
@@ -293,6 +312,10 @@ mod tests {
         assert_eq!(duration(1_500), "1.5 s");
         assert_eq!(duration(61_000), "1 min 1 s");
         assert_eq!(duration(7_260_000), "2 h 1 min");
+        assert_eq!(time("2026-11-17T06:53:00.508Z"), "2026-11-17 06:53:00 UTC");
+        assert_eq!(time("2026-11-17T06:53:00Z"), "2026-11-17 06:53:00 UTC");
+        assert_eq!(time("the harbour of Graz"), "the harbour of Graz");
+        assert_eq!(counted(1, "document", "documents"), "1 document");
         assert_eq!(bytes(12), "12 bytes");
         assert_eq!(bytes(95_300_000), "95.3 MB");
     }

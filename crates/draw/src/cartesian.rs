@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use filters::charts::{Chart, ChartType, DataSeries, PeriodType, Place};
 
 use crate::escape::escape as html;
-use crate::layout::{Layout, label_stride, text_width, ticks};
+use crate::layout::{FONT_SIZE, Layout, fitted, label_stride, text_width, ticks};
 use crate::number::{full, short};
 
 const TOP: f64 = 26.0;
@@ -15,6 +15,12 @@ const RIGHT: f64 = 14.0;
 const MAX_MARKED_POINTS: usize = 40;
 /// The longest label of the axis.
 const MAX_LABEL_CHARS: usize = 18;
+/// The sine, and the cosine, of the angle of names that are written aslant.
+const ASLANT: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// The least room of a place whose name is written aslant: a line of text.
+const LEAST_ASLANT_STEP: f64 = FONT_SIZE / ASLANT;
+/// What is free above and below such names.
+const ASLANT_GAPS: f64 = 12.0;
 /// How far from a point a finger still hits it.
 const HIT_RADIUS: f64 = 22.0;
 /// How far at least, where points are close to each other.
@@ -64,6 +70,11 @@ struct Frame {
     places: Vec<Place>,
     ticks: Vec<f64>,
     is_bars: bool,
+    /// What is written under each place.
+    labels: Vec<String>,
+    /// The room under the axis, where names are written aslant because they find none beside each
+    /// other; a bar without its name says nothing, while days and years can be counted.
+    aslant: Option<f64>,
 }
 
 impl Frame {
@@ -74,13 +85,41 @@ impl Frame {
         let high = values.fold(0.0, f64::max);
         let ticks = ticks(low, high, if layout.height > 300.0 { 6 } else { 4 });
         let widest = ticks.iter().map(|tick| text_width(&short(*tick))).fold(0.0, f64::max);
-        Frame {
+        let places = chart.places();
+        let labels = places.iter().map(|place| shortened(&axis_label(&place.to_string())));
+        let mut frame = Frame {
             layout,
             left: widest + 14.0,
-            places: chart.places(),
+            labels: labels.collect(),
+            places,
             ticks,
             is_bars: chart.request.chart_type == ChartType::Bar,
+            aslant: None,
+        };
+        frame.aslant = frame.room_aslant();
+        if frame.aslant.is_some() {
+            // The first name reaches to the left of its place.
+            let reach = frame.widest_label() * ASLANT;
+            frame.left = frame.left.max(reach.min(layout.width / 6.0));
         }
+        frame
+    }
+
+    /// Gives the room that names need which are written aslant, if they have to be and can be.
+    fn room_aslant(&self) -> Option<f64> {
+        let is_counted = |label: &String| label.starts_with(|char: char| char.is_ascii_digit());
+        let find_room = label_stride(&self.labels, self.step()) == 1;
+        if find_room || self.labels.iter().all(is_counted) || self.step() < LEAST_ASLANT_STEP {
+            return None;
+        }
+        Some(
+            ((self.widest_label() + FONT_SIZE) * ASLANT + ASLANT_GAPS)
+                .min(self.layout.height / 3.0),
+        )
+    }
+
+    fn widest_label(&self) -> f64 {
+        self.labels.iter().map(|label| text_width(label)).fold(0.0, f64::max)
     }
 
     fn right(&self) -> f64 {
@@ -88,7 +127,7 @@ impl Frame {
     }
 
     fn bottom(&self) -> f64 {
-        self.layout.height - BOTTOM
+        self.layout.height - self.aslant.unwrap_or(BOTTOM)
     }
 
     /// The room of one period.
@@ -143,9 +182,33 @@ impl Frame {
                 html(&short(*tick)),
             );
         }
-        let labels: Vec<String> =
-            self.places.iter().map(|place| shortened(&axis_label(&place.to_string()))).collect();
-        let stride = self.round_stride(label_stride(&labels, self.step()));
+        match self.aslant {
+            Some(room) => self.names_aslant(room, &mut svg),
+            None => self.names(&mut svg),
+        }
+        svg
+    }
+
+    /// Writes every name, rising towards its place.
+    fn names_aslant(&self, room: f64, svg: &mut String) {
+        let y = self.bottom() + FONT_SIZE;
+        for (at, label) in self.labels.iter().enumerate() {
+            let x = self.x(at) + FONT_SIZE * ASLANT / 2.0;
+            // Neither below the picture nor beyond its left edge.
+            let room = ((room - ASLANT_GAPS) / ASLANT - FONT_SIZE + 0.5).min(x / ASLANT);
+            let label = fitted(label, FONT_SIZE, room);
+            let _ = write!(
+                svg,
+                r#"<text class="label" x="{x:.1}" y="{y:.1}" text-anchor="end" transform="rotate(-45 {x:.1} {y:.1})">{}</text>"#,
+                html(&label),
+            );
+        }
+    }
+
+    /// Writes as many names as find room beside each other.
+    fn names(&self, svg: &mut String) {
+        let labels = &self.labels;
+        let stride = self.round_stride(label_stride(labels, self.step()));
         let mut labelled: Vec<usize> = (0..labels.len()).step_by(stride).collect();
         // The last period is always named: the label before it makes room where it must.
         let last = labels.len().saturating_sub(1);
@@ -169,7 +232,6 @@ impl Frame {
                 html(label),
             );
         }
-        svg
     }
 
     /// Widens a stride so that labels fall on the same months or quarters of each year.

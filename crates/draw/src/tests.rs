@@ -154,3 +154,25 @@ fn small_amounts_have_labels_of_their_own() {
     assert!(svg.contains(">0.001<") && svg.contains(">0.003<"), "{svg}");
     assert_eq!(full(0.0034), "0.0034");
 }
+
+/// Of fourteen bars four had a name.
+#[test]
+fn every_bar_has_its_name_and_days_are_counted() {
+    let named = |n_groups: usize, name: fn(usize) -> String| {
+        let groups: Vec<String> = (0..n_groups).map(name).collect();
+        let points: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 3.0)).collect();
+        let drawn = chart("bar", "Requests", vec![series("count", &points)]);
+        render_png(&drawn, Scale::ForModels).unwrap();
+        let svg = render_svg(&drawn, "");
+        let is_written = |group: &&String| svg.contains(&format!(">{group}</text>"));
+        (groups.iter().filter(is_written).count(), svg.contains("rotate(-45"))
+    };
+    let path = |at: usize| format!("/api/path-{at}");
+    assert_eq!(named(4, path), (4, false));
+    assert_eq!(named(14, path), (14, true));
+    assert_eq!(named(40, path), (40, true));
+    let (n_named, is_aslant) = named(400, path);
+    assert!(n_named > 1 && n_named < 60 && !is_aslant, "too many to be read: {n_named}");
+    let (n_named, is_aslant) = named(28, |at| format!("2024-02-{:02}", at + 1));
+    assert!(n_named < 28 && !is_aslant, "{n_named}");
+}

@@ -182,6 +182,11 @@ impl Indexer {
         roots.filter(|root| !self.reach.was_there(Path::new(root))).collect()
     }
 
+    /// Asks whether a root is there, for a limited time.
+    pub(crate) fn is_there(&self, root: &Path) -> bool {
+        self.reach.ask(root)
+    }
+
     /// Tells whether a root was ever indexed to its end.
     pub(crate) fn is_completed(&self, root: &str) -> Result<bool> {
         let lock = || self.completed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -84,6 +84,13 @@ impl Service {
         self.0.indexer.roots().visible(caller).iter().map(|root| root.name.clone()).collect()
     }
 
+    /// Names the roots that are not there, or do not answer; each is asked, for a limited time.
+    pub fn unreachable_roots(&self, caller: &Caller) -> Vec<String> {
+        let roots = self.0.indexer.roots().visible(caller);
+        let away = roots.iter().filter(|root| !self.0.indexer.is_there(&root.path));
+        away.map(|root| root.name.clone()).collect()
+    }
+
     /// Indexes a folder inside a root, or joins the job that does so already. While it waits,
     /// `on_progress` is told how far the job is.
     ///

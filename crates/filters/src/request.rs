@@ -57,7 +57,7 @@ impl SearchRequest {
 
     /// Checks what types cannot say.
     pub fn check(&self) -> Result<()> {
-        if self.query.trim().is_empty() {
+        if text::is_blank(&self.query) {
             return Err(Error::QueryRequired);
         }
         let n_chars = self.query.chars().count();

@@ -254,7 +254,7 @@ impl Service {
             .ok_or_else(|| {
                 let allowed = self.categories(caller);
                 let received = category.to_owned();
-                if received.trim().is_empty() {
+                if text::is_blank(&received) {
                     Error::CategoryRequired { allowed }
                 } else {
                     Error::UnknownCategory { received, allowed }

@@ -11,7 +11,7 @@ use super::tools::Tools;
 use super::{PACKAGE, emptied, place, session};
 use crate::process::{self, Limit};
 use crate::project;
-use crate::testbed::{Testbed, path_with};
+use crate::testbed::{Testbed, path_with, platform};
 
 /// How long the bundle's tool may take.
 const MCPB: Limit = Limit::minutes("mcpb", 5);
@@ -29,7 +29,8 @@ pub(super) fn run(bed: &Testbed, tools: &Tools, binary: &Path, out: &Path) -> an
     place(binary, &folder.join(entry))?;
     fs_err::copy(&manifest_path, folder.join("manifest.json"))?;
     process::run(cmd!(shell, "{node} {tool} validate {folder}"), MCPB)?;
-    let bundle = out.join(format!("{PACKAGE}.mcpb"));
+    // Bundles of several platforms are put into one folder by a release.
+    let bundle = out.join(format!("{PACKAGE}-{}.mcpb", platform()?));
     process::run(cmd!(shell, "{node} {tool} pack {folder} {bundle}"), MCPB)?;
     let unpacked = work.join("unpacked");
     process::run(cmd!(shell, "{node} {tool} unpack {bundle} {unpacked}"), MCPB)?;

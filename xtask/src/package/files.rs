@@ -1,4 +1,7 @@
-//! What can only be checked on paper here: versions and names that must agree, and the image file.
+//! What can only be checked on paper here: versions and names that must agree, the image file, the
+//! Homebrew formula, and the description for the registry of MCP servers.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use xshell::cmd;
@@ -7,9 +10,12 @@ use super::PACKAGE;
 use super::tools::Tools;
 use crate::process::{self, Limit};
 use crate::project;
+use crate::testbed::Testbed;
 
 /// How long the linter may take.
 const LINT: Limit = Limit::minutes("hadolint", 2);
+/// How long the parser of Ruby, or the check against a schema, may take.
+const PARSE: Limit = Limit::minutes("check of a description", 2);
 
 /// Compares the version and the name in every description of a package.
 pub(super) fn check_versions(version: &str) -> anyhow::Result<()> {
@@ -41,7 +47,67 @@ pub(super) fn check_versions(version: &str) -> anyhow::Result<()> {
         let name = &package["identifier"];
         anyhow::ensure!(name == PACKAGE, "server.json names {name}, expected `{PACKAGE}`");
     }
+    // By these the registry of MCP servers sees that the packages belong to the server.
+    let server_name = server["name"].as_str().unwrap_or_default();
+    anyhow::ensure!(
+        npm["mcpName"] == server_name,
+        "packaging/npm/package.json says `mcpName` {}, server.json `{server_name}`",
+        npm["mcpName"]
+    );
+    let readme = fs_err::read_to_string(project::root().join("README.md"))?;
+    anyhow::ensure!(
+        readme.contains(&format!("mcp-name: {server_name} ")),
+        "README.md, which the wheel carries, does not say `mcp-name: {server_name}`"
+    );
+    let formula = fs_err::read_to_string(project::root().join(FORMULA))?;
+    anyhow::ensure!(formula.contains(&format!("/v{version}.tar.gz\"")), "{FORMULA}: its version");
     Ok(())
+}
+
+/// Where the Homebrew formula is.
+const FORMULA: &str = "packaging/homebrew/dowse-search.rb";
+
+/// Parses the Homebrew formula; installing it needs Homebrew and a published archive.
+pub(super) fn parse_formula(bed: &Testbed, tools: &Tools) -> anyhow::Result<()> {
+    let shell = xshell::Shell::new()?;
+    shell.change_dir(project::root());
+    let (node, modules) = (&bed.node, &tools.node_modules);
+    let parse =
+        cmd!(shell, "{node} --no-warnings xtask/testbed/parse_ruby.mjs {modules} {FORMULA}");
+    process::run(parse, PARSE)
+}
+
+/// Checks `server.json` against the schema that it names: a file, or what its address gives.
+pub(super) fn check_registry(tools: &Tools, schema: Option<PathBuf>) -> anyhow::Result<()> {
+    let shell = xshell::Shell::new()?;
+    shell.change_dir(project::root());
+    let server: Value =
+        serde_json::from_slice(&fs_err::read(project::root().join("server.json"))?)?;
+    let address = server["$schema"].as_str().unwrap_or_default();
+    let work = testkit::Folder::new();
+    let schema = match schema {
+        Some(schema) => schema,
+        None => {
+            let file = work.join("server.schema.json");
+            if !download(&shell, address, &file)? {
+                eprintln!("  server.json: not checked, since {address} cannot be reached");
+                eprintln!("  hint: give the schema with `--server-schema FILE`");
+                return Ok(());
+            }
+            file
+        }
+    };
+    let python = &tools.python;
+    let check = cmd!(shell, "{python} xtask/testbed/check_schema.py {schema} server.json");
+    process::run(check, PARSE)?;
+    eprintln!("  server.json is as its schema wants it");
+    Ok(())
+}
+
+fn download(shell: &xshell::Shell, address: &str, file: &Path) -> anyhow::Result<bool> {
+    let get =
+        cmd!(shell, "curl --silent --fail --location --max-time 20 --output {file} {address}");
+    Ok(process::read(get, PARSE)?.status.success())
 }
 
 /// Lints the image file; building it needs a container engine, which need not be here.

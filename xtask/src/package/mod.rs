@@ -1,8 +1,8 @@
 //! `cargo xtask package`: every package around the one binary, each installed and started.
 //!
 //! Nothing is published. A package that can be built here is installed into a clean place and has
-//! to answer a search over pipes; what can only be checked on paper (the image, the registry's
-//! description) is validated by its own tool or by the facts that must agree.
+//! to answer a search over pipes; what can only be checked on paper (the image, the formula,
+//! the registry's description) is validated by its own tool or by the facts that must agree.
 
 mod bundle;
 mod files;
@@ -26,16 +26,20 @@ const PACKAGE: &str = "dowse-search";
 /// Builds, installs and starts all packages.
 ///
 /// `--binary FILE` packages a binary that is there, such as one of the dist profile; otherwise the
-/// release binary is built. `--out FOLDER` says where packages go.
+/// release binary is built. `--out FOLDER` says where packages go, `--server-schema FILE` has the
+/// schema of `server.json` where its address cannot be reached.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let (mut binary, mut out) = (None, project::target_dir().join("package"));
+    let mut schema = None;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match (*argument, rest.next()) {
             ("--binary", Some(path)) => binary = Some(std::path::absolute(path)?),
             ("--out", Some(path)) => out = std::path::absolute(path)?,
+            ("--server-schema", Some(path)) => schema = Some(std::path::absolute(path)?),
             (other, _) => anyhow::bail!(
-                "`{other}` is not understood: expected `--binary FILE` or `--out FOLDER`"
+                "`{other}` is not understood: expected `--binary FILE`, `--out FOLDER` or \
+                 `--server-schema FILE`"
             ),
         }
     }
@@ -56,6 +60,9 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     bundle::run(&bed, &tools, &binary, &out.join("mcpb"))?;
     eprintln!("── image");
     files::lint_image(&tools)?;
+    eprintln!("── descriptions");
+    files::parse_formula(&bed, &tools)?;
+    files::check_registry(&tools, schema)?;
     eprintln!("packages are in {}", out.display());
     Ok(())
 }

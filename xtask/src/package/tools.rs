@@ -11,17 +11,23 @@ use crate::testbed::{Testbed, path_with, stamp};
 
 /// The version of the bundle's tool.
 const MCPB: &str = "@anthropic-ai/mcpb@2.1.2";
+/// The parser of Ruby, compiled for node: the Homebrew formula is read without a Ruby.
+const PRISM: &str = "@ruby/prism@1.9.0";
 /// How long the tools may take to install.
 const INSTALL: Limit = Limit::minutes("installation of the packaging tools", 10);
 
 /// Where the tools are.
 pub(super) struct Tools {
-    /// A Python with maturin.
+    /// A Python with maturin, `wheel` and `jsonschema`.
     pub(super) python: PathBuf,
+    /// What runs a Python package without installing it.
+    pub(super) uvx: PathBuf,
     /// The linter of image files.
     pub(super) hadolint: PathBuf,
     /// The script of the bundle's tool, run by node.
     pub(super) mcpb: PathBuf,
+    /// Where the parser of Ruby is, for node.
+    pub(super) node_modules: PathBuf,
 }
 
 /// Installs what is missing.
@@ -39,14 +45,16 @@ pub(super) fn install(bed: &Testbed) -> anyhow::Result<Tools> {
         process::run(install, INSTALL)
     })?;
     let npm = bed::folder().join("packaging-npm");
-    stamp::once(&npm, MCPB, || {
+    stamp::once(&npm, &format!("{MCPB} {PRISM}"), || {
         let install = cmd!(
             shell,
-            "npm install --no-audit --no-fund --no-save --loglevel=error --prefix {npm} {MCPB}"
+            "npm install --no-audit --no-fund --no-save --loglevel=error --prefix {npm} {MCPB} {PRISM}"
         )
         .env("PATH", path_with(&bed.node)?);
         process::run(install, INSTALL)
     })?;
-    let mcpb = npm.join("node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
-    Ok(Tools { hadolint: folder.join("bin/hadolint"), python, mcpb })
+    let node_modules = npm.join("node_modules");
+    let mcpb = node_modules.join("@anthropic-ai/mcpb/dist/cli/cli.js");
+    let (hadolint, uvx) = (folder.join("bin/hadolint"), folder.join("bin/uvx"));
+    Ok(Tools { hadolint, uvx, python, mcpb, node_modules })
 }

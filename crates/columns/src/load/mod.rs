@@ -68,7 +68,7 @@ pub(crate) const MAX_FILES: usize = 10_000;
 /// Reads a whole file, or every file of a folder, into columns.
 pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, LoadReport)> {
     let mut table = TableBuilder::new(path, spec);
-    let is_folder = fs_err::metadata(path)?.is_dir();
+    let is_folder = stat(path)?.is_dir();
     if is_folder {
         for file in files_of(path)? {
             table.source_name = file.display().to_string();
@@ -78,6 +78,21 @@ pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, L
         read_into(path, spec, &mut table)?;
     }
     Ok(table.finish())
+}
+
+/// Looks at a source. What is wrong is said of the file, not of the call that found out.
+///
+/// # Errors
+///
+/// When it is not there, or may not be looked at.
+pub fn stat(path: &Path) -> Result<std::fs::Metadata> {
+    fs_err::metadata(path).map_err(|error| {
+        let (path, kind) = (path.to_owned(), error.kind());
+        match kind == std::io::ErrorKind::NotFound {
+            true => Error::NotThere { path },
+            false => Error::Refused { path, cause: kind.into() },
+        }
+    })
 }
 
 /// Gives the files of a folder that hold rows, in the order of their names. Folders inside and
@@ -107,7 +122,7 @@ pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
 fn read_into(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
     let format = Format::of(path)
         .ok_or_else(|| Error::UnknownFormat { source_name: path.display().to_string() })?;
-    let size = fs_err::metadata(path)?.len();
+    let size = stat(path)?.len();
     if size > MAX_SOURCE_BYTES {
         return Err(Error::TooLarge {
             path: path.to_owned(),

@@ -15,7 +15,7 @@ const MAX_WORKBOOK_BYTES: u64 = 256 << 20;
 /// Reads a sheet.
 pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<()> {
     let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
-    let size = fs_err::metadata(path)?.len();
+    let size = super::stat(path)?.len();
     if size > MAX_WORKBOOK_BYTES {
         return Err(Error::TooLarge {
             path: path.to_owned(),

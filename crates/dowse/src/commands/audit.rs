@@ -1,5 +1,7 @@
 //! `dowse audit`: who called what, and how it ended.
 
+use std::io::IsTerminal as _;
+
 use guard::Audit;
 use model::iso;
 use serde_json::json;
@@ -7,6 +9,9 @@ use serde_json::json;
 use crate::cli::AuditArgs;
 use crate::commands::sets::load_placed;
 use crate::print;
+
+/// Characters of a query on a terminal.
+const QUERY_CHARS: usize = 60;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
     let config = load_placed(&args.config)?.config;
@@ -22,9 +27,10 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
     }
     let mut rows =
         print::Table::new(["time", "tool", "tenant/caller", "outcome", "results", "ms", "query"]);
+    // Whoever reads a pipe gets the whole query.
+    let room = std::io::stdout().is_terminal().then_some(QUERY_CHARS);
     for entry in &entries {
-        let query: Option<String> =
-            entry.query.as_deref().map(|query| query.chars().take(60).collect());
+        let query = entry.query.as_deref().map(|query| print::on_one_line(query, room));
         rows.row([
             json!(iso(entry.at)),
             json!(entry.tool),

@@ -65,6 +65,11 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
     crate::platform::keep_private();
     let config = load(args.config.config.as_deref(), &variable)?.config;
+    anyhow::ensure!(
+        args.file.is_file(),
+        "there is no backup `{}`\nhint: name a file that `dowse backup FILE` made",
+        args.file.display()
+    );
     let kind = archive::kind_of(&args.file)?;
     if kind == archive::BackupKind::Archive {
         archive::verify(&args.file)?;

@@ -16,6 +16,7 @@ use crate::cli::CheckArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
+use crate::commands::serve::choose_model;
 use crate::commands::sets::load_placed;
 use crate::config::Config;
 use crate::print;
@@ -53,7 +54,8 @@ pub(super) struct Problem {
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let loaded = load_placed(&args.config)?;
+    let mut loaded = load_placed(&args.config)?;
+    choose_model(&mut loaded.config, args.model);
     let config = &loaded.config;
     config.check()?;
     let reading = reach_to_read(config)?;
@@ -137,7 +139,13 @@ impl Report {
 /// Looks at how everything is. An engine elsewhere is asked, and one that does not answer is away:
 /// whoever looks wants to know before the first search fails.
 pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<Health> {
-    let health = (app.readiness)();
+    let mut health = (app.readiness)();
+    for folder in app.files.iter().flat_map(|files| files.unreachable_roots(&Caller::local_admin()))
+    {
+        let problem = format!("`{folder}` does not exist or does not answer");
+        let hint = "mend its path in `[files] roots`, or make it; what was indexed of it is kept";
+        health = health.with("folder", problem, hint);
+    }
     let store = &shared_state.kept()?.store;
     let engine = store.engine();
     if !engine.is_far() || health.degraded.iter().any(|degraded| degraded.what == "engine") {

@@ -15,9 +15,35 @@ use crate::control::{self, Typed};
 use crate::platform::{self, LocalStream};
 use crate::wiring::SharedState;
 
+/// The command whose process has the data folder open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hosting {
+    Serve,
+    Demo,
+    Mcp,
+    Index,
+}
+
+impl Hosting {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Hosting::Serve => "serve",
+            Hosting::Demo => "demo",
+            Hosting::Mcp => "mcp",
+            Hosting::Index => "index",
+        }
+    }
+
+    /// Tells whether it answers over HTTP.
+    pub(crate) fn listens(self) -> bool {
+        matches!(self, Hosting::Serve | Hosting::Demo)
+    }
+}
+
 /// What a process lends to commands.
 pub(crate) struct Host {
     pub(crate) shared_state: SharedState,
+    pub(crate) command: Hosting,
     shared: Shared,
     runtime: tokio::runtime::Handle,
     shutdown: CancellationToken,
@@ -26,12 +52,14 @@ pub(crate) struct Host {
 /// Does commands on the data folder for as long as this process runs. Must be called inside a
 /// runtime.
 pub(crate) fn serve_commands(
+    command: Hosting,
     shared_state: &SharedState,
     shared: Shared,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let host = Host {
         shared_state: shared_state.clone(),
+        command,
         shared,
         runtime: tokio::runtime::Handle::current(),
         shutdown,

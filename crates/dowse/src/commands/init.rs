@@ -34,7 +34,11 @@ struct Survey {
 
 pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
     let out = args.folder.join("dowse.toml");
-    anyhow::ensure!(args.folder.is_dir(), "`{}` is not a folder", args.folder.display());
+    anyhow::ensure!(
+        args.folder.is_dir(),
+        "`{}` is not a folder\nhint: name a folder that exists",
+        args.folder.display()
+    );
     if !args.print && out.exists() {
         bail!(
             "`{}` exists and was left alone\nhint: print a draft with `--print`, or name another folder",

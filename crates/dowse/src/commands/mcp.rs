@@ -4,11 +4,11 @@ use ::serve::Shared;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
-use crate::commands::host::serve_commands;
+use crate::commands::host::{Hosting, serve_commands};
 use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, choose_model, strangers};
 use crate::commands::{block_on, variable};
-use crate::config::{load, place_data};
+use crate::config::{Purpose, load, place_data};
 use crate::platform;
 use crate::wiring::{app, work_in_background};
 
@@ -19,7 +19,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     add_folders(&mut config, &args.folders)?;
     choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
-    place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
+    place_data(&mut config, loaded.file.as_deref(), data_dir, Purpose::Make, &variable)?;
     // Two clients may start this command for the same folders: the second speaks through the first.
     let shared_state = match reach(&config)? {
         Reach::Running(connection) => return connection.mcp(),
@@ -32,7 +32,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
         families.start_indexing(&shared_state, strangers)?;
         work_in_background(&shared_state, &shutdown);
         let shared = Shared::new(app);
-        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
+        serve_commands(Hosting::Mcp, &shared_state, shared.clone(), shutdown.clone())?;
         ::serve::stdio(&shared, shutdown).await?;
         Ok(())
     })

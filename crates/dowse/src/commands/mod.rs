@@ -24,6 +24,7 @@ mod shell;
 mod status;
 mod tables;
 mod tools;
+mod words;
 
 pub(crate) use self::backup::LAST_BACKUP;
 pub(crate) use self::context::ContextArgs;

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ModelChoiceArgs, ServeArgs};
 use crate::commands::files::show_indexing;
-use crate::commands::host::serve_commands;
+use crate::commands::host::{Hosting, serve_commands};
 use crate::commands::sets::choose_set;
 use crate::commands::{block_on, connect, variable};
-use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
+use crate::config::{Config, EmbedderProvider, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
 use crate::wiring::{SharedState, app, work_in_background};
 use crate::{control, platform, print, reload};
@@ -32,7 +32,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         }
         add_folders(&mut config, &folders)?;
         choose_model(&mut config, model);
-        place_data(&mut config, file.as_deref(), data_dir.as_deref(), &variable)?;
+        place_data(&mut config, file.as_deref(), data_dir.as_deref(), Purpose::Make, &variable)?;
         anyhow::Ok(config)
     };
     let config = adjust(loaded.config)?;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
-        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
+        serve_commands(Hosting::Serve, &shared_state, shared.clone(), shutdown.clone())?;
         work_in_background(&shared_state, &shutdown);
         if let Some(file) = loaded.file {
             let path = file.clone();
@@ -94,7 +94,7 @@ pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     add_folders(&mut loaded.config, &args.root)?;
     choose_model(&mut loaded.config, args.model);
     let data_dir = args.data.data_dir.as_deref();
-    place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, &variable)?;
+    place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Make, &variable)?;
     if data_dir.is_none() {
         choose_set(&mut loaded)?;
     }
@@ -112,7 +112,11 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
     for folder in folders {
         let folder = std::path::absolute(folder)
             .with_context(|| format!("the folder `{}` cannot be used", folder.display()))?;
-        anyhow::ensure!(folder.is_dir(), "`{}` is not a folder", folder.display());
+        anyhow::ensure!(
+            folder.is_dir(),
+            "`{}` is not a folder\nhint: name a folder that exists",
+            folder.display()
+        );
         config.files.roots.push(RootConfig::Path(folder));
     }
     Ok(())

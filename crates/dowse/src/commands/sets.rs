@@ -9,7 +9,7 @@ use crate::cli::ConfigArgs;
 use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
-use crate::config::{Config, Loaded, Remembered, UserData, load, place_data};
+use crate::config::{Config, Loaded, Purpose, Remembered, UserData, load, place_data};
 use crate::control::{self, Connection};
 use crate::files_cli::FilesArgs;
 use crate::print;
@@ -46,6 +46,7 @@ pub(super) enum Need {
 pub(super) fn locate(
     args: &FilesArgs,
     folders: &[PathBuf],
+    need: Need,
     choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
 ) -> anyhow::Result<Vec<Located>> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -54,7 +55,11 @@ pub(super) fn locate(
     add_folders(&mut config, &args.root)?;
     choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
-    place_data(&mut config, loaded.file.as_deref(), data_dir, &variable)?;
+    let purpose = match need {
+        Need::Index => Purpose::Look,
+        Need::Nothing => Purpose::Make,
+    };
+    place_data(&mut config, loaded.file.as_deref(), data_dir, purpose, &variable)?;
     let is_placed = data_dir.is_some() || variable("DOWSE_DATA_DIR").is_some();
     if !config.files.roots.is_empty() || loaded.file.is_some() || is_placed {
         return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders: false }]);
@@ -126,7 +131,7 @@ pub(super) fn open_all(
     need: Need,
     choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
 ) -> anyhow::Result<Vec<Set>> {
-    let located = locate(args, folders, choose)?;
+    let located = locate(args, folders, need, choose)?;
     anyhow::ensure!(
         !located.is_empty(),
         "no index here: no folders are configured, and none was indexed before\n\

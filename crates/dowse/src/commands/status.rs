@@ -19,7 +19,7 @@ use crate::commands::Outcome;
 use crate::commands::check::{Problem, health, problems_of};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, typed};
-use crate::commands::sets::{Located, locate};
+use crate::commands::sets::{Located, Need, locate};
 use crate::print;
 use crate::wiring::{SharedState, app, describe_store, store_folder};
 
@@ -50,7 +50,10 @@ struct Report {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ServerReport {
-    address: String,
+    /// The command that is running: `serve`, `mcp`, `index`, `demo`.
+    command: String,
+    /// Where it listens; nothing for one that does not.
+    address: Option<String>,
     process: u32,
     started_at: String,
 }
@@ -83,7 +86,7 @@ struct JobReport {
 }
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
-    let located = locate(&args.files, &[], |sets| sets)?;
+    let located = locate(&args.files, &[], Need::Index, |sets| sets)?;
     let mut reports = Vec::new();
     for mut one in located {
         if !store_folder(&one.config.data_dir).is_dir() {
@@ -127,7 +130,8 @@ pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome>
     let app = host.app();
     let mut report = look(&host.shared_state, &app)?;
     report.server = Some(ServerReport {
-        address: app.server.link_base(),
+        command: host.command.as_str().to_owned(),
+        address: host.command.listens().then(|| app.server.link_base()),
         process: std::process::id(),
         started_at: iso(app.console.started_at),
     });
@@ -237,10 +241,14 @@ fn show(report: &Report) {
     row(
         "server",
         match &report.server {
-            Some(server) => format!(
-                "{} (process {}, since {})",
-                server.address, server.process, server.started_at
-            ),
+            Some(server) => {
+                let what = match &server.address {
+                    Some(address) => address.clone(),
+                    None => format!("none listens: `dowse {}` has the data open", server.command),
+                };
+                let since = print::time(&server.started_at);
+                format!("{what} (process {}, since {since})", server.process)
+            }
             None => "not running".to_owned(),
         },
     );
@@ -268,10 +276,13 @@ fn show(report: &Report) {
         }
     }
     if report.knowledge_bases > 0 {
-        row("knowledge", format!("{} knowledge bases", report.knowledge_bases));
+        row(
+            "knowledge",
+            print::counted(report.knowledge_bases, "knowledge base", "knowledge bases"),
+        );
     }
     if report.projects > 0 {
-        row("contexts", format!("{} projects", report.projects));
+        row("contexts", print::counted(report.projects, "project", "projects"));
     }
     for job in &report.jobs {
         let total = job.total.map_or("?".to_owned(), |n_total| n_total.to_string());

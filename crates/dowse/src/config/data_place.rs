@@ -25,6 +25,15 @@ const NAME_DIGITS: usize = 16;
 /// Letters of a folder's name in the name of its data folder.
 const NAME_CHARS: usize = 40;
 
+/// Why a data folder is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To see what is there: nothing is made, and nothing remembered.
+    Look,
+    /// To index or serve: it is made, and its folders are remembered.
+    Make,
+}
+
 /// A set of folders that was indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Remembered {
@@ -61,12 +70,12 @@ impl UserData {
         Some(UserData { sets: base.join("dowse/folders"), working })
     }
 
-    /// Chooses the data folder of a set of folders, and remembers them.
+    /// Chooses the data folder of a set of folders, and remembers them where something is made.
     ///
     /// # Errors
     ///
     /// When the data folder cannot be made.
-    pub(crate) fn place(&self, folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    pub(crate) fn place(&self, folders: &[PathBuf], purpose: Purpose) -> anyhow::Result<PathBuf> {
         let earlier = self.working.join(EARLIER);
         if earlier.join("store").exists() {
             return Ok(earlier);
@@ -76,6 +85,9 @@ impl UserData {
             .map(|folder| fs_err::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
             .collect();
         let data_dir = self.sets.join(name_of(&folders));
+        if purpose == Purpose::Look {
+            return Ok(data_dir);
+        }
         let hint = "hint: name another folder for the data with `--data-dir`";
         fs_err::create_dir_all(&data_dir).context(hint)?;
         let remembered = Remembered {
@@ -135,6 +147,7 @@ pub(crate) fn place_data(
     config: &mut Config,
     file: Option<&Path>,
     named: Option<&Path>,
+    purpose: Purpose,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
     if let Some(named) = named {
@@ -148,7 +161,7 @@ pub(crate) fn place_data(
     let folders: Vec<PathBuf> =
         config.files.roots.iter().map(|root| config.base.join(root.path())).collect();
     if let Some(user_data) = UserData::find(variable) {
-        config.data_dir = user_data.place(&folders)?;
+        config.data_dir = user_data.place(&folders, purpose)?;
     }
     Ok(())
 }
@@ -192,11 +205,15 @@ mod tests {
         for folder in [&a, &b] {
             fs_err::create_dir(folder).unwrap();
         }
-        let of_a = here.place(std::slice::from_ref(&a)).unwrap();
-        let of_both = here.place(&[a.clone(), b.clone()]).unwrap();
+        let of_a = here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        let of_both = here.place(&[a.clone(), b.clone()], Purpose::Make).unwrap();
         assert_ne!(of_a, of_both);
-        assert_eq!(here.place(&[b.clone(), a.clone()]).unwrap(), of_both, "the order is nothing");
-        assert_eq!(here.place(std::slice::from_ref(&a)).unwrap(), of_a);
+        assert_eq!(
+            here.place(&[b.clone(), a.clone()], Purpose::Make).unwrap(),
+            of_both,
+            "the order is nothing"
+        );
+        assert_eq!(here.place(std::slice::from_ref(&a), Purpose::Make).unwrap(), of_a);
         assert!(!of_a.starts_with(&a) && !of_a.starts_with(folder.path().join("work")));
 
         // Inside a folder, its sets are found; elsewhere, everything that was ever indexed.
@@ -209,13 +226,28 @@ mod tests {
         assert_eq!(below_work.remembered().len(), 2);
     }
 
+    /// A search in a folder that was never indexed left its name behind, and every command that is
+    /// about one data folder then found two.
+    #[test]
+    fn who_only_looks_is_not_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let (here, elsewhere) = (user_data(folder.path(), "work"), user_data(folder.path(), "far"));
+        let a = folder.path().join("a");
+        let looked = here.place(std::slice::from_ref(&a), Purpose::Look).unwrap();
+        assert!(!looked.exists() && here.remembered().is_empty());
+        let made = here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        assert_eq!(made, looked);
+        elsewhere.place(&[a], Purpose::Look).unwrap();
+        assert_eq!(here.here().len(), 1, "it is still remembered as of where it was made");
+    }
+
     #[test]
     fn a_folder_of_an_earlier_version_is_used_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let here = user_data(folder.path(), "work");
         let earlier = here.working.join(EARLIER);
         fs_err::create_dir_all(earlier.join("store")).unwrap();
-        assert_eq!(here.place(&[folder.path().to_owned()]).unwrap(), earlier);
+        assert_eq!(here.place(&[folder.path().to_owned()], Purpose::Make).unwrap(), earlier);
         let remembered = here.remembered();
         assert_eq!((remembered.len(), &remembered[0].data_dir), (1, &earlier));
         assert!(!here.sets.exists());

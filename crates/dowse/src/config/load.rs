@@ -31,7 +31,15 @@ pub(crate) fn load(
         None => Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists()),
     };
     let text = match &file {
-        Some(path) => fs_err::read_to_string(path)?,
+        Some(path) => {
+            anyhow::ensure!(
+                path.exists(),
+                "there is no configuration `{}`\n\
+                 hint: check the path; `dowse init` drafts a `dowse.toml`",
+                path.display()
+            );
+            fs_err::read_to_string(path)?
+        }
         None => String::new(),
     };
     let shown = file.as_deref().unwrap_or(Path::new("the defaults")).display().to_string();

@@ -6,7 +6,7 @@ mod overrides;
 mod sections;
 mod store;
 
-pub(crate) use data_place::{Remembered, UserData, place_data};
+pub(crate) use data_place::{Purpose, Remembered, UserData, place_data};
 pub(crate) use load::{Loaded, load};
 pub(crate) use sections::{
     Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider,

@@ -230,6 +230,13 @@ fn the_audit_is_printed_and_a_backup_made() {
     assert!(audit.contains("normalize_ocr_text"), "{audit}");
     let year = audit.lines().nth(1).unwrap().split('-').next().unwrap();
     assert_eq!(year.len(), 4, "times are written as dates: {audit}");
+    assert!(audit.lines().nth(1).unwrap().contains(" UTC "), "{audit}");
+    // Piped output has whole queries.
+    let query = "where is the harbour crane that ".repeat(4);
+    let mcp = testkit::Mcp::new(server.http(), "/mcp");
+    mcp.call("searchFiles", &json!({ "query": query })).success();
+    let audit = text(&run(&server, &["audit"]), 0);
+    assert!(audit.contains(query.trim_end()), "{audit}");
     let backup = value(&run(&server, &["backup", "copy.zip", "--json"]), 0);
     assert!(backup["bytes"].as_u64().unwrap() > 0, "{backup}");
     assert!(server.folder.join("copy.zip").is_file());
@@ -252,6 +259,9 @@ fn two_clients_may_start_it_for_the_same_folder() {
     assert_eq!(answer["normalized_text"], "ab");
     // Commands reach the data through the first one, too.
     text(&command(&folder, &["kb", "list"]).output().unwrap(), 0);
+    // It listens nowhere; an address that nobody answers at was printed.
+    let status = text(&command(&folder, &["status"]).output().unwrap(), 0);
+    assert!(status.contains("none listens: `dowse mcp` has the data open"), "{status}");
     assert!(second.close().success());
     assert!(first.close().success());
 }

@@ -88,17 +88,29 @@ fn the_summary_has_every_page_and_no_other() {
         .map(|(_, page)| page)
         .collect();
     let mut pages = Vec::new();
-    for folder in ["", "guide/", "reference/"] {
+    for folder in ["", "guide/", "reference/", "decisions/"] {
         for entry in fs_err::read_dir(format!("{docs}/{folder}")).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".md") && name != "SUMMARY.md" {
+            if name.ends_with(".md") && !["SUMMARY.md", "000-template.md"].contains(&name.as_str())
+            {
                 pages.push(format!("{folder}{name}"));
             }
         }
     }
     pages.sort();
+    // The site's first page is a copy of the first one here: its links are right only when it is
+    // not in a folder.
+    assert_eq!(listed.first(), Some(&"README.md"));
     listed.sort_unstable();
     assert_eq!(listed, pages);
+    for page in &pages {
+        let text = fs_err::read_to_string(format!("{docs}/{page}")).unwrap();
+        let depth = page.matches('/').count();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let n_up = link.matches("../").count();
+            assert!(n_up <= depth, "{page} links to `{link}`, which is not in the site");
+        }
+    }
     let book: toml::Table =
         fs_err::read_to_string(format!("{docs}/book.toml")).unwrap().parse().unwrap();
     assert_eq!(book["book"]["src"].as_str(), Some("."));

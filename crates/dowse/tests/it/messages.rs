@@ -108,10 +108,10 @@ fn what_can_find_nothing_is_refused() {
         says(&mut command(&folder, &["kb", "add", "Rules", "--text", blank]), 2, &["blank"]);
     }
     for year in ["21", "0000", "3000", "next"] {
-        says(&mut command(&folder, &["search", "crane", "--year", year]), 2, &["`years`", year]);
+        says(&mut command(&folder, &["search", "crane", "--year", year]), 2, &["`--year`", year]);
     }
     for (ext, said) in [("  ", "blank"), ("nonsense!!", "`nonsense!!`")] {
-        says(&mut command(&folder, &["search", "crane", "--ext", ext]), 2, &["`exts`", said]);
+        says(&mut command(&folder, &["search", "crane", "--ext", ext]), 2, &["`--ext`", said]);
     }
     folder.write("empty.txt", "");
     says(&mut command(&folder, &["kb", "add", "Rules", "empty.txt"]), 2, &["`empty.txt` is empty"]);
@@ -156,4 +156,117 @@ fn what_only_looks_makes_nothing() {
     assert!(!folder.join(".dowse").exists());
     says(&mut command(&folder, &["kb", "create", "Rules"]), 0, &[]);
     says(&mut command(&folder, &["kb", "list"]), 0, &["Rules"]);
+}
+
+/// "failed to query resolved metadata" named a call of the file system, and no remedy.
+#[test]
+fn a_source_that_is_not_there_is_named_with_the_remedy() {
+    let folder = Folder::new();
+    says(
+        &mut command(&folder, &["tables", "infer", "no.csv"]),
+        2,
+        &["`no.csv` does not exist", "put the file there"],
+    );
+    says(&mut command(&folder, &["check", "--config", "no.toml"]), 2, &["`no.toml`", "dowse init"]);
+    says(&mut command(&folder, &["restore", "no.tar"]), 2, &["`no.tar`", "dowse backup"]);
+    says(&mut command(&folder, &["serve", "no"]), 2, &["no` is not a folder", "hint:"]);
+    let head = "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n";
+    let table = "[[tables]]\nname = \"people\"\nsource = \"no.csv\"\n\
+                 [tables.fields]\nname = { type = \"string\" }\n";
+    folder.write("dowse.toml", format!("{head}{table}"));
+    for words in [["check"], ["doctor"]] {
+        let output = command(&folder, &words).output().unwrap();
+        let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat())
+            .into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(!said.contains("resolved metadata"), "{said}");
+        if words == ["check"] {
+            assert!(said.contains("no.csv` does not exist"), "{said}");
+        }
+    }
+}
+
+/// A folder of the configuration that does not exist was "ready", "nothing missing" and "well".
+#[test]
+fn a_folder_that_is_not_there_is_a_problem() {
+    let folder = Folder::new();
+    folder.write(
+        "dowse.toml",
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"no\", \"yes\"]\n",
+    );
+    folder.write("yes/a.md", "The harbour crane is painted in May.\n");
+    says(&mut command(&folder, &["index"]), 2, &["no` does not exist"]);
+    for (word, code) in [("check", 1), ("status", 1), ("doctor", 1)] {
+        let names = ["no` does not exist", "[files] roots"];
+        says(&mut command(&folder, &[word]), code, &names);
+    }
+    fs_err::create_dir(folder.join("no")).unwrap();
+    for word in ["check", "status"] {
+        says(&mut command(&folder, &[word]), 0, &[]);
+    }
+}
+
+/// What an agent passes as an argument is a flag for whoever types.
+#[test]
+fn notes_name_flags() {
+    let folder = Folder::new();
+    folder.write("documents/a-2007.txt", "Lorem ipsum dolor, a report of the year 2007");
+    folder.write(
+        "dowse.toml",
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n",
+    );
+    says(&mut command(&folder, &["index"]), 0, &[]);
+    let relaxed = ["a-2007.txt", "give `--year` or `--ext`"];
+    says(&mut command(&folder, &["search", "Lorem ipsum 2008"]), 0, &relaxed);
+    says(&mut command(&folder, &["kb", "create", "Rules"]), 0, &[]);
+    says(&mut command(&folder, &["kb", "add", "Rules", "documents/a-2007.txt"]), 0, &[]);
+    let search = ["kb", "search", "Rules", "lorem", "--threshold", "1"];
+    says(&mut command(&folder, &search), 1, &["below the threshold 1;", "with `--threshold 0."]);
+    for none in ["0", "-1", "some"] {
+        let number = format!("-k={none}");
+        says(&mut command(&folder, &["search", "lorem", &number]), 2, &["expected 1 or more"]);
+    }
+}
+
+/// A search in a folder that was never indexed left its name behind; every command that is about
+/// one data folder then said that there are several.
+#[test]
+fn a_search_that_finds_no_index_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("documents/a.md", "The harbour crane is painted in May.\n");
+    folder.write("others/b.md", "Nothing here is indexed.\n");
+    says(&mut command(&folder, &["index", "--no-model", "documents"]), 0, &[]);
+    says(&mut command(&folder, &["search", "crane", "--root", "others"]), 2, &["dowse index"]);
+    says(&mut command(&folder, &["status", "--root", "others"]), 1, &["nothing is indexed here"]);
+    let kept = folder.join(".local/share/dowse/folders");
+    assert_eq!(fs_err::read_dir(kept).unwrap().count(), 1);
+    says(&mut command(&folder, &["kb", "create", "Rules"]), 0, &[]);
+    says(&mut command(&folder, &["open", "others/b.md"]), 2, &["in no folder", "dowse extract"]);
+}
+
+/// `kb`, `context`, `check` and `connect` did not know the flag, and the first two loaded a model.
+#[test]
+fn every_command_that_could_use_a_model_goes_without() {
+    let folder = Folder::new();
+    folder.write("documents/a.md", "The harbour crane is painted in May.\n");
+    let quiet = |words: &[&str], code: i32| {
+        let output = command(&folder, words).output().unwrap();
+        let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat())
+            .into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        assert!(!said.contains("multilingual-e5-small"), "{words:?}: {said}");
+        said
+    };
+    quiet(&["index", "--no-model", "documents"], 0);
+    quiet(&["search", "--no-model", "crane"], 0);
+    quiet(&["open", "--no-model", "documents/a.md"], 0);
+    quiet(&["kb", "--no-model", "create", "Rules"], 0);
+    quiet(&["kb", "add", "--no-model", "Rules", "documents/a.md"], 0);
+    quiet(&["kb", "search", "Rules", "crane", "--no-model"], 0);
+    for word in ["status", "doctor", "check", "tools"] {
+        quiet(&[word, "--no-model"], 0);
+    }
+    quiet(&["context", "project", "list", "--no-model"], 0);
+    let lines = quiet(&["connect", "cursor", "documents", "--no-model"], 0);
+    assert!(lines.contains("\"--no-model\""), "{lines}");
 }

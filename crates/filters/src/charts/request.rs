@@ -326,7 +326,7 @@ fn bad_period(received: &str, period_type: PeriodType, name: String) -> Error {
 }
 
 fn check_text(place: &str, text: &str) -> Result<()> {
-    if text.trim().is_empty() {
+    if text::is_blank(text) {
         return Err(Error::Required { name: place.to_owned() });
     }
     check_count(place, text.chars().count(), 1, MAX_TEXT_CHARS, "characters")

@@ -226,7 +226,7 @@ impl Reconciliation {
                 continue;
             }
             let dimension = self.service.dimension(caller, &category, &query.text)?;
-            if query.text.trim().is_empty() {
+            if text::is_blank(&query.text) {
                 found.extend(by_properties(&dimension, &category, query));
                 continue;
             }

@@ -121,8 +121,8 @@ pub(crate) fn read_file(path: &Path) -> Result<Table> {
     if columns::Format::of(path).is_none() {
         return Err(Error::UnknownSource { origin });
     }
-    let n_bytes = fs_err::metadata(path)
-        .map_err(|source| Error::Read { path: path.to_owned(), source })?
+    let n_bytes = columns::stat(path)
+        .map_err(|source| Error::Columns { origin: origin.clone(), source })?
         .len();
     if n_bytes > MAX_SOURCE_BYTES {
         return Err(Error::TooLarge { origin, most: MAX_SOURCE_BYTES as usize, unit: "bytes" });

@@ -416,6 +416,7 @@ fn mistakes_are_named() {
         "category is unknown: received `nope`",
     );
     check_error(&json!({"category": "uat", "query": " "}), "query is required");
+    check_error(&json!({"category": "uat", "query": "\u{3000}\u{200b}"}), "query is required");
     check_error(&json!({"category": "uat", "query": "x", "limit": 0}), "limit must be");
     check_error(&json!({"category": "uat", "query": "x", "limit": 51}), "limit must be");
     check_error(&json!({"category": "uat", "query": "x".repeat(501)}), "query is too long");

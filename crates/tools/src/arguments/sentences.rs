@@ -364,6 +364,7 @@ pub(super) fn strings(value: Option<&Value>) -> Vec<&str> {
 
 fn quote(value: &Value) -> String {
     match value.as_str() {
+        Some(text) if text::is_blank(text) => "blank text".to_owned(),
         Some(text) => format!("`{}`", shorten_text(text)),
         None => format!("`{}`", shorten_text(&value.to_string())),
     }

@@ -115,11 +115,18 @@ fn server(args: &ConnectArgs) -> anyhow::Result<Server> {
     let command = std::env::current_exe().context("this program's own path is not known")?;
     let command = command.to_str().context("this program's path is not Unicode")?.to_owned();
     let mut words = vec!["mcp".to_owned()];
+    if args.model.no_model {
+        words.push("--no-model".to_owned());
+    }
     if let Some(config) = &args.config.config {
         words.extend(["--config".to_owned(), absolute(config)?]);
     }
     for folder in &args.folders {
-        anyhow::ensure!(folder.is_dir(), "`{}` is not a folder", folder.display());
+        anyhow::ensure!(
+            folder.is_dir(),
+            "`{}` is not a folder\nhint: name a folder that exists",
+            folder.display()
+        );
         words.push(absolute(folder)?);
     }
     anyhow::ensure!(

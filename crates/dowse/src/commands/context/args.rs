@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::ConfigArgs;
+use crate::cli::{ConfigArgs, ModelChoiceArgs};
 
 /// Flags of `dowse context`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelChoiceArgs,
     /// The tenant that owns the projects
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,

@@ -12,7 +12,7 @@ use model::{Caller, Deadline};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArgs;
-use crate::commands::host::serve_commands;
+use crate::commands::host::{Hosting, serve_commands};
 use crate::commands::serve::bind;
 use crate::commands::{block_on, connect, models, variable};
 use crate::config::{Config, EmbedderProvider, load};
@@ -58,7 +58,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
         let shared = Shared::new(app);
-        serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
+        serve_commands(Hosting::Demo, &shared_state, shared.clone(), shutdown.clone())?;
         ::serve::run(listener, shared, shutdown).await?;
         Ok(())
     })

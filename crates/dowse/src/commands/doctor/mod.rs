@@ -17,7 +17,7 @@ use crate::cli::DoctorArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, typed};
-use crate::commands::sets::{Located, locate};
+use crate::commands::sets::{Located, Need, locate};
 use crate::wiring::{app, store_folder};
 use crate::{control, print};
 
@@ -54,7 +54,7 @@ impl Finding {
 
 pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
     let mut findings = Vec::new();
-    match locate(&args.files, &[], |sets| sets) {
+    match locate(&args.files, &[], Need::Index, |sets| sets) {
         Err(error) => findings.push(Finding::problem(
             "configuration",
             format!("{error:#}"),

@@ -9,7 +9,7 @@ use model::{Caller, Deadline};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::host::{Host, serve_commands};
+use crate::commands::host::{Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, served};
 use crate::commands::{Outcome, block_on};
@@ -44,7 +44,7 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { shared_state, service, app } => block_on(async move {
             let shared = ::serve::Shared::new(*app);
-            serve_commands(&shared_state, shared, CancellationToken::new())?;
+            serve_commands(Hosting::Index, &shared_state, shared, CancellationToken::new())?;
             let args = args.clone();
             tokio::task::spawn_blocking(move || {
                 let roots = service.roots(&Caller::local_admin());

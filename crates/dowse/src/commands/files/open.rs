@@ -22,13 +22,24 @@ pub(super) const NO_FOLDERS: &str =
 pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
     let path = std::path::absolute(&args.path)?;
     let resolved = fs_err::canonicalize(&path).unwrap_or_else(|_| path.clone());
-    let mut sets = open_all(&args.files, &[], Need::Index, |sets| {
+    let mut is_elsewhere = false;
+    let opened = open_all(&args.files, &[], Need::Index, |sets| {
         let holds = |set: &crate::config::Remembered| {
             // An earlier version did not write down which folders its data is of.
             set.folders.is_empty() || set.folders.iter().any(|one| resolved.starts_with(one))
         };
-        sets.into_iter().filter(holds).take(1).collect()
-    })?;
+        let n_sets = sets.len();
+        let holding: Vec<_> = sets.into_iter().filter(holds).take(1).collect();
+        is_elsewhere = n_sets > 0 && holding.is_empty();
+        holding
+    });
+    anyhow::ensure!(
+        !is_elsewhere,
+        "`{}` is in no folder that was indexed\n\
+         hint: `dowse status` lists the folders; `dowse extract FILE` reads any file",
+        path.display()
+    );
+    let mut sets = opened?;
     match sets.pop().context("nothing was opened")? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { service, .. } => show(&service, &path, args, args.json),

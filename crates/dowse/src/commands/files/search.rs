@@ -12,6 +12,7 @@ use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, served};
+use crate::commands::words::{error_in_flags, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
 use crate::print;
@@ -93,7 +94,8 @@ fn answer_of(
         years: (!args.year.is_empty()).then(|| args.year.clone()),
         roots,
     };
-    let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT))?;
+    let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT));
+    let found = found.map_err(error_in_flags)?;
     if found.items.is_empty() {
         super::index::ensure_engine(shared_state)?;
         let outcomes = service.outcomes(&caller)?;
@@ -122,7 +124,7 @@ fn answer(query: String, found: SearchResults) -> Answer {
         total_estimate: found.pagination.total_estimate,
         exts: found.exts,
         years: found.years,
-        warnings: found.warnings.into_iter().map(|warning| warning.message).collect(),
+        warnings: found.warnings.iter().map(|warning| in_flags(&warning.message)).collect(),
     }
 }
 

@@ -94,12 +94,16 @@ impl Session {
             if self.service.check_job(&self.caller, &job).is_err() {
                 continue;
             }
-            let n_total = job.progress.n_total.map_or("?".to_owned(), |n| n.to_string());
+            let done = match (job.progress.n_done, job.progress.n_total) {
+                (n_done, Some(n_total)) => Some(format!("{n_done} of {n_total}")),
+                (0, None) => None,
+                (n_done, None) => Some(n_done.to_string()),
+            };
             rows.row([
                 json!(job.id.to_string()),
                 json!(job.kind),
                 json!(job.state.as_str()),
-                json!(format!("{} of {n_total}", job.progress.n_done)),
+                json!(done),
                 json!(iso(job.created_at)),
                 json!(job.error),
             ]);

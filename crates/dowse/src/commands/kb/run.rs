@@ -13,7 +13,9 @@ use super::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
+use crate::commands::serve::choose_model;
 use crate::commands::sets::load_placed;
+use crate::commands::words::in_flags;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
@@ -26,7 +28,8 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    let config = load_placed(&args.config)?.config;
+    let mut config = load_placed(&args.config)?.config;
+    choose_model(&mut config, args.model);
     // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, KbCommand::Create { .. });
     let reading = if creates { None } else { Some(reach_to_read(&config)?) };
@@ -176,8 +179,8 @@ impl Session {
     fn search(&self, request: &SearchRequest) -> anyhow::Result<Outcome> {
         let found = self.service.search(&self.caller, request, &Deadline::after(SEARCH_WAIT))?;
         let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
-        let warnings: Vec<&str> =
-            found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let warnings: Vec<String> =
+            found.warnings.iter().map(|warning| in_flags(&warning.message)).collect();
         if self.is_json {
             let results: Vec<Value> = found
                 .results
@@ -222,8 +225,11 @@ impl Session {
         }
         print::line(summary.summary);
         print::line(format!(
-            "{} documents, {} collections, {} chunks; {at}",
-            statistics.total_documents, statistics.total_collections, statistics.total_chunks,
+            "{}, {}, {}; {}",
+            print::counted(statistics.total_documents, "document", "documents"),
+            print::counted(statistics.total_collections, "collection", "collections"),
+            print::counted(statistics.total_chunks, "chunk", "chunks"),
+            print::time(&at),
         ));
         for warning in &summary.warnings {
             print::note(format!("warning: {}", warning.message));

@@ -1,0 +1,43 @@
+//! Messages in the words of the command line.
+//!
+//! What a search says of itself is written for agents, who call tools with arguments; whoever types
+//! a command has flags.
+
+/// What an agent reads, and what is typed instead.
+const TYPED: [(&str, &str); 5] = [
+    ("call `search_documents` again with `threshold: ", "search again with `--threshold "),
+    ("give `years` or `exts`", "give `--year` or `--ext`"),
+    ("add `exts`, `years` or `roots`", "add `--ext`, `--year` or `--root`"),
+    ("`years` takes", "`--year` takes"),
+    ("`exts` takes", "`--ext` takes"),
+];
+
+/// Puts flags in the place of arguments.
+pub(crate) fn in_flags(message: &str) -> String {
+    TYPED.iter().fold(message.to_owned(), |text, (argument, flag)| text.replace(argument, flag))
+}
+
+/// The same for an error.
+pub(crate) fn error_in_flags(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    let said = in_flags(&error.to_string());
+    match said == error.to_string() {
+        true => error,
+        false => anyhow::anyhow!(said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_take_the_place_of_arguments() {
+        let threshold = "below the threshold 0.99; call `search_documents` again with `threshold: 0.93` to get it";
+        let typed = "below the threshold 0.99; search again with `--threshold 0.93` to get it";
+        assert_eq!(in_flags(threshold), typed);
+        assert_eq!(in_flags("nothing of that"), "nothing of that");
+        let error = error_in_flags(anyhow::anyhow!("`years` takes years"));
+        assert_eq!(error.to_string(), "`--year` takes years");
+    }
+}
