@@ -11,8 +11,8 @@ use crate::config::{FieldType, Operator};
 use crate::filters::typed;
 use crate::request::{Format, QueryRequest};
 use crate::response::{
-    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
-    shown_as_in_rows,
+    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, Series, is_long,
+    rows_shown, shown_as_in_rows,
 };
 use crate::schema::leaf;
 use crate::{Error, Result, Schema, cursor, describe};
@@ -111,8 +111,7 @@ impl ServedTable {
         fingerprint: &str,
         deadline: &Deadline,
     ) -> Result<QueryResponse> {
-        let rows =
-            answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
+        let rows = rows_shown(&answer.rows);
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
         response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
         // Cells that did not fit show as null in rows and counts, whatever the format.
@@ -124,7 +123,11 @@ impl ServedTable {
             response.facets = Some(facets.collect());
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
-            response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
+            response.series = Some(Series {
+                field: wanted.field.clone(),
+                sum: wanted.sum.clone(),
+                answer: series.clone(),
+            });
             if series.n_without_time > 0 {
                 let message = format!(
                     "{} rows have no {} and are not in the series",
