@@ -193,24 +193,28 @@ pub(crate) fn aggregate(
     })
 }
 
-/// A float holds fifteen decimal digits for sure; the last bits
-/// of a division are noise that costs tokens.
 fn rounded(cell: &Cell) -> Cell {
-    const DIGITS: i32 = 15;
     match cell {
-        Cell::Real(number) if *number != 0.0 && number.fract() != 0.0 => {
-            let magnitude = number.abs().log10().floor() as i32;
-            let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
-            Cell::Real((number * scale).round() / scale)
-        }
+        Cell::Real(number) => Cell::Real(without_noise(*number)),
         other @ (Cell::Null
         | Cell::Text(_)
         | Cell::Integer(_)
-        | Cell::Real(_)
         | Cell::Boolean(_)
         | Cell::Timestamp(_)
         | Cell::List(_)) => other.clone(),
     }
+}
+
+/// A float holds fifteen decimal digits for sure; the last bits of a sum or a division are noise
+/// that costs tokens.
+pub(crate) fn without_noise(number: f64) -> f64 {
+    const DIGITS: i32 = 15;
+    if number == 0.0 || number.fract() == 0.0 {
+        return number;
+    }
+    let magnitude = number.abs().log10().floor() as i32;
+    let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
+    (number * scale).round() / scale
 }
 
 /// Checks a request without asking the source.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use columns::{Answer, Query, Sort, Table, Value as Cell};
 use model::{Access, Deadline, Warning};
 
+use crate::aggregate::without_noise;
 use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::{check_page, checked_names, checked_series, checked_sort, zone_of};
 use crate::config::{FieldType, Operator};
@@ -123,11 +124,17 @@ impl ServedTable {
             response.facets = Some(facets.collect());
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
-            response.series = Some(Series {
-                field: wanted.field.clone(),
-                sum: wanted.sum.clone(),
-                answer: series.clone(),
-            });
+            let mut answer = series.clone();
+            for point in &mut answer.points {
+                point.value = without_noise(point.value);
+            }
+            let (field, sum) = (wanted.field.clone(), wanted.sum.clone());
+            response.series = Some(Series { field, sum, answer });
+            if request.time_zone.as_deref().is_some_and(|zone| !zone.is_empty() && zone != "UTC") {
+                let message = "`time_zone` holds for dates in filters; the series counts in UTC: \
+                               use aggregate_table for buckets of a zone";
+                response.warnings.push(Warning::new("series_in_utc", message));
+            }
             if series.n_without_time > 0 {
                 let message = format!(
                     "{} rows have no {} and are not in the series",

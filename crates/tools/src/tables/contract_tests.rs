@@ -378,9 +378,28 @@ fn a_series_pictures_the_result() {
     let sum: f64 = points.iter().map(|point| point["value"].as_f64().unwrap()).sum();
     assert_eq!(sum, answer["total"].as_f64().unwrap());
     assert_eq!(answer["series"]["bucket"], "week");
+    assert_eq!(answer["series"]["time_zone"], "UTC");
     let error =
         bed.try_query(&json!({ "series": { "field": "date", "bucket": "minute" } })).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
+}
+
+#[test]
+fn a_series_has_no_noise_and_says_that_it_is_in_utc() {
+    let bed = Bed::new(
+        "name = \"t\"\nsource = \"t.csv\"\n[fields]\nat = { type = \"timestamp\" }\n\
+         x = { type = \"number\" }\nname = { type = \"string\" }\n",
+        "t.csv",
+        "at,x,name\n2024-01-01,0.1,a\n2024-01-01,0.2,b\n",
+    );
+    let series = json!({ "field": "at", "bucket": "day", "sum": "x" });
+    let answer = bed.query(json!({ "series": series, "time_zone": "Europe/Berlin" }));
+    assert_eq!(answer["series"]["points"][0]["value"].to_string(), "0.3");
+    let said = answer["warnings"][0].as_str().unwrap();
+    assert!(said.contains("the series counts in UTC"), "{said}");
+    assert_eq!(bed.query(json!({ "series": series })).get("warnings"), None);
+    let counted = json!({ "series": { "field": "at", "sum": "name" } });
+    bed.refuses(counted, "unknown series sum `name`: expected one of `x`");
 }
 
 #[test]
