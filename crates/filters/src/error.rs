@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::postgres::Failure;
+
 /// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -200,7 +202,7 @@ pub enum Error {
         origin: String,
         /// Why.
         #[source]
-        source: crate::postgres::Failure,
+        source: Failure,
     },
     /// A source was away when the server started, and has not come back yet.
     #[error(
@@ -273,6 +275,14 @@ impl Error {
     pub fn to_json(&self) -> Value {
         if self.is_callers() || matches!(self, Error::Away { .. }) {
             json!({ "ok": false, "error": self.to_string() })
+        } else if matches!(self, Error::Database { source: Failure::TimedOut, .. }) {
+            let message = "DEADLINE_EXCEEDED: the database of these names did not answer in time; \
+                           give more of the name, or call again in a moment";
+            json!({ "ok": false, "error": message })
+        } else if self.is_away() {
+            let message = "UNAVAILABLE: these names cannot be searched now, since their source is \
+                           away; call again in a moment";
+            json!({ "ok": false, "error": message })
         } else {
             json!({ "ok": false, "error": "internal_error" })
         }

@@ -48,11 +48,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
-use tables::{QueryRequest, TableHandler};
+use tables::TableHandler;
 use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::tables::{
-    Page, describe_schema_spec, mounted_query_spec, query_table_page, table_error,
+    Page, describe_schema_spec, mounted_description, mounted_query_spec, query_request,
+    query_table_page, table_error,
 };
 use tools::{Answer, Code, Spec, ToolError};
 
@@ -132,8 +133,7 @@ impl Mounted {
         let arguments = Value::Object(accepted.arguments);
         let handler = &self.0.handler;
         let answer = if spec.name == self.0.query_table.name {
-            let request =
-                QueryRequest::from_json(&arguments).map_err(|cause| table_error(&cause))?;
+            let request = query_request(&arguments).map_err(|cause| table_error(&cause))?;
             let own = &handler.schema().name;
             if let Some(other) = request.table.as_ref().filter(|table| *table != own) {
                 let message = format!("unknown table `{other}`: expected `{own}`");
@@ -156,7 +156,7 @@ impl Mounted {
                 Page::TooLong(fewer) => return Err(too_many_rows(response.rows.len(), fewer)),
             }
         } else {
-            Answer::of(&handler.describe_schema(&arguments).map_err(|cause| hidden(&cause))?)?
+            Answer::new(mounted_description(handler, &arguments).map_err(|cause| hidden(&cause))?)
         };
         let source_text = answer.source_text.as_ref().unwrap_or(&spec.shape.source_text);
         let outgoing = release(answer.value, source_text, &self.caps());

@@ -13,7 +13,8 @@ use crate::config::{Field, FieldType};
 use crate::describe::load_warnings;
 use crate::filters::{Tested, typed};
 use crate::operators;
-use crate::request::{SortRequest, unknown_name};
+use crate::request::SortRequest;
+use crate::response::as_in_rows;
 use crate::schema::leaf;
 use crate::served_table::ServedTable;
 use crate::{Error, Result, cursor};
@@ -86,7 +87,7 @@ pub struct AggregateResponse {
     /// How many of them are groups.
     pub n_groupings: usize,
     /// One row for each group; values are whole until [`AggregateResponse::show`].
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<Cell>>,
     /// Which characters of long values were asked for.
     pub window: CellWindow,
     /// Where long values go on, once they are shown in pieces.
@@ -143,7 +144,7 @@ pub(crate) fn aggregate(
     let n_groupings = wanted.group_by.len();
     let key_of = |row: &Vec<Cell>| {
         let group = &row[..n_groupings.min(row.len())];
-        cursor::group_key(&group.iter().map(Cell::to_row_json).collect::<Vec<_>>())
+        cursor::group_key(group)
     };
     let n_before = match &after {
         None => 0,
@@ -166,10 +167,10 @@ pub(crate) fn aggregate(
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
     }
-    let rows: Vec<Vec<Value>> = answer
+    let rows: Vec<Vec<Cell>> = answer
         .rows
         .iter()
-        .map(|row| row.iter().map(|cell| rounded(cell).to_row_json()).collect())
+        .map(|row| row.iter().map(|cell| as_in_rows(&rounded(cell))).collect())
         .collect();
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
@@ -192,24 +193,28 @@ pub(crate) fn aggregate(
     })
 }
 
-/// A float holds fifteen decimal digits for sure; the last bits
-/// of a division are noise that costs tokens.
 fn rounded(cell: &Cell) -> Cell {
-    const DIGITS: i32 = 15;
     match cell {
-        Cell::Real(number) if *number != 0.0 && number.fract() != 0.0 => {
-            let magnitude = number.abs().log10().floor() as i32;
-            let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
-            Cell::Real((number * scale).round() / scale)
-        }
+        Cell::Real(number) => Cell::Real(without_noise(*number)),
         other @ (Cell::Null
         | Cell::Text(_)
         | Cell::Integer(_)
-        | Cell::Real(_)
         | Cell::Boolean(_)
         | Cell::Timestamp(_)
         | Cell::List(_)) => other.clone(),
     }
+}
+
+/// A float holds fifteen decimal digits for sure; the last bits of a sum or a division are noise
+/// that costs tokens.
+pub(crate) fn without_noise(number: f64) -> f64 {
+    const DIGITS: i32 = 15;
+    if number == 0.0 || number.fract() == 0.0 {
+        return number;
+    }
+    let magnitude = number.abs().log10().floor() as i32;
+    let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
+    (number * scale).round() / scale
 }
 
 /// Checks a request without asking the source.
@@ -227,7 +232,7 @@ fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
     let names = schema.column_names();
     let known = |what: &'static str, name: &str| -> Result<&Field> {
         let field = schema.field(name).filter(|field| field.field_type != FieldType::Sort);
-        field.ok_or_else(|| unknown_name(what, name, &names))
+        field.ok_or_else(|| Error::unknown_name(what, name, &names))
     };
     check_count("group_by", request.group_by.len(), MAX_GROUPINGS)?;
     check_count("measures", request.measures.len(), MAX_MEASURES)?;
@@ -274,7 +279,7 @@ fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
             // A bucket may be named by its field, which an agent knows for sure.
             request.group_by.iter().position(|group| group.field == wanted.id)
         });
-        let place = place.ok_or_else(|| unknown_name("sort field", &wanted.id, &columns))?;
+        let place = place.ok_or_else(|| Error::unknown_name("sort field", &wanted.id, &columns))?;
         let output = match place.checked_sub(n_groupings) {
             None => Output::Group(place),
             Some(place) => Output::Measure(place),
@@ -352,7 +357,7 @@ fn having(wanted: &Map<String, Value>, names: &[String], zone: &Zone) -> Result<
         let measure_idx = names
             .iter()
             .position(|known| known == name)
-            .ok_or_else(|| unknown_name("measure in having", name, names))?;
+            .ok_or_else(|| Error::unknown_name("measure in having", name, names))?;
         if value.is_null() {
             continue;
         }

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
+use columns::Value;
 use model::Warning;
-use serde_json::Value;
 
 /// The longest piece of a cell that one answer shows, in characters; `offset` reads on.
 pub const MAX_CELL_CHARS: usize = 2000;
@@ -100,27 +100,28 @@ fn show_cell(
     show: &mut dyn FnMut(&str, Range<usize>) -> Option<String>,
 ) -> bool {
     match cell {
-        Value::String(text) => {
+        Value::Text(text) => {
             let (shown, goes_on) = piece_of(text, window.offset..window.end(), show);
             *text = shown;
             goes_on
         }
-        Value::Array(items) => {
+        Value::List(items) => {
             let mut begin = 0_usize;
             let mut shown = Vec::new();
             let mut goes_on = false;
             for mut item in std::mem::take(items) {
                 let n_chars = match &item {
-                    Value::String(text) => text.chars().count(),
+                    Value::Text(text) => text.chars().count(),
                     other @ (Value::Null
-                    | Value::Bool(_)
-                    | Value::Number(_)
-                    | Value::Array(_)
-                    | Value::Object(_)) => other.to_string().chars().count(),
+                    | Value::Integer(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_)) => other.to_row_json().to_string().chars().count(),
                 };
                 // An empty text counts as one character, so that it is in one window too.
                 let end = begin + n_chars.max(1);
-                if let Value::String(text) = &mut item
+                if let Value::Text(text) = &mut item
                     && begin < window.end()
                     && end > window.offset
                 {
@@ -139,7 +140,11 @@ fn show_cell(
             *items = shown;
             goes_on
         }
-        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Null
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Boolean(_)
+        | Value::Timestamp(_) => false,
     }
 }
 
@@ -163,10 +168,8 @@ fn piece_of(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
     use super::*;
+    use proptest::prelude::*;
 
     fn plain(_: &str, _: &str, _: Range<usize>) -> Option<String> {
         None
@@ -197,7 +200,7 @@ mod tests {
         /// piece.
         #[test]
         fn a_text_is_read_to_its_end(text in "[a-zé長 \n]{0,60}", max_chars in 1_usize..20) {
-            let read: String = pieces(&json!(text), max_chars)
+            let read: String = pieces(&Value::from(text.as_str()), max_chars)
                 .iter()
                 .map(|piece| without_mark(piece.as_str().unwrap()).to_owned())
                 .collect();
@@ -212,8 +215,9 @@ mod tests {
         ) {
             let mut read: Vec<String> = Vec::new();
             let mut is_open = false;
-            for piece in pieces(&json!(items), max_chars) {
-                for item in piece.as_array().unwrap() {
+            for piece in pieces(&Value::List(items.iter().map(|item| item.as_str().into()).collect()), max_chars) {
+                let Value::List(piece) = piece else { unreachable!("a list stays one") };
+                for item in &piece {
                     let item = item.as_str().unwrap();
                     if is_open {
                         read.last_mut().unwrap().push_str(without_mark(item));
@@ -229,20 +233,22 @@ mod tests {
 
     #[test]
     fn numbers_and_empty_cells_are_shown_at_every_offset() {
-        assert_eq!(pieces(&json!(1_234_567), 2), [json!(1_234_567)]);
-        assert_eq!(pieces(&json!(null), 2), [json!(null)]);
-        assert_eq!(pieces(&json!([12, 34, 56]), 2), [json!([12]), json!([34]), json!([56])]);
-        assert_eq!(pieces(&json!("abc"), 2), [json!("ab…"), json!("c")]);
+        let number = |number: i64| Value::Integer(number);
+        let list = |numbers: &[i64]| Value::List(numbers.iter().copied().map(number).collect());
+        assert_eq!(pieces(&number(1_234_567), 2), [number(1_234_567)]);
+        assert_eq!(pieces(&Value::Null, 2), [Value::Null]);
+        assert_eq!(pieces(&list(&[12, 34, 56]), 2), [list(&[12]), list(&[34]), list(&[56])]);
+        assert_eq!(pieces(&"abc".into(), 2), ["ab…".into(), Value::from("c")]);
     }
 
     #[test]
     fn the_notice_names_the_call_that_reads_on() {
         let columns = ["a".to_owned(), "b".to_owned()];
-        let mut rows = vec![vec![json!("abc"), json!(1)], vec![json!("ab"), json!("abcd")]];
+        let mut rows = vec![vec!["abc".into(), 1.into()], vec!["ab".into(), Value::from("abcd")]];
         let window = CellWindow { offset: 1, max_chars: 1 };
         let (next, notice) =
             CutCells::cut(&columns, &mut rows, window, &mut plain).rest(window).unwrap();
-        assert_eq!(rows, [[json!("b…"), json!(1)], [json!("b"), json!("b…")]]);
+        assert_eq!(rows, [["b…".into(), 1.into()], ["b".into(), Value::from("b…")]]);
         assert_eq!(next, 2);
         assert_eq!(
             notice.message,

@@ -3,38 +3,29 @@
 use columns::{TimeSeries, Zone};
 use model::Caller;
 
-use crate::aggregate;
+use crate::aggregate::{self, AggregateRequest};
 use crate::config::FieldType;
 use crate::filters::{TypedFilters, typed};
-use crate::request::{
-    DEFAULT_PAGE, MAX_PAGE_SIZE, QueryRequest, SeriesRequest, SortRequest, unknown_name,
-};
+use crate::request::{DEFAULT_PAGE, MAX_PAGE_SIZE, QueryRequest, SeriesRequest, SortRequest};
 use crate::schema::leaf;
-use crate::views::ViewRequest;
 use crate::{Error, Result, Schema, Service};
 
 impl Service {
-    /// Checks what a view would ask against its table, without asking.
-    pub(crate) fn check_view(&self, request: &ViewRequest) -> Result<()> {
-        let admin = Caller::local_admin();
-        match request {
-            ViewRequest::Query(request) => {
-                let schema = &self.table(&admin, request.table.as_deref())?.schema;
-                check_page(request)?;
-                let typed =
-                    typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
-                checked_sort(schema, request, &typed)?;
-                checked_names(schema, "column", request.columns.as_deref())?;
-                checked_names(schema, "facet", request.facets.as_deref())?;
-                request
-                    .series
-                    .as_ref()
-                    .map_or(Ok(()), |series| checked_series(schema, series).map(drop))
-            }
-            ViewRequest::Aggregate(request) => {
-                aggregate::check(self.table(&admin, request.table.as_deref())?, request)
-            }
-        }
+    /// Checks a question for rows against its table, without asking the source: as a
+    /// configuration is checked at the start.
+    pub fn check_query(&self, request: &QueryRequest) -> Result<()> {
+        let schema = &self.table(&Caller::local_admin(), request.table.as_deref())?.schema;
+        check_page(request)?;
+        let typed = typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
+        checked_sort(schema, request, &typed)?;
+        checked_names(schema, "column", request.columns.as_deref())?;
+        checked_names(schema, "facet", request.facets.as_deref())?;
+        request.series.as_ref().map_or(Ok(()), |series| checked_series(schema, series).map(drop))
+    }
+
+    /// Checks a question for groups, as [`Service::check_query`] does one for rows.
+    pub fn check_aggregate(&self, request: &AggregateRequest) -> Result<()> {
+        aggregate::check(self.table(&Caller::local_admin(), request.table.as_deref())?, request)
     }
 }
 
@@ -68,7 +59,7 @@ pub(crate) fn checked_sort(
     let sort = if request.sort.is_empty() { &typed.sort } else { &request.sort };
     let names = schema.column_names();
     match sort.iter().find(|sort| !names.contains(&sort.id)) {
-        Some(unknown) => Err(unknown_name("sort field", &unknown.id, &names)),
+        Some(unknown) => Err(Error::unknown_name("sort field", &unknown.id, &names)),
         None => Ok(sort.clone()),
     }
 }
@@ -84,7 +75,7 @@ pub(crate) fn checked_names(
     let mut checked: Vec<String> = Vec::new();
     for name in wanted {
         if !names.contains(name) {
-            return Err(unknown_name(what, name, &names));
+            return Err(Error::unknown_name(what, name, &names));
         }
         if !checked.contains(name) {
             checked.push(name.clone());
@@ -109,11 +100,11 @@ pub(crate) fn checked_series(schema: &Schema, series: &SeriesRequest) -> Result<
     };
     let times = of_type(FieldType::Timestamp);
     if !times.contains(&series.field) {
-        return Err(unknown_name("series field", &series.field, &times));
+        return Err(Error::unknown_name("series field", &series.field, &times));
     }
     let numbers = of_type(FieldType::Number);
     if let Some(sum) = series.sum.as_ref().filter(|sum| !numbers.contains(sum)) {
-        return Err(unknown_name("series sum", sum, &numbers));
+        return Err(Error::unknown_name("series sum", sum, &numbers));
     }
     Ok(TimeSeries { column: series.field.clone(), bucket: series.bucket, sum: series.sum.clone() })
 }

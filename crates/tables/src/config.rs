@@ -168,6 +168,28 @@ impl Field {
         }
     }
 
+    /// Gives what an array holds in the end, or the field itself.
+    pub fn leaf(&self) -> &Field {
+        let mut field = self;
+        while let Some(items) = &field.items {
+            field = items;
+        }
+        field
+    }
+
+    /// Names the operators that the field takes, beside a plain value.
+    pub fn operators(&self) -> Vec<&'static str> {
+        let mut names = vec!["eq", "not", "in", "is_null"];
+        match self.leaf().field_type {
+            FieldType::String | FieldType::StringLiteral => {
+                names.extend(["contains", "starts_with"]);
+            }
+            FieldType::Number | FieldType::Timestamp => names.extend(["min", "max"]),
+            FieldType::Boolean | FieldType::Array | FieldType::Sort => {}
+        }
+        names
+    }
+
     /// Text, filtered by what it contains.
     pub fn string() -> Self {
         Field::new(FieldType::String)

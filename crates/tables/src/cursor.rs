@@ -104,8 +104,9 @@ fn query_bytes(query: &str) -> Vec<u8> {
 }
 
 /// Names a group in a token.
-pub(crate) fn group_key(values: &[serde_json::Value]) -> String {
-    let hash = Sha256::digest(serde_json::to_vec(values).expect("values are plain data"));
+pub(crate) fn group_key(values: &[columns::Value]) -> String {
+    let values: Vec<_> = values.iter().map(columns::Value::to_row_json).collect();
+    let hash = Sha256::digest(serde_json::to_vec(&values).expect("values are plain data"));
     hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,17 +1,13 @@
-//! `describe_schema`: what can be asked of a table, and what is in it.
+//! What is in a table: how many rows, and the figures of each column.
 
-use columns::{Answer, Query};
+use columns::{Answer, Query, Value};
 use model::{Deadline, Warning};
-use serde_json::{Map, Value, json};
 
-use crate::Error;
-use crate::Result;
-use crate::Schema;
-use crate::config::{Field, FieldType, Operator};
-use crate::operators;
-use crate::response::shown;
+use crate::config::{Field, FieldType};
+use crate::response::{FacetRow, shown};
 use crate::schema::{is_redacted, leaf};
 use crate::served_table::ServedTable;
+use crate::{Error, Result};
 
 /// How many frequent values of a field are named.
 pub const MAX_TOP_VALUES: usize = 12;
@@ -20,50 +16,67 @@ const NAMED_STRANGERS: usize = 10;
 /// How many values of a closed list are looked at.
 const MAX_LITERALS_SEEN: usize = 1000;
 
+/// What is in a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// All rows.
+    pub total: u64,
+    /// The figures of each column, in the order of the schema.
+    pub columns: Vec<ColumnFigures>,
+    /// What went less than perfectly.
+    pub warnings: Vec<Warning>,
+}
+
+/// What is in a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnFigures {
+    /// The field.
+    pub name: String,
+    /// Different values.
+    pub n_values: u64,
+    /// Rows without a value.
+    pub n_null: u64,
+    /// The lowest and the highest value, for numbers and timestamps.
+    pub range: Option<(Value, Value)>,
+    /// The most frequent values, at most [`MAX_TOP_VALUES`]; none where single values say little
+    /// or are private.
+    pub top: Option<Vec<FacetRow>>,
+    /// The range or the most frequent values in a few words; none where they are private.
+    pub in_brief: Option<String>,
+}
+
 /// Describes a table with figures from its data.
-pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
+pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Description> {
     let schema = &table.schema;
     let answer = figures(table, deadline)?;
-    let mut description = described(schema);
-    description["total"] = answer.total.into();
     let mut warnings = load_warnings(table, deadline);
+    let mut columns = Vec::new();
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
-        let entry = &mut description["fields"][name.as_str()];
-        let n_null: u64 = facet
-            .rows
-            .iter()
-            .filter(|row| row.value == columns::Value::Null)
-            .map(|row| row.total)
-            .sum();
-        entry["distinct"] = facet.n_values.into();
-        if n_null > 0 {
-            entry["null"] = n_null.into();
-        }
-        if let (Some(min), Some(max)) = (&facet.min, &facet.max) {
-            entry["min"] = min.to_json();
-            entry["max"] = max.to_json();
-        }
-        let is_listed = !is_secret(name, field)
-            && (facet.n_values <= MAX_TOP_VALUES as u64
-                || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp));
-        if is_listed {
-            let top: Vec<Value> = facet
-                .rows
-                .iter()
-                .take(MAX_TOP_VALUES)
-                .map(|row| json!({ "value": shown(&row.value), "total": row.total }))
-                .collect();
-            entry["top"] = top.into();
-        }
+        columns.push(column_figures(name, field, facet));
         warnings.extend(strangers(name, leaf(field), facet));
     }
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
     }
-    if !warnings.is_empty() {
-        description["warnings"] = json!(warnings);
+    Ok(Description { total: answer.total, columns, warnings })
+}
+
+fn column_figures(name: &str, field: &Field, facet: &columns::Facet) -> ColumnFigures {
+    let without = facet.rows.iter().filter(|row| row.value == Value::Null);
+    let is_secret = is_redacted(field) && text::is_secret_name(name);
+    let is_listed = !is_secret
+        && (facet.n_values <= MAX_TOP_VALUES as u64
+            || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp));
+    let top = facet.rows.iter().take(MAX_TOP_VALUES);
+    let top = top.map(|row| FacetRow { value: shown(&row.value), total: row.total });
+    ColumnFigures {
+        name: name.to_owned(),
+        n_values: facet.n_values,
+        n_null: without.map(|row| row.total).sum(),
+        range: facet.min.clone().zip(facet.max.clone()),
+        top: is_listed.then(|| top.collect()),
+        in_brief: if is_secret { None } else { brief_figures(facet) },
     }
-    Ok(description)
 }
 
 /// Asks for the facets of every field over the whole table.
@@ -84,57 +97,17 @@ const BRIEF_VALUES: usize = 6;
 /// The most characters of those values.
 const BRIEF_CHARS: usize = 40;
 
-/// Describes a table for the first call of an agent: the JSON Schema of its filters, in which
-/// each field says its range or its most frequent values. Everything else is left to
-/// [`describe`].
-pub(crate) fn briefly(table: &ServedTable, deadline: &Deadline) -> Result<Value> {
-    let schema = &table.schema;
-    let answer = figures(table, deadline)?;
-    let mut filters = schema.filters_json_schema();
-    let mut warnings = load_warnings(table, deadline);
-    for ((name, field), facet) in schema.columns().zip(&answer.facets) {
-        let entry = &mut filters["properties"][name.as_str()];
-        let leaf = leaf(field);
-        if leaf.values.is_empty() {
-            let own = field.description.as_ref().or(leaf.description.as_ref()).cloned();
-            let unit = field.unit.as_ref().or(leaf.unit.as_ref()).map(|unit| format!("in {unit}"));
-            let figures = if is_secret(name, field) { None } else { brief_figures(facet) };
-            let parts: Vec<String> = [own, unit, figures].into_iter().flatten().collect();
-            if !parts.is_empty() {
-                entry["description"] = parts.join("; ").into();
-            }
-        }
-        warnings.extend(strangers(name, leaf, facet));
-    }
-    let mut description = json!({ "table": schema.name, "total": answer.total, "schema": filters });
-    if let Some(text) = &schema.description {
-        description["description"] = text.as_str().into();
-    }
-    if let Some(staleness) = table.engine.staleness() {
-        warnings.push(Warning::new("stale_data", staleness));
-    }
-    if !warnings.is_empty() {
-        description["warnings"] = json!(warnings);
-    }
-    Ok(description)
-}
-
-/// Tells whether a field's values are private by its name, as those of `password` are.
-fn is_secret(name: &str, field: &Field) -> bool {
-    is_redacted(field) && text::is_secret_name(name)
-}
-
 /// The range of numbers and moments, or the most frequent texts.
 fn brief_figures(facet: &columns::Facet) -> Option<String> {
     if let (Some(min), Some(max)) = (&facet.min, &facet.max) {
-        let shown = |value: &columns::Value| match value {
-            columns::Value::Timestamp(millis) => columns::to_iso(*millis)[..10].to_owned(),
-            other @ (columns::Value::Null
-            | columns::Value::Text(_)
-            | columns::Value::Integer(_)
-            | columns::Value::Real(_)
-            | columns::Value::Boolean(_)
-            | columns::Value::List(_)) => other.to_json().to_string(),
+        let shown = |value: &Value| match value {
+            Value::Timestamp(millis) => columns::to_iso(*millis)[..10].to_owned(),
+            other @ (Value::Null
+            | Value::Text(_)
+            | Value::Integer(_)
+            | Value::Real(_)
+            | Value::Boolean(_)
+            | Value::List(_)) => other.to_json().to_string(),
         };
         return Some(format!("{}..{}", shown(min), shown(max)));
     }
@@ -156,58 +129,6 @@ fn brief_figures(facet: &columns::Facet) -> Option<String> {
         String::new()
     };
     Some(format!("{}{more}", texts.join(", ")))
-}
-
-/// Gives the JSON Schema of what `describe_schema` gives.
-pub fn describe_output_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "table": { "type": "string" },
-            "description": { "type": "string" },
-            "schema": { "type": "object" },
-            "fields": { "type": "object" },
-            "sortable": { "type": "array", "items": { "type": "string" } },
-            "formats": { "type": "array", "items": { "type": "string" } },
-            "examples": { "type": "array", "items": { "type": "object" } },
-            "total": { "type": "integer" },
-            "warnings": { "type": "array", "items": { "type": "string" } }
-        },
-        "required": ["table", "schema"]
-    })
-}
-
-/// Describes a schema of which no data is known: what a program's own function can be asked for.
-pub(crate) fn without_data(schema: &Schema, has_facets: bool) -> Value {
-    let mut description = described(schema);
-    if !has_facets {
-        description["formats"] = json!(["json", "markdown", "csv"]);
-    }
-    let is_had = |example: &Value| {
-        example.get("series").is_none() && (has_facets || example["format"] != "stats")
-    };
-    if let Some(examples) = description["examples"].as_array_mut() {
-        examples.retain(is_had);
-    }
-    description
-}
-
-/// Describes a schema, whatever is in its table.
-fn described(schema: &Schema) -> Value {
-    let fields: Map<String, Value> =
-        schema.columns().map(|(name, field)| (name.clone(), describe_field(field))).collect();
-    let mut description = json!({
-        "table": schema.name,
-        "schema": schema.filters_json_schema(),
-        "fields": fields,
-        "sortable": schema.column_names(),
-        "formats": ["json", "stats", "markdown", "csv"],
-        "examples": examples(schema)
-    });
-    if let Some(text) = &schema.description {
-        description["description"] = text.as_str().into();
-    }
-    description
 }
 
 /// Says what of the source does not fit, or that it could not be looked at.
@@ -316,71 +237,4 @@ fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warnin
         if outside.len() > NAMED_STRANGERS { ", …" } else { "" }
     );
     Some(Warning::new("values_outside_enum", message))
-}
-
-fn describe_field(field: &Field) -> Value {
-    let leaf = leaf(field);
-    let mut entry = json!({
-        "type": leaf.field_type.as_str(),
-        "match": operator(field),
-        "operators": operators::allowed(field)
-    });
-    if let Some(text) = field.description.as_ref().or(leaf.description.as_ref()) {
-        entry["description"] = text.as_str().into();
-    }
-    if let Some(unit) = field.unit.as_ref().or(leaf.unit.as_ref()) {
-        entry["unit"] = unit.as_str().into();
-    }
-    if !leaf.values.is_empty() {
-        entry["values"] = leaf.values.clone().into();
-    }
-    entry
-}
-
-/// Says in words how a field filters.
-fn operator(field: &Field) -> &'static str {
-    let is_nested = field.items.as_ref().is_some_and(|items| items.field_type == FieldType::Array);
-    match (field.field_type, field.operator) {
-        (FieldType::String, _) if field.ignore_case => "contains the text, ignoring case",
-        (FieldType::String, _) => "contains the text, case-sensitive",
-        (FieldType::Timestamp, _) => "same UTC day",
-        (FieldType::Array, Some(Operator::Range)) if is_nested => "in any of the [min, max] ranges",
-        (FieldType::Array, Some(Operator::Range))
-            if leaf(field).field_type == FieldType::Timestamp =>
-        {
-            "[value]: same UTC day; [min, max]: inclusive range"
-        }
-        (FieldType::Array, Some(Operator::Range)) => "[value]: equal; [min, max]: inclusive range",
-        (FieldType::Array, _) if is_nested => "holds all values of any of the lists",
-        (FieldType::Array, _) => "any of",
-        (_, _) => "equal",
-    }
-}
-
-/// Calls that work on this schema as they are.
-fn examples(schema: &Schema) -> Vec<Value> {
-    let mut examples = Vec::new();
-    let filter = schema.columns().find_map(|(name, field)| {
-        let literal = leaf(field).values.first()?;
-        let is_plain_array = field.items.as_ref().is_some_and(|items| items.items.is_none());
-        if field.field_type == FieldType::StringLiteral {
-            return Some(json!({ name.as_str(): literal }));
-        }
-        is_plain_array.then(|| json!({ name.as_str(): [literal] }))
-    });
-    let filters = filter.unwrap_or_else(|| json!({}));
-    examples.push(json!({ "filters": filters, "format": "stats", "pageSize": 5 }));
-    let ordered = schema.columns().find(|(_, field)| {
-        matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp)
-    });
-    if let Some((name, _)) = ordered {
-        examples.push(
-            json!({ "sort": { "id": name, "desc": true }, "format": "markdown", "pageSize": 10 }),
-        );
-    }
-    let time = schema.columns().find(|(_, field)| leaf(field).field_type == FieldType::Timestamp);
-    if let Some((name, _)) = time {
-        examples.push(json!({ "series": { "field": name, "bucket": "day" }, "pageSize": 1 }));
-    }
-    examples
 }

@@ -1,7 +1,5 @@
 //! What can go wrong, each with the code that an agent sees.
 
-use serde_json::{Value, json};
-
 /// The result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -10,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     // The caller's to fix.
     /// An argument, filter, sort or series that names nothing there is.
-    #[error("unknown {what} `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    #[error("unknown {what} `{received}`: expected {}{}", listed(.allowed), meant(.did_you_mean))]
     UnknownName {
         /// What kind of name it should be.
         what: &'static str,
@@ -22,7 +20,7 @@ pub enum Error {
         did_you_mean: Option<String>,
     },
     /// A value outside a closed list.
-    #[error("`{field}` does not take `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    #[error("`{field}` does not take `{received}`: expected {}{}", listed(.allowed), meant(.did_you_mean))]
     NotAllowed {
         /// The filter or argument.
         field: String,
@@ -89,13 +87,13 @@ pub enum Error {
     #[error("the cursor is not one that this query returned: leave `cursor` out to start again")]
     BadCursor,
     /// Several tables are served, and the call names none.
-    #[error("`table` is required, since several tables are served: expected one of {}", listed(.allowed))]
+    #[error("`table` is required, since several tables are served: expected {}", listed(.allowed))]
     TableRequired {
         /// The tables of this caller.
         allowed: Vec<String>,
     },
     /// No such table for this caller.
-    #[error("unknown table `{received}`: expected one of {}{}", listed(.allowed), meant(.did_you_mean))]
+    #[error("unknown table `{received}`: expected {}{}", listed(.allowed), meant(.did_you_mean))]
     UnknownTable {
         /// The name that was given.
         received: String,
@@ -178,39 +176,29 @@ impl Error {
         }
     }
 
-    /// Gives the parts of the message that a program can use.
-    pub fn details(&self) -> Value {
-        match self {
-            Error::UnknownName { what, received, allowed, did_you_mean } => {
-                json!({ "what": what, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
-            }
-            Error::NotAllowed { field, received, allowed, did_you_mean } => {
-                json!({ "field": field, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
-            }
-            Error::WrongType { field, expected, received }
-            | Error::OutOfBounds { field, expected, received } => {
-                json!({ "field": field, "received": received, "expected": expected })
-            }
-            Error::EmptyRange { field, start, end } => {
-                json!({ "field": field, "start": start, "end": end })
-            }
-            Error::TableRequired { allowed } => json!({ "allowed": allowed }),
-            Error::MissingParameter { name, expected } => {
-                json!({ "field": name, "expected": expected })
-            }
-            Error::UnknownTable { received, allowed, did_you_mean } => {
-                json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
-            }
-            Error::BadCursor
-            | Error::BadAggregate { .. }
-            | Error::BadQuery { .. }
-            | Error::TimedOut
-            | Error::BadSchema { .. }
-            | Error::BadView { .. }
-            | Error::DuplicateTable { .. }
-            | Error::Source { .. }
-            | Error::GetData { .. } => json!({}),
+    /// Says that a value is of another type; shows the beginning of what was received.
+    pub fn wrong_type(field: &str, expected: &str, received: &dyn std::fmt::Display) -> Self {
+        const SHOWN_CHARS: usize = 200;
+        Error::WrongType {
+            field: field.to_owned(),
+            expected: expected.to_owned(),
+            received: received.to_string().chars().take(SHOWN_CHARS).collect(),
         }
+    }
+
+    /// Says that a name is none of those that exist, and which was probably meant.
+    pub fn unknown_name<N: AsRef<str>>(what: &'static str, received: &str, allowed: &[N]) -> Self {
+        let allowed = owned(allowed);
+        let did_you_mean = did_you_mean(received, &allowed);
+        Error::UnknownName { what, received: received.to_owned(), allowed, did_you_mean }
+    }
+
+    /// Says that a value is outside its closed list, and which was probably meant.
+    pub fn not_allowed<N: AsRef<str>>(field: &str, received: &str, allowed: &[N]) -> Self {
+        let allowed = owned(allowed);
+        let did_you_mean = did_you_mean(received, &allowed);
+        let (field, received) = (field.to_owned(), received.to_owned());
+        Error::NotAllowed { field, received, allowed, did_you_mean }
     }
 
     pub(crate) fn of_source(table: &str, cause: columns::Error) -> Self {
@@ -236,13 +224,20 @@ pub(crate) fn did_you_mean(received: &str, allowed: &[String]) -> Option<String>
         .map(|(_, name)| name.clone())
 }
 
+fn owned<N: AsRef<str>>(names: &[N]) -> Vec<String> {
+    names.iter().map(|name| name.as_ref().to_owned()).collect()
+}
+
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 50;
+    if names.is_empty() {
+        return "none: this table has nothing that could be meant".to_owned();
+    }
     let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     if names.len() > SHOWN {
         shown.push(format!("… {} more", names.len() - SHOWN));
     }
-    shown.join(", ")
+    format!("one of {}", shown.join(", "))
 }
 
 fn meant(name: &Option<String>) -> String {

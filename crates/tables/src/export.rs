@@ -11,6 +11,7 @@ use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::format::to_csv;
 use crate::request::{Formulas, QueryRequest};
+use crate::response::rows_shown;
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
 
@@ -208,11 +209,9 @@ impl<'o> Writer<'o> {
         rows: &[Vec<Cell>],
         formulas: Formulas,
     ) -> std::io::Result<()> {
-        let shown = || rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect());
         match self {
             Writer::Csv { out, has_header } => {
-                let rows: Vec<Vec<Value>> = shown().collect();
-                let text = to_csv(columns, &rows, formulas);
+                let text = to_csv(columns, &rows_shown(rows), formulas);
                 // The header is written once, in front of the first rows.
                 let header = to_csv(columns, &[], formulas).len();
                 let start = if *has_header { header } else { 0 };
@@ -220,9 +219,9 @@ impl<'o> Writer<'o> {
                 out.write_all(&text.as_bytes()[start..])
             }
             Writer::JsonLines(out) => {
-                for row in shown() {
-                    let row: Vec<Value> = row;
-                    let object: Map<String, Value> = columns.iter().cloned().zip(row).collect();
+                for row in rows {
+                    let cells = row.iter().map(Cell::to_row_json);
+                    let object: Map<String, Value> = columns.iter().cloned().zip(cells).collect();
                     writeln!(out, "{}", Value::Object(object))?;
                 }
                 Ok(())

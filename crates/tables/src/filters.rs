@@ -8,10 +8,9 @@ use columns::{AnyGroup, Case, Filter, Range, Test, Value as Cell, Zone};
 use serde_json::{Map, Value};
 
 use crate::config::{Field, FieldType, Operator};
-use crate::error::did_you_mean;
 use crate::moments::{End, moment};
 use crate::operators;
-use crate::request::{SortRequest, sort, unknown_name, wrong_type};
+use crate::request::{SortRequest, sort};
 use crate::schema::leaf;
 use crate::{Error, Result, Schema};
 
@@ -26,18 +25,22 @@ const ANY: &str = "any";
 
 /// The filters of a call with their types.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TypedFilters {
+pub(crate) struct TypedFilters {
     /// Conditions, all of which must hold. Filters that are null, empty arrays or empty texts
     /// ask for nothing and are left out.
-    pub filters: Vec<Filter>,
+    pub(crate) filters: Vec<Filter>,
     /// And one alternative of each of these.
-    pub any: Vec<AnyGroup>,
+    pub(crate) any: Vec<AnyGroup>,
     /// The order, where the schema has a field of type `sort` and the call used it.
-    pub sort: Vec<SortRequest>,
+    pub(crate) sort: Vec<SortRequest>,
 }
 
 /// Checks filters against the schema. Days are those of the zone.
-pub fn typed(schema: &Schema, filters: &Map<String, Value>, zone: &Zone) -> Result<TypedFilters> {
+pub(crate) fn typed(
+    schema: &Schema,
+    filters: &Map<String, Value>,
+    zone: &Zone,
+) -> Result<TypedFilters> {
     let mut typed = TypedFilters::default();
     for (name, value) in filters {
         let field = schema.field(name);
@@ -45,7 +48,8 @@ pub fn typed(schema: &Schema, filters: &Map<String, Value>, zone: &Zone) -> Resu
             typed.any.extend(alternatives(schema, value, zone)?);
             continue;
         }
-        let field = field.ok_or_else(|| unknown_name("filter", name, &schema.filter_names()))?;
+        let field =
+            field.ok_or_else(|| Error::unknown_name("filter", name, &schema.filter_names()))?;
         if value.is_null() {
             continue;
         }
@@ -64,7 +68,7 @@ fn alternatives(schema: &Schema, value: &Value, zone: &Zone) -> Result<Option<An
         return Ok(None);
     }
     let expected = "a list of filter objects, of which one must hold";
-    let list = value.as_array().ok_or_else(|| wrong_type(ANY, expected, value))?;
+    let list = value.as_array().ok_or_else(|| Error::wrong_type(ANY, expected, value))?;
     if list.is_empty() {
         return Ok(None);
     }
@@ -78,11 +82,16 @@ fn alternatives(schema: &Schema, value: &Value, zone: &Zone) -> Result<Option<An
     let alternatives = list
         .iter()
         .map(|alternative| {
-            let fields =
-                alternative.as_object().ok_or_else(|| wrong_type(ANY, expected, alternative))?;
+            let fields = alternative
+                .as_object()
+                .ok_or_else(|| Error::wrong_type(ANY, expected, alternative))?;
             let inner = typed(schema, fields, zone)?;
             if !inner.any.is_empty() || !inner.sort.is_empty() {
-                return Err(wrong_type(ANY, "fields only: no `any` or sort inside", alternative));
+                return Err(Error::wrong_type(
+                    ANY,
+                    "fields only: no `any` or sort inside",
+                    alternative,
+                ));
             }
             Ok(inner.filters)
         })
@@ -233,7 +242,7 @@ impl Tested<'_> {
     fn moment(&self, value: &Value, end: End) -> Result<i64> {
         moment(value, self.zone, end).ok_or_else(|| {
             let expected = "ISO 8601 dates or Unix timestamps in milliseconds";
-            wrong_type(self.name, expected, value)
+            Error::wrong_type(self.name, expected, value)
         })
     }
 
@@ -241,7 +250,9 @@ impl Tested<'_> {
     pub(crate) fn cell(&self, field: &Field, value: &Value) -> Result<Cell> {
         let name = self.name;
         match field.field_type {
-            FieldType::Number => number(value).ok_or_else(|| wrong_type(name, "numbers", value)),
+            FieldType::Number => {
+                number(value).ok_or_else(|| Error::wrong_type(name, "numbers", value))
+            }
             FieldType::Timestamp => self.moment(value, End::Start).map(Cell::Timestamp),
             FieldType::Boolean => {
                 let flag = match value {
@@ -252,19 +263,15 @@ impl Tested<'_> {
                     | Value::Array(_)
                     | Value::Object(_)) => other.as_bool(),
                 };
-                flag.map(Cell::Boolean).ok_or_else(|| wrong_type(name, "true or false", value))
+                flag.map(Cell::Boolean)
+                    .ok_or_else(|| Error::wrong_type(name, "true or false", value))
             }
             FieldType::StringLiteral => {
                 let text = self.text(value)?;
                 if field.values.contains(&text) {
                     return Ok(Cell::Text(text));
                 }
-                Err(Error::NotAllowed {
-                    field: name.to_owned(),
-                    did_you_mean: did_you_mean(&text, &field.values),
-                    received: text,
-                    allowed: field.values.clone(),
-                })
+                Err(Error::not_allowed(name, &text, &field.values))
             }
             FieldType::String | FieldType::Array | FieldType::Sort => {
                 Ok(Cell::Text(self.text(value)?))
@@ -277,7 +284,7 @@ impl Tested<'_> {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                return Err(wrong_type(self.name, "a string", value));
+                return Err(Error::wrong_type(self.name, "a string", value));
             }
         };
         let n_chars = text.chars().count();
@@ -296,7 +303,7 @@ impl Tested<'_> {
         let values = match value {
             Value::Array(values) => values.clone(),
             Value::String(text) if text.is_empty() => Vec::new(),
-            Value::Object(_) => return Err(wrong_type(self.name, "an array", value)),
+            Value::Object(_) => return Err(Error::wrong_type(self.name, "an array", value)),
             one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
                 vec![one.clone()]
             }

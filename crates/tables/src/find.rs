@@ -6,8 +6,8 @@
 
 use columns::{Answer, Case, Filter, Kind, Query, Test, Value as Cell};
 use model::{Caller, Deadline};
-use serde_json::Value;
 
+use crate::response::rows_shown;
 use crate::schema::{kind, leaf};
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
@@ -43,7 +43,7 @@ pub struct Rows {
     /// The columns.
     pub columns: Vec<String>,
     /// The first rows, as answers show them.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<Cell>>,
     /// How many there are in all.
     pub total: u64,
 }
@@ -142,9 +142,7 @@ impl Service {
         let table = self.table(caller, Some(table))?;
         let query = Query { filters, ..Query::first(limit, table.schema.column_names()) };
         let answer = table.ask(&query, deadline)?;
-        let rows =
-            answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
-        Ok(Rows { columns: query.columns, rows, total: answer.total })
+        Ok(Rows { columns: query.columns, rows: rows_shown(&answer.rows), total: answer.total })
     }
 }
 

@@ -3,15 +3,15 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use columns::{AnyGroup, Filter, Sort};
+use columns::{AnyGroup, Filter, Sort, Value as Cell};
 use serde_json::{Map, Value};
 
 use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
-use crate::request::{QueryRequest, describe_table_name};
+use crate::request::QueryRequest;
 use crate::response::{FacetMeta, QueryResponse};
 use crate::served_table::warn_of_page;
-use crate::{Error, Result, Schema, describe};
+use crate::{Error, Result, Schema};
 
 /// A future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -74,7 +74,7 @@ where
 ///
 /// ```
 /// use serde_json::json;
-/// use tables::{Field, Fields, GetDataOptions, GetDataResult, Schema, TableHandler};
+/// use tables::{Field, Fields, GetDataOptions, GetDataResult, QueryRequest, Schema, TableHandler};
 ///
 /// let fields = Fields::from([
 ///     ("level", Field::any_of(Field::string_literal(["success", "error"]))),
@@ -88,8 +88,11 @@ where
 ///     Ok(GetDataResult { rows, total: 1, facets: None })
 /// });
 /// # let mut future = std::pin::pin!(async {
-/// let answer = handler.query_table(&json!({ "filters": { "level": ["error"] } })).await.unwrap();
-/// assert_eq!(answer, json!({ "rows": [{ "level": "error", "latency": 120 }], "total": 1 }));
+/// let filters = json!({ "level": ["error"] }).as_object().cloned().unwrap_or_default();
+/// let request = QueryRequest { filters, ..QueryRequest::default() };
+/// let answer = handler.query(&request).await.unwrap();
+/// assert_eq!(answer.columns, ["level", "latency"]);
+/// assert_eq!(answer.rows, [vec!["error".into(), 120.into()]]);
 /// # });
 /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::future::Future::poll(future.as_mut(), &mut context).is_ready());
@@ -123,24 +126,9 @@ impl TableHandler {
         &self.schema
     }
 
-    /// Answers `query_table`.
-    pub async fn query_table(&self, arguments: &Value) -> Result<Value> {
-        let request = QueryRequest::from_json(arguments)?;
-        let mut response = self.query(&request).await?;
-        response.show(response.window, &mut |_, _, _| None);
-        Ok(response.to_json())
-    }
-
-    /// Answers `describe_schema`.
-    pub fn describe_schema(&self, arguments: &Value) -> Result<Value> {
-        let table = describe_table_name(arguments)?;
-        self.check_name(table.as_deref())?;
-        Ok(describe::without_data(&self.schema, self.has_facets))
-    }
-
-    /// Answers a checked request.
+    /// Answers a question for rows.
     pub async fn query(&self, request: &QueryRequest) -> Result<QueryResponse> {
-        self.check_name(request.table.as_deref())?;
+        self.check_table(request.table.as_deref())?;
         let unsupported = |field: &str, received: &str| Error::OutOfBounds {
             field: field.to_owned(),
             received: received.to_owned(),
@@ -188,7 +176,8 @@ impl TableHandler {
             .rows
             .into_iter()
             .map(|mut row| {
-                columns.iter().map(|name| row.remove(name).unwrap_or(Value::Null)).collect()
+                let cell = |name| row.remove(name).map_or(Cell::Null, cell_of);
+                columns.iter().map(cell).collect()
             })
             .collect();
         let mut response = QueryResponse::new(request, columns, rows, result.total);
@@ -202,7 +191,8 @@ impl TableHandler {
         Ok(response)
     }
 
-    fn check_name(&self, name: Option<&str>) -> Result<()> {
+    /// Checks that a call names this table, or none.
+    pub fn check_table(&self, name: Option<&str>) -> Result<()> {
         match name {
             Some(name) if name != self.schema.name => Err(Error::UnknownTable {
                 received: name.to_owned(),
@@ -211,5 +201,22 @@ impl TableHandler {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Reads a cell of a mounted program. What no field's type can be is shown as it is written.
+fn cell_of(value: Value) -> Cell {
+    match value {
+        Value::Null => Cell::Null,
+        Value::Bool(flag) => Cell::Boolean(flag),
+        Value::String(text) => Cell::Text(text),
+        Value::Array(items) => Cell::List(items.into_iter().map(cell_of).collect()),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), _, _) => Cell::Integer(whole),
+            // Beyond what a whole number holds: its digits are kept.
+            (None, None, Some(real)) => Cell::Real(real),
+            (None, _, _) => Cell::Text(number.to_string()),
+        },
+        object @ Value::Object(_) => Cell::Text(object.to_string()),
     }
 }

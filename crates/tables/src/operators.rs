@@ -4,28 +4,16 @@
 use columns::{Range, Test, Value as Cell};
 use serde_json::{Map, Value};
 
-use crate::Result;
 use crate::config::{Field, FieldType};
 use crate::filters::Tested;
 use crate::moments::End;
-use crate::request::{unknown_name, wrong_type};
 use crate::schema::leaf;
-
-/// Names the operators that a field takes, beside a plain value.
-pub(crate) fn allowed(field: &Field) -> Vec<&'static str> {
-    let mut names = vec!["eq", "not", "in", "is_null"];
-    match leaf(field).field_type {
-        FieldType::String | FieldType::StringLiteral => names.extend(["contains", "starts_with"]),
-        FieldType::Number | FieldType::Timestamp => names.extend(["min", "max"]),
-        FieldType::Boolean | FieldType::Array | FieldType::Sort => {}
-    }
-    names
-}
+use crate::{Error, Result};
 
 /// Reads the operators of one field.
 pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<Vec<Test>> {
     let field = leaf(tested.field);
-    let allowed = allowed(tested.field);
+    let allowed = tested.field.operators();
     // An operator was named, so empty text is a value of a text field: `not: ""` is filled in.
     let named = |value: &Value| -> Result<Vec<Value>> {
         let is_empty_text = field.field_type == FieldType::String && value.as_str() == Some("");
@@ -35,7 +23,7 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
     for (name, value) in wanted {
         let is_known = allowed.contains(&name.as_str());
         if !is_known {
-            return Err(unknown_name("operator", name, &allowed));
+            return Err(Error::unknown_name("operator", name, &allowed));
         }
         if value.is_null() {
             continue;
@@ -81,7 +69,7 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                     | Value::Object(_)) => other.as_bool(),
                 };
                 let wants_null = wants_null.ok_or_else(|| {
-                    wrong_type(&format!("{}.is_null", tested.name), "true or false", value)
+                    Error::wrong_type(&format!("{}.is_null", tested.name), "true or false", value)
                 })?;
                 tests.push(if wants_null { is_null } else { Test::Not(Box::new(is_null)) });
             }

@@ -1,7 +1,6 @@
 //! A checked schema: what exists for agents, and how the engine reads it.
 
 use columns::{Cells, ColumnSpec, Kind, TableSpec};
-use serde_json::{Map, Value, json};
 
 use crate::config::{Field, FieldType, Fields, Operator, TableConfig};
 use crate::{Error, Result};
@@ -49,7 +48,7 @@ impl Schema {
         Ok(Schema { name, description, fields: shown })
     }
 
-    /// Gives the fields that are columns, in the order in which rows show them.
+    /// Names the fields that are columns, in the order in which rows show them.
     pub fn column_names(&self) -> Vec<String> {
         self.columns().map(|(name, _)| name.clone()).collect()
     }
@@ -80,86 +79,19 @@ impl Schema {
         self.fields.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Gives the JSON Schema of the filters: an object whose properties are all optional.
-    pub fn filters_json_schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|(name, field)| (name.clone(), json_schema(field))).collect();
-        json!({
-            "type": "object",
-            "description": self.filters_hint(),
-            "properties": properties,
-            "additionalProperties": false
-        })
+    /// Gives all fields that filter, in the order of the configuration.
+    pub fn fields(&self) -> &[(String, Field)] {
+        &self.fields
     }
 
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| field)
     }
 
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &(String, Field)> {
+    /// Gives the fields that are columns, in the order in which rows show them.
+    pub fn columns(&self) -> impl Iterator<Item = &(String, Field)> {
         self.fields.iter().filter(|(_, field)| field.field_type != FieldType::Sort)
     }
-
-    /// Says in a sentence how values filter, since JSON Schema cannot.
-    fn filters_hint(&self) -> String {
-        let named = |wanted: &dyn Fn(&Field) -> bool| -> Vec<&str> {
-            let fields = self.fields.iter().filter(|(_, field)| wanted(field));
-            fields.map(|(name, _)| name.as_str()).collect()
-        };
-        let mut hint =
-            "All optional; rows must pass all. Also {eq, not, in, contains, starts_with, \
-                        min, max, is_null}, and any: [{…}, {…}] for OR."
-                .to_owned();
-        let texts = named(&|field| field.field_type == FieldType::String);
-        if !texts.is_empty() {
-            hint.push_str(&format!(" Substring: {}.", texts.join(", ")));
-        }
-        let members = named(&|field| field.operator == Some(Operator::In));
-        let ranges = named(&|field| field.operator == Some(Operator::Range));
-        // Arrays are of two kinds; naming the smaller one says what the others are.
-        hint.push_str(&match (members.len(), ranges.len()) {
-            (0, 0) => String::new(),
-            (_, 0) => " Arrays: any of.".to_owned(),
-            (0, _) => " Arrays: [value] or inclusive [min, max].".to_owned(),
-            (n_members, n_ranges) if n_members < n_ranges => format!(
-                " Arrays: [value] or inclusive [min, max], but any of: {}.",
-                members.join(", ")
-            ),
-            _ => format!(
-                " Arrays: any of, but [value] or inclusive [min, max]: {}.",
-                ranges.join(", ")
-            ),
-        });
-        hint
-    }
-}
-
-/// Turns a field into JSON Schema.
-pub fn json_schema(field: &Field) -> Value {
-    let mut schema = match field.field_type {
-        FieldType::String => json!({ "type": "string" }),
-        FieldType::Number => json!({ "type": "number" }),
-        FieldType::Boolean => json!({ "type": "boolean" }),
-        FieldType::Timestamp => {
-            json!({ "type": "number", "description": "Unix timestamp in milliseconds" })
-        }
-        FieldType::StringLiteral => json!({ "type": "string", "enum": field.values }),
-        FieldType::Array => {
-            let items = field.items.as_deref().map_or_else(|| json!({}), json_schema);
-            json!({ "type": "array", "items": items })
-        }
-        FieldType::Sort => json!({
-            "type": "object",
-            "properties": { "id": { "type": "string" }, "desc": { "type": "boolean" } }
-        }),
-    };
-    let own = schema.get("description").and_then(Value::as_str).map(str::to_owned);
-    let unit = field.unit.as_ref().map(|unit| format!("in {unit}"));
-    let parts: Vec<String> = [own, field.description.clone(), unit].into_iter().flatten().collect();
-    if !parts.is_empty() {
-        schema["description"] = parts.join("; ").into();
-    }
-    schema
 }
 
 /// Says how the engine reads a configured table; hidden keys are read too, for it alone.
@@ -197,13 +129,9 @@ pub(crate) fn is_redacted(field: &Field) -> bool {
     field.redact && leaf(field).redact
 }
 
-/// Gives what an array holds in the end, or the field itself.
+/// Short for [`Field::leaf`].
 pub(crate) fn leaf(field: &Field) -> &Field {
-    let mut field = field;
-    while let Some(items) = &field.items {
-        field = items;
-    }
-    field
+    field.leaf()
 }
 
 pub(crate) fn kind(field_type: FieldType) -> Kind {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use columns::{Answer, Query, Sort, Table, Value as Cell};
 use model::{Access, Deadline, Warning};
 
+use crate::aggregate::without_noise;
 use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::{check_page, checked_names, checked_series, checked_sort, zone_of};
 use crate::config::{FieldType, Operator};
 use crate::filters::typed;
 use crate::request::{Format, QueryRequest};
 use crate::response::{
-    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, is_long, series_to_json,
-    shown_as_in_rows,
+    DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, Series, is_long,
+    rows_shown, shown_as_in_rows,
 };
 use crate::schema::leaf;
 use crate::{Error, Result, Schema, cursor, describe};
@@ -111,8 +112,7 @@ impl ServedTable {
         fingerprint: &str,
         deadline: &Deadline,
     ) -> Result<QueryResponse> {
-        let rows =
-            answer.rows.iter().map(|row| row.iter().map(Cell::to_row_json).collect()).collect();
+        let rows = rows_shown(&answer.rows);
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
         response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
         // Cells that did not fit show as null in rows and counts, whatever the format.
@@ -124,7 +124,17 @@ impl ServedTable {
             response.facets = Some(facets.collect());
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
-            response.series = Some(series_to_json(&wanted.field, wanted.sum.as_deref(), series));
+            let mut answer = series.clone();
+            for point in &mut answer.points {
+                point.value = without_noise(point.value);
+            }
+            let (field, sum) = (wanted.field.clone(), wanted.sum.clone());
+            response.series = Some(Series { field, sum, answer });
+            if request.time_zone.as_deref().is_some_and(|zone| !zone.is_empty() && zone != "UTC") {
+                let message = "`time_zone` holds for dates in filters; the series counts in UTC: \
+                               use aggregate_table for buckets of a zone";
+                response.warnings.push(Warning::new("series_in_utc", message));
+            }
             if series.n_without_time > 0 {
                 let message = format!(
                     "{} rows have no {} and are not in the series",

@@ -9,6 +9,7 @@ use model::{Access, Caller, Deadline};
 
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
 use crate::config::TableConfig;
+use crate::describe::{Description, describe};
 use crate::error::did_you_mean;
 use crate::export::ExportFormat;
 use crate::links::{ExportLink, ExportLinks};
@@ -16,7 +17,7 @@ use crate::relations::related;
 use crate::request::QueryRequest;
 use crate::response::QueryResponse;
 use crate::served_table::ServedTable;
-use crate::{Error, Result, Schema, describe, schema};
+use crate::{Error, Result, Schema, schema};
 
 /// What the service needs to open its tables.
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ impl Service {
         self.visible(caller).into_iter().map(|table| &table.schema).collect()
     }
 
-    /// Answers `query_table`.
+    /// Answers a question for rows.
     pub fn query(
         &self,
         caller: &Caller,
@@ -75,7 +76,7 @@ impl Service {
         table.query(request, deadline)
     }
 
-    /// Answers `aggregate_table`.
+    /// Answers a question for groups.
     pub fn aggregate(
         &self,
         caller: &Caller,
@@ -86,26 +87,15 @@ impl Service {
         aggregate::aggregate(table, request, deadline)
     }
 
-    /// Answers `describe_schema` in as few words as an agent needs.
-    pub fn describe_briefly(
-        &self,
-        caller: &Caller,
-        table: Option<&str>,
-        deadline: &Deadline,
-    ) -> Result<serde_json::Value> {
-        let table = self.table(caller, table)?;
-        describe::briefly(table, deadline)
-    }
-
-    /// Answers `describe_schema`.
+    /// Tells what is in a table.
     pub fn describe(
         &self,
         caller: &Caller,
         table: Option<&str>,
         deadline: &Deadline,
-    ) -> Result<serde_json::Value> {
+    ) -> Result<Description> {
         let table = self.table(caller, table)?;
-        describe::describe(table, deadline)
+        describe(table, deadline)
     }
 
     /// Tells, for each table that a caller may use, what of its source does not fit its schema.

@@ -1,10 +1,12 @@
 //! From a source to columns: one file for each format, one builder for all.
 
+mod arrow_cells;
 mod builder;
 mod csv;
 mod decode;
 mod intern;
 mod json;
+mod nested;
 mod parquet;
 mod report;
 mod workbook;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
-    Float64Array, Int16Array, RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    DictionaryArray, DurationMillisecondArray, Float32Array, Float64Array, Int16Array,
+    LargeListArray, NullArray, RecordBatch, StringArray, StructArray, Time32SecondArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
 };
 use parquet::arrow::ArrowWriter;
 
@@ -15,7 +17,7 @@ use crate::{Cells, ColumnSpec, Dataset, Kind, Result, TableSpec, Value};
 fn read(array: ArrayRef, kind: Kind, cells: Cells) -> Result<(Vec<Value>, Dataset)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable([("c", array, true)]).unwrap();
     let file = fs_err::File::create(&path).unwrap().into_file();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
@@ -86,7 +88,42 @@ fn what_does_not_fit_is_reported_and_what_cannot_be_read_is_named() {
     let (values, dataset) = read(Arc::new(reals), Kind::Number, Cells::One).unwrap();
     assert_eq!(values, [1.0.into(), Value::Null]);
     assert_eq!(dataset.report().misfits[0].line, 2);
-    let binary = arrow_array::BinaryArray::from_vec(vec![b"x"]);
-    let error = read(Arc::new(binary), Kind::Text, Cells::One).unwrap_err();
+    let months = arrow_array::IntervalYearMonthArray::from(vec![3]);
+    let error = read(Arc::new(months), Kind::Text, Cells::One).unwrap_err();
     assert!(matches!(error, crate::Error::Arrow { .. }), "{error}");
+}
+
+#[test]
+fn a_rare_type_is_text_or_a_number_and_stops_no_table() {
+    let text = |array: ArrayRef, expected: &[&str]| {
+        let (values, _) = read(array, Kind::Text, Cells::One).unwrap();
+        let expected: Vec<Value> = expected
+            .iter()
+            .map(|text| if text.is_empty() { Value::Null } else { (*text).into() })
+            .collect();
+        assert_eq!(values, expected);
+    };
+    text(Arc::new(Time32SecondArray::from(vec![Some(5 * 3600 + 61), None])), &["05:01:01", ""]);
+    text(Arc::new(Time64MicrosecondArray::from(vec![1_500_000])), &["00:00:01.5"]);
+    text(Arc::new(NullArray::new(2)), &["", ""]);
+    text(Arc::new(BinaryArray::from_vec(vec![b"abc", "Zürich".as_bytes()])), &["abc", "Zürich"]);
+    text(Arc::new(BinaryArray::from_vec(vec![b"abc", &[0xff, 0]])), &["616263", "ff00"]);
+    let wide = Decimal256Array::from(vec![arrow_buffer::i256::from_i128(123_456)]);
+    text(Arc::new(wide.with_precision_and_scale(40, 3).unwrap()), &["123.456"]);
+    let numbers: ArrayRef = Arc::new(Int16Array::from(vec![Some(1), None]));
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let records = StructArray::try_from(vec![("n", numbers), ("name", names)]).unwrap();
+    text(Arc::new(records), &[r#"{"n":1,"name":"a"}"#, r#"{"n":null,"name":"b"}"#]);
+    let mut lists = ListBuilder::new(ListBuilder::new(StringBuilder::new()));
+    lists.values().append_value([Some("a"), Some("b")]);
+    lists.values().append_value([Some("c")]);
+    lists.append(true);
+    lists.append_null();
+    text(Arc::new(lists.finish()), &[r#"[["a","b"],["c"]]"#, ""]);
+    check(DurationMillisecondArray::from(vec![1500]), Kind::Number, &[1.5.into()]);
+    let large: LargeListArray =
+        LargeListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), Some(2)])]);
+    let cells = Cells::Many { separator: ';' };
+    let (values, _) = read(Arc::new(large), Kind::Number, cells).unwrap();
+    assert_eq!(values, [Value::List(vec![1.into(), 2.into()])]);
 }

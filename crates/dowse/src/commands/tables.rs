@@ -3,11 +3,11 @@
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-use ::tables::{ExportFormat, QueryRequest, Service, ServiceConfig};
+use ::tables::{ExportFormat, Service, ServiceConfig};
 use anyhow::Context as _;
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
-use tools::tables::redacted_cell;
+use tools::tables::{query_request, redacted_cell};
 
 use crate::cli::{TableExportArgs, TablesCommand};
 use crate::commands::variable;
@@ -46,7 +46,7 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
     if let Some(table) = &args.table {
         arguments["table"] = table.as_str().into();
     }
-    let request = QueryRequest::from_json(&arguments)?;
+    let request = query_request(&arguments)?;
     let extension = args.output.extension().and_then(|extension| extension.to_str());
     let format = ExportFormat::named(extension.unwrap_or_default()).with_context(|| {
         format!("`{}` must end in .csv, .jsonl or .parquet", args.output.display())

@@ -10,7 +10,8 @@ use guard::{AuditConfig, AuthConfig, LimitsConfig};
 use knowledge::KnowledgeConfig;
 use serde::Deserialize;
 use serve::{ConsoleConfig, ServerConfig};
-use tables::{ExportsConfig, TableConfig, ViewConfig};
+use tables::{ExportsConfig, TableConfig};
+use tools::tables::ViewConfig;
 
 use super::StoreConfig;
 

@@ -9,7 +9,6 @@ use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts, ChartsConfig};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
-use tables::ViewForm;
 use tools::everywhere::{Fetch, Search, Things};
 use tools::files::{
     FilePlaces, IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles,
@@ -20,7 +19,8 @@ use tools::knowledge::{
     GetKnowledgeBaseSummary, ListKnowledgeBases, NormalizeOcrText, SearchDocuments,
 };
 use tools::tables::{
-    AggregateTable, ChartTable, DescribeSchema, QueryTable, SavedView, ViewAddresses,
+    AggregateTable, ChartTable, DescribeSchema, QueryTable, SavedView, View, ViewAddresses,
+    ViewForm,
 };
 use tools::{Registry, ResourceSet, Resources, Tool};
 
@@ -39,7 +39,7 @@ const MODEL_WAIT: Duration = Duration::from_secs(5);
 pub(crate) struct Families {
     pub(crate) filters: Option<filters::Service>,
     pub(crate) tables: Option<tables::Service>,
-    pub(crate) views: Vec<tables::View>,
+    pub(crate) views: Vec<View>,
     pub(crate) files: Option<files::Service>,
     pub(crate) across: across::Service,
     pub(crate) charts: Option<Arc<Charts>>,
@@ -219,8 +219,8 @@ fn meaning(config: &Config, shared_state: &SharedState) -> Option<Arc<dyn filter
 }
 
 /// Checks the saved views against their tables.
-fn views(config: &Config, tables: Option<&tables::Service>) -> anyhow::Result<Vec<tables::View>> {
-    let mut views: Vec<tables::View> = Vec::new();
+fn views(config: &Config, tables: Option<&tables::Service>) -> anyhow::Result<Vec<View>> {
+    let mut views: Vec<View> = Vec::new();
     for view in &config.views {
         let name = &view.name;
         anyhow::ensure!(
@@ -241,7 +241,7 @@ fn views(config: &Config, tables: Option<&tables::Service>) -> anyhow::Result<Ve
             .iter()
             .any(|schema| schema.name == view.table);
         if is_open {
-            views.push(tables::View::new(view.clone(), service)?);
+            views.push(View::new(view.clone(), service)?);
         }
     }
     Ok(views)

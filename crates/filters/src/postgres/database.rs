@@ -6,12 +6,16 @@ use std::time::Duration;
 use net::PostgresAddress;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use crate::{Error, Result};
 
 /// The longest that connecting may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long the server's own word that a statement took too long is waited for.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Statements that may wait for the connection.
 const MAX_WAITING: usize = 64;
@@ -119,13 +123,20 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 fn serve(runtime: &Runtime, address: &PostgresAddress, waiting: &mpsc::Receiver<Job>) {
-    let mut client: Option<Client> = None;
+    let mut client: Option<(Client, Duration)> = None;
     while let Ok(job) = waiting.recv() {
         let result = runtime.block_on(async {
-            let connected = match client.take().filter(|client| !client.is_closed()) {
-                Some(connected) => connected,
-                None => connect(address).await.map_err(Failure::Refused)?,
-            };
+            let (connected, server_limit) =
+                match client.take().filter(|(client, _)| !client.is_closed()) {
+                    Some(connected) => connected,
+                    None => (connect(address).await.map_err(Failure::Refused)?, Duration::ZERO),
+                };
+            // The server ends the statement itself: one whose client is gone would run on and
+            // slow down those behind it.
+            if server_limit != job.limit {
+                let limit = format!("SET statement_timeout = {}", job.limit.as_millis());
+                connected.batch_execute(&limit).await.map_err(Failure::Refused)?;
+            }
             let parameters: Vec<&(dyn ToSql + Sync)> = job
                 .parameters
                 .iter()
@@ -135,9 +146,13 @@ fn serve(runtime: &Runtime, address: &PostgresAddress, waiting: &mpsc::Receiver<
                 })
                 .collect();
             let asked = connected.query(job.statement.as_str(), &parameters);
-            let rows = match tokio::time::timeout(job.limit, asked).await {
-                Ok(rows) => rows.map_err(Failure::Refused)?,
-                // The connection is dropped with its statement, which the server then ends.
+            let rows = match tokio::time::timeout(job.limit + GRACE, asked).await {
+                Ok(Ok(rows)) => rows,
+                Ok(Err(cause)) => {
+                    let is_over = cause.code() == Some(&SqlState::QUERY_CANCELED);
+                    client = is_over.then_some((connected, job.limit));
+                    return Err(if is_over { Failure::TimedOut } else { Failure::Refused(cause) });
+                }
                 Err(_) => return Err(Failure::TimedOut),
             };
             let rows = rows
@@ -148,7 +163,7 @@ fn serve(runtime: &Runtime, address: &PostgresAddress, waiting: &mpsc::Receiver<
                         .collect()
                 })
                 .collect::<std::result::Result<Rows, Failure>>();
-            client = Some(connected);
+            client = Some((connected, job.limit));
             rows
         });
         // The caller may have given up, and then nobody listens.

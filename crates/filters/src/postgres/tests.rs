@@ -1,10 +1,13 @@
 //! The same contract on a real PostgreSQL: as the source of a dimension, as the engine of its
 //! lookups, and as the home of facts. Without the test bed these tests have nothing to run on.
 
+use std::time::Duration;
+
 use model::{Caller, Clock, Timestamp};
 use serde_json::{Value, json};
 use testkit::Postgres;
 
+use super::Database;
 use crate::charts::{ChartColumns, ChartSettings, Charts, ChartsConfig};
 use crate::tests::{self, dimension_configs};
 use crate::{Engine, FiltersConfig, Service, Settings};
@@ -150,4 +153,25 @@ fn facts_are_summed_where_they_are() {
         sums(json!({"county_codes": ["CJ"]}))["error"],
         "county_codes is not available on this server: the fact table has no such column"
     );
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_ended_and_said() {
+    let Some(postgres) = Postgres::start() else { return };
+    let database = Database::open(&postgres.url()).unwrap();
+    let slow = || {
+        let limit = Duration::from_millis(200);
+        database.query("SELECT pg_sleep(60)::text".to_owned(), Vec::new(), limit).unwrap_err()
+    };
+    let said = slow().to_json()["error"].to_string();
+    assert!(said.contains("DEADLINE_EXCEEDED"), "{said}");
+    let running = "SELECT count(*)::text FROM pg_stat_activity \
+                   WHERE state = 'active' AND query LIKE '%pg_sleep(60)%' \
+                   AND pid <> pg_backend_pid()";
+    let rows = database.query(running.to_owned(), Vec::new(), Duration::from_secs(10)).unwrap();
+    assert_eq!(rows, [[Some("0".to_owned())]]);
+    drop(postgres);
+    let away = database.query("SELECT 1::text".to_owned(), Vec::new(), Duration::from_secs(10));
+    let said = away.unwrap_err().to_json()["error"].to_string();
+    assert!(said.contains("UNAVAILABLE"), "{said}");
 }

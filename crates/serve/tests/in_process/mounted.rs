@@ -132,7 +132,7 @@ async fn a_handler_that_counts_says_so_and_is_asked_for_it() {
     let schema = Schema::new("colours", None, Fields::from([("colour", Field::string())])).unwrap();
     let handler = TableHandler::new(schema, |_: GetDataOptions| async {
         let facet = tables::FacetMeta {
-            rows: vec![tables::FacetRow { value: json!("red"), total: 3 }],
+            rows: vec![tables::FacetRow { value: "red".into(), total: 3 }],
             total: 1,
             ..tables::FacetMeta::default()
         };

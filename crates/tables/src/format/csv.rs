@@ -1,6 +1,6 @@
 //! CSV as RFC 4180 has it.
 
-use serde_json::Value;
+use columns::Value;
 
 use super::plain;
 use crate::request::Formulas;
@@ -9,10 +9,10 @@ use crate::request::Formulas;
 /// would run as a formula gets an apostrophe in front; numbers are never touched.
 ///
 /// ```
-/// use serde_json::json;
 /// use tables::Formulas;
 ///
-/// let text = tables::to_csv(&["a".into(), "b".into()], &[vec![json!("=1+1"), json!(-2)]], Formulas::Defused);
+/// let rows = [vec!["=1+1".into(), (-2).into()]];
+/// let text = tables::to_csv(&["a".into(), "b".into()], &rows, Formulas::Defused);
 /// assert_eq!(text, "a,b\r\n'=1+1,-2\r\n");
 /// ```
 pub fn to_csv(columns: &[String], rows: &[Vec<Value>], formulas: Formulas) -> String {
@@ -22,10 +22,10 @@ pub fn to_csv(columns: &[String], rows: &[Vec<Value>], formulas: Formulas) -> St
         push_record(
             &mut text,
             row.iter().map(|cell| match cell {
-                Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Value::Text(_) | Value::Timestamp(_) | Value::List(_) => {
                     defused(plain(cell), formulas)
                 }
-                Value::Null | Value::Bool(_) | Value::Number(_) => plain(cell),
+                Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Real(_) => plain(cell),
             }),
         );
     }

@@ -1,15 +1,13 @@
 //! A GitHub table.
 
-use serde_json::Value;
+use columns::Value;
 
 use super::plain;
 
 /// Writes a header, a rule and the rows. Whatever is in a cell stays in its cell.
 ///
 /// ```
-/// use serde_json::json;
-///
-/// let table = tables::to_markdown(&["a".into()], &[vec![json!("x|y\nz")]]);
+/// let table = tables::to_markdown(&["a".into()], &[vec!["x|y\nz".into()]]);
 /// assert_eq!(table, "| a |\n| --- |\n| x\\|y<br>z |\n");
 /// ```
 pub fn to_markdown(columns: &[String], rows: &[Vec<Value>]) -> String {

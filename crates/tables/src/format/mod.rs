@@ -6,16 +6,19 @@ mod markdown;
 pub use csv::to_csv;
 pub use markdown::to_markdown;
 
-use serde_json::Value;
+use columns::Value;
 
-/// Shows a cell as text: nothing for null, JSON for lists and objects.
+/// Shows a cell as text: nothing for null, JSON for lists of lists.
 fn plain(cell: &Value) -> String {
     match cell {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
+        Value::Text(text) => text.clone(),
+        Value::List(items) if !items.iter().any(|item| matches!(item, Value::List(_))) => {
             items.iter().map(plain).collect::<Vec<_>>().join(", ")
         }
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => cell.to_string(),
+        Value::Timestamp(millis) => columns::to_iso(*millis),
+        Value::Boolean(_) | Value::Integer(_) | Value::Real(_) | Value::List(_) => {
+            cell.to_row_json().to_string()
+        }
     }
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use model::Caller;
 use serde_json::{Value, json};
 use tables::{
-    AggregateRequest, AggregateResponse, Calendar, DEFAULT_GROUPS, MAX_GROUPINGS, MAX_GROUPS,
-    MAX_MEASURES, OPS, Schema, Service,
+    AggregateResponse, Calendar, DEFAULT_GROUPS, MAX_GROUPINGS, MAX_GROUPS, MAX_MEASURES, Schema,
+    Service,
 };
 use text::Budget;
 
+use super::aggregate_arguments::{OPS, aggregate_request};
 use super::answer::{ADVICE, error, names, schema_of, schemas};
 use super::page::shorter_cells;
 use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
+use super::written::row_objects;
 use crate::paging::{Filled, NOTICE_CHARS, fill};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -39,7 +41,7 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request = AggregateRequest::from_json(&Value::Object(call.arguments.clone()))
+        let request = aggregate_request(&Value::Object(call.arguments.clone()))
             .map_err(|cause| error(&cause))?;
         let mut response = self
             .service
@@ -59,16 +61,8 @@ fn buckets() -> [&'static str; 7] {
 
 /// Writes an answer.
 fn to_json(response: &AggregateResponse) -> Value {
-    let rows: Vec<Value> = response
-        .rows
-        .iter()
-        .map(|row| {
-            let cells = response.columns.iter().cloned().zip(row.iter().cloned());
-            Value::Object(cells.collect())
-        })
-        .collect();
     let mut answer = json!({
-        "rows": rows,
+        "rows": row_objects(&response.columns, &response.rows),
         "total_groups": response.total_groups,
         "total_rows": response.total_rows,
     });

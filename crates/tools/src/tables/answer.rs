@@ -1,7 +1,8 @@
 //! What both tools of the family share: their errors, and which tables a caller sees.
 
 use model::Caller;
-use tables::{Schema, Service};
+use serde_json::{Value, json};
+use tables::{Error, Schema, Service};
 
 use crate::{Code, ToolError};
 
@@ -15,7 +16,7 @@ pub fn error(error: &tables::Error) -> ToolError {
         _ => Code::InternalError,
     };
     let mut result = ToolError::new(code, error.to_string());
-    if let serde_json::Value::Object(details) = error.details() {
+    if let Value::Object(details) = details(error) {
         result.details = details;
     }
     if code == Code::BadRequest || code == Code::NotFound {
@@ -25,6 +26,41 @@ pub fn error(error: &tables::Error) -> ToolError {
         result = result.with_hint("the source is tried again by itself; call again in a moment");
     }
     result
+}
+
+/// Gives the parts of the message that a program can use.
+fn details(error: &Error) -> Value {
+    match error {
+        Error::UnknownName { what, received, allowed, did_you_mean } => {
+            json!({ "what": what, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+        }
+        Error::NotAllowed { field, received, allowed, did_you_mean } => {
+            json!({ "field": field, "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+        }
+        Error::WrongType { field, expected, received }
+        | Error::OutOfBounds { field, expected, received } => {
+            json!({ "field": field, "received": received, "expected": expected })
+        }
+        Error::EmptyRange { field, start, end } => {
+            json!({ "field": field, "start": start, "end": end })
+        }
+        Error::TableRequired { allowed } => json!({ "allowed": allowed }),
+        Error::MissingParameter { name, expected } => {
+            json!({ "field": name, "expected": expected })
+        }
+        Error::UnknownTable { received, allowed, did_you_mean } => {
+            json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
+        }
+        Error::BadCursor
+        | Error::BadAggregate { .. }
+        | Error::BadQuery { .. }
+        | Error::TimedOut
+        | Error::BadSchema { .. }
+        | Error::BadView { .. }
+        | Error::DuplicateTable { .. }
+        | Error::Source { .. }
+        | Error::GetData { .. } => json!({}),
+    }
 }
 
 /// What to do after a wrong call.

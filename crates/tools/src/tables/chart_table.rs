@@ -10,6 +10,7 @@ use tables::{
     AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service, Zone,
 };
 
+use super::aggregate_arguments::aggregate_request;
 use super::aggregate_table::input_schema;
 use super::answer::{ADVICE, error, names, schema_of, schemas};
 use super::query_table::with_table;
@@ -95,8 +96,8 @@ impl Tool for ChartTable {
             .collect();
         let drawing: Drawing = serde_json::from_value(Value::Object(drawing))
             .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))?;
-        let mut request = AggregateRequest::from_json(&Value::Object(arguments))
-            .map_err(|cause| error(&cause))?;
+        let mut request =
+            aggregate_request(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         // A page of groups is short for reading; a picture wants all that may be had.
         request.limit = request.limit.or(Some(tables::MAX_GROUPS));
         let request = request;
@@ -208,12 +209,12 @@ fn series(
     let measures = &response.columns[n_groups..];
     let mut all: Vec<Measured> = Vec::new();
     for row in &response.rows {
-        let place = shown(&row[0]);
+        let place = shown(&row[0].to_json());
         for (at, measure) in measures.iter().enumerate() {
             let value = row[n_groups + at].as_f64();
             let label = match (n_groups, measures.len()) {
-                (2, 1) => shown(&row[1]),
-                (2, _) => format!("{}, {measure}", shown(&row[1])),
+                (2, 1) => shown(&row[1].to_json()),
+                (2, _) => format!("{}, {measure}", shown(&row[1].to_json())),
                 _ => measure.clone(),
             };
             let op = request.measures.get(at);

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use model::Caller;
 use serde_json::{Map, Value, json};
-use tables::{Schema, Service, describe_input_schema, describe_output_schema, describe_table_name};
+use tables::{Schema, Service};
 use text::Budget;
 
 use super::answer::{error, names, schema_of, schemas};
+use super::description::{in_brief, in_full};
+use super::query_arguments::describe_table_name;
 use super::query_table::with_table;
 use super::redaction::escaped;
+use super::schemas::{describe_input_schema, describe_output_schema};
 use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -64,15 +67,15 @@ impl Tool for DescribeSchema {
         let table =
             describe_table_name(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         let is_brief = self.length == Length::Brief && is_detailed != Some(true);
-        let description = if is_brief {
-            self.service.describe_briefly(call.caller, table.as_deref(), call.deadline)
-        } else {
-            self.service.describe(call.caller, table.as_deref(), call.deadline)
-        };
-        let value = Answer::of(&description.map_err(|cause| error(&cause))?)?.value;
+        let figures = self
+            .service
+            .describe(call.caller, table.as_deref(), call.deadline)
+            .map_err(|cause| error(&cause))?;
+        let schema = schema_of(&self.service, call.caller, table.as_deref());
+        let write = if is_brief { in_brief } else { in_full };
+        let value = schema.map(|schema| write(schema, &figures)).unwrap_or_default();
         let after = cursor.as_ref().and_then(Value::as_str);
         let answer = Answer::new(fields_within(value, after, &call.budget));
-        let schema = schema_of(&self.service, call.caller, table.as_deref());
         Ok(match schema.and_then(Schema::redacted_names) {
             Some(redacted) => answer.with_source_text(source_text(&redacted)),
             None => answer,

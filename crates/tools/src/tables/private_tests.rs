@@ -300,7 +300,7 @@ fn a_view_is_a_tool_or_a_resource_and_keeps_to_the_same() {
             "parameters": { "least": { "type": "number", "default": 0 } },
             "query": { "filters": { "size": { "min": "{least}" } }, "format": "csv" },
         });
-        tables::View::new(serde_json::from_value(config).unwrap(), &service).unwrap()
+        super::views::View::new(serde_json::from_value(config).unwrap(), &service).unwrap()
     };
     let tool = SavedView::new(service.clone(), view("tool"));
     check(&ask(&tool, json!({})), true);

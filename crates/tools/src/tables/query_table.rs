@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use model::Caller;
 use serde_json::{Value, json};
-use tables::{
-    ExportFormat, QueryRequest, Schema, Service, TableHandler, handler_input_schema,
-    lenient_input_schema, query_input_schema, query_output_schema,
-};
+use tables::{ExportFormat, QueryRequest, Schema, Service, TableHandler};
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
 use super::page::query_page;
+use super::query_arguments::query_request;
+use super::schemas::{
+    handler_input_schema, lenient_input_schema, query_input_schema, query_output_schema,
+};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -76,8 +77,7 @@ impl Tool for QueryTable {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let mut arguments = call.arguments.clone();
         let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
-        let request =
-            QueryRequest::from_json(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
+        let request = query_request(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
         let schema = schema_of(&self.service, call.caller, request.table.as_deref());
         let query = |request: &QueryRequest| {
             self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))

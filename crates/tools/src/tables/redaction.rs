@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use tables::{AggregateResponse, CellWindow, QueryResponse, Schema};
 
+use super::written::query_json;
 use crate::{Answer, ToolError};
 
 /// Writes an answer of `query_table`, redacted, with what is in a window of every cell and the
@@ -39,7 +40,7 @@ pub(super) fn query_answer(
         n_hidden += n_pieces;
         Some(shown)
     });
-    let mut answer = Answer::of(&response.to_json())?.with_n_results(response.rows.len());
+    let mut answer = Answer::of(&query_json(&response))?.with_n_results(response.rows.len());
     count(&mut answer, n_hidden);
     let mut paths: Vec<String> = Vec::new();
     match schema.and_then(Schema::redacted_names) {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use model::{Caller, Deadline};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
-use tables::{
-    DEFAULT_PAGE, QueryRequest, Schema, Service, View, ViewForm, ViewRequest, query_output_schema,
-};
+use tables::{DEFAULT_PAGE, QueryRequest, Schema, Service};
 use text::Budget;
 
 use super::aggregate_table::{aggregate_answer, aggregate_output_schema};
 use super::answer::error;
 use super::page::query_page;
+use super::schemas::query_output_schema;
+use super::views::{View, ViewForm, ViewRequest};
 use crate::per_caller::PerCaller;
 use crate::{
     Answer, Call, ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, Spec,

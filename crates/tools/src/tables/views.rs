@@ -9,8 +9,10 @@
 use model::Access;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tables::{AggregateRequest, Error, QueryRequest, Result, Service};
 
-use crate::{AggregateRequest, Error, QueryRequest, Result, Service};
+use super::aggregate_arguments::aggregate_request;
+use super::query_arguments::query_request;
 
 /// The most parameters of a view.
 pub const MAX_PARAMETERS: usize = 20;
@@ -112,6 +114,15 @@ pub enum ViewRequest {
     Aggregate(Box<AggregateRequest>),
 }
 
+impl ViewRequest {
+    fn check(&self, service: &Service) -> Result<()> {
+        match self {
+            ViewRequest::Query(request) => service.check_query(request),
+            ViewRequest::Aggregate(request) => service.check_aggregate(request),
+        }
+    }
+}
+
 /// A checked view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
@@ -176,7 +187,7 @@ impl View {
             .iter()
             .map(|(name, parameter)| (name.clone(), parameter.sample()))
             .collect();
-        let checked = view.request(&samples).and_then(|request| service.check_view(&request));
+        let checked = view.request(&samples).and_then(|request| request.check(service));
         checked.map_err(|cause| wrong(cause.to_string()))?;
         Ok(view)
     }
@@ -203,15 +214,15 @@ impl View {
         }
         let names: Vec<&String> = self.parameters.iter().map(|(name, _)| name).collect();
         if let Some(unknown) = values.keys().find(|name| !names.contains(name)) {
-            return Err(crate::request::unknown_name("parameter", unknown, &names));
+            return Err(Error::unknown_name("parameter", unknown, &names));
         }
         let mut arguments = filled(&self.asked, &known);
         arguments.insert("table".to_owned(), self.config.table.as_str().into());
         let arguments = Value::Object(arguments);
         Ok(if self.config.query.is_some() {
-            ViewRequest::Query(Box::new(QueryRequest::from_json(&arguments)?))
+            ViewRequest::Query(Box::new(query_request(&arguments)?))
         } else {
-            ViewRequest::Aggregate(Box::new(AggregateRequest::from_json(&arguments)?))
+            ViewRequest::Aggregate(Box::new(aggregate_request(&arguments)?))
         })
     }
 
@@ -273,7 +284,7 @@ impl Parameter {
 
     fn check(&self, name: &str, value: &Value) -> Result<()> {
         if !self.takes(value) {
-            return Err(crate::request::wrong_type(name, self.parameter_type.in_words(), value));
+            return Err(Error::wrong_type(name, self.parameter_type.in_words(), value));
         }
         let parts: Vec<&Value> = value.as_array().map_or(vec![value], |list| list.iter().collect());
         if let Some(stranger) =
@@ -281,14 +292,7 @@ impl Parameter {
         {
             let shown = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
             let allowed: Vec<String> = self.values.iter().map(shown).collect();
-            let received = shown(stranger);
-            let did_you_mean = crate::error::did_you_mean(&received, &allowed);
-            return Err(Error::NotAllowed {
-                field: name.to_owned(),
-                received,
-                allowed,
-                did_you_mean,
-            });
+            return Err(Error::not_allowed(name, &shown(stranger), &allowed));
         }
         let is_low = |number: f64| self.min.is_some_and(|min| number < min);
         let is_high = |number: f64| self.max.is_some_and(|max| number > max);
@@ -359,10 +363,10 @@ impl Parameter {
             place["enum"] = self.values.clone().into();
         }
         if let Some(min) = self.min {
-            schema["minimum"] = columns::Value::Real(min).to_json();
+            schema["minimum"] = tables::Value::Real(min).to_json();
         }
         if let Some(max) = self.max {
-            schema["maximum"] = columns::Value::Real(max).to_json();
+            schema["maximum"] = tables::Value::Real(max).to_json();
         }
         if let Some(default) = &self.default {
             schema["default"] = default.clone();

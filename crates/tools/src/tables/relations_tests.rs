@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
+use tables::{ExportFormat, Service, ServiceConfig};
 use tempfile::TempDir;
 
-use crate::{AggregateRequest, ExportFormat, QueryRequest, Service, ServiceConfig};
+use super::aggregate_arguments::aggregate_request;
+use super::query_arguments::query_request;
+use super::written::query_json;
 
 const FLIGHTS: &str = "carrier,delay\nUA,10\nUA,20\nBA,5\nXX,1\n,2\nDD,3\n";
 const AIRLINES: &str = "code,name,home,secret\nUA,United,Chicago,1\nBA,British,London,2\n\
@@ -36,7 +39,7 @@ fn tables() -> Value {
     ])
 }
 
-fn open(tables: &Value) -> (TempDir, crate::Result<Service>) {
+fn open(tables: &Value) -> (TempDir, tables::Result<Service>) {
     let folder = tempfile::tempdir().unwrap();
     fs_err::write(folder.path().join("flights.csv"), FLIGHTS).unwrap();
     fs_err::write(folder.path().join("airlines.csv"), AIRLINES).unwrap();
@@ -44,7 +47,7 @@ fn open(tables: &Value) -> (TempDir, crate::Result<Service>) {
         tables: serde_json::from_value(tables.clone()).unwrap(),
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
-        export_link_minutes: crate::EXPORT_LINK_MINUTES,
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     });
     (folder, service)
 }
@@ -56,8 +59,8 @@ fn soon() -> Deadline {
 fn query(service: &Service, arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
     arguments["table"] = json!("flights");
-    let request = QueryRequest::from_json(&arguments).unwrap();
-    service.query(&Caller::local_admin(), &request, &soon()).unwrap().to_json()
+    let request = query_request(&arguments).unwrap();
+    query_json(&service.query(&Caller::local_admin(), &request, &soon()).unwrap())
 }
 
 #[test]
@@ -87,16 +90,17 @@ fn looked_up_fields_are_fields() {
     let missed = query(&service, &json!({ "filters": { "base": ["Londn"] } }));
     assert_eq!(missed["did_you_mean"][0]["suggestions"][0], "London", "{missed}");
 
-    let grouped = AggregateRequest::from_json(&json!({
+    let grouped = aggregate_request(&json!({
         "table": "flights", "group_by": ["airline"],
         "measures": [{ "op": "avg", "field": "delay", "as": "mean" }],
         "filters": { "airline": { "is_null": false } }, "sort": [{ "id": "mean", "desc": true }],
     }));
     let caller = Caller::local_admin();
     let groups = service.aggregate(&caller, &grouped.unwrap(), &soon()).unwrap();
-    assert_eq!(groups.rows, [[json!("United"), json!(15)], [json!("British"), json!(5)]]);
+    let expected = [["United".into(), 15.0.into()], ["British".into(), tables::Value::Real(5.0)]];
+    assert_eq!(groups.rows, expected);
 
-    let request = QueryRequest::from_json(&json!({ "table": "flights" })).unwrap();
+    let request = query_request(&json!({ "table": "flights" })).unwrap();
     let mut exported = Vec::new();
     let unchanged = |_: &str, _: &str| None;
     service
@@ -106,7 +110,8 @@ fn looked_up_fields_are_fields() {
     let lines: Vec<&str> = exported.lines().take(2).collect();
     assert_eq!(lines, ["carrier,delay,airline,base", "UA,10,United,Chicago"]);
 
-    let described = service.describe(&caller, Some("flights"), &soon()).unwrap();
+    let figures = service.describe(&caller, Some("flights"), &soon()).unwrap();
+    let described = super::description::in_full(service.schemas(&caller)[0], &figures);
     assert_eq!(described["fields"]["airline"]["description"], "the airline's own name");
 }
 
@@ -119,7 +124,7 @@ fn a_key_may_be_hidden_and_stays_so() {
     let all = query(&service, &json!({}));
     assert_eq!(all["rows"][0], json!({ "delay": 10, "airline": "United", "base": "Chicago" }));
     let arguments = json!({ "table": "flights", "filters": { "carrier": "UA" } });
-    let request = QueryRequest::from_json(&arguments).unwrap();
+    let request = query_request(&arguments).unwrap();
     let refused = service.query(&Caller::local_admin(), &request, &soon()).unwrap_err();
     assert!(refused.to_string().contains("unknown filter"), "{refused}");
 }

@@ -8,8 +8,15 @@ use std::time::Duration;
 
 use model::{Access, Caller, Clearance, Deadline, Identity, TenantId};
 use serde_json::{Value, json};
+use tables::{
+    Error, Field, MAX_CELL_CHARS, MAX_FACET_ROWS, QueryRequest, Result, Schema, Service,
+    ServiceConfig, TableConfig, demo, infer, infer_config,
+};
 
-use super::*;
+use super::description::in_full;
+use super::query_arguments::query_request;
+use super::schemas::{field_schema, query_input_schema};
+use super::written::query_json;
 
 struct Bed {
     folder: tempfile::TempDir,
@@ -25,7 +32,7 @@ fn open(folder: &Path, tables: Vec<TableConfig>) -> Result<Service> {
         tables,
         base_folder: folder.to_owned(),
         cache_folder: folder.join("cache"),
-        export_link_minutes: crate::EXPORT_LINK_MINUTES,
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
 }
 
@@ -51,11 +58,17 @@ impl Bed {
     }
 
     fn try_query(&self, arguments: &Value) -> Result<Value> {
-        let request = QueryRequest::from_json(arguments)?;
+        let request = query_request(arguments)?;
         let response = self.service.query(&Caller::local_admin(), &request, &deadline())?;
         let mut response = response;
         response.show(response.window, &mut |_, _, _| None);
-        Ok(response.to_json())
+        Ok(query_json(&response))
+    }
+
+    fn described(&self) -> Value {
+        let caller = Caller::local_admin();
+        let figures = self.service.describe(&caller, None, &deadline()).unwrap();
+        in_full(self.service.schemas(&caller)[0], &figures)
     }
 
     #[track_caller]
@@ -100,7 +113,7 @@ fn small() -> Bed {
 
 #[test]
 fn the_schema_bridge_is_the_contracts_table() {
-    let check = |field: &Field, expected: Value| assert_eq!(json_schema(field), expected);
+    let check = |field: &Field, expected: Value| assert_eq!(field_schema(field), expected);
     check(&Field::string(), json!({ "type": "string" }));
     check(&Field::number(), json!({ "type": "number" }));
     check(&Field::boolean(), json!({ "type": "boolean" }));
@@ -129,7 +142,7 @@ fn the_arguments_of_the_demo_are_these() {
 #[test]
 fn a_table_describes_itself() {
     let bed = small();
-    let description = bed.service.describe(&Caller::local_admin(), None, &deadline()).unwrap();
+    let description = bed.described();
     insta::assert_json_snapshot!(description);
 }
 
@@ -321,7 +334,7 @@ fn rows_of_a_database_that_do_not_fit_are_said() {
     let said = "1 of 2 rows do not fit the schema; their 1 unfit cells are null. First: row 2, n: the cell is not one of the numbers";
     let stats = bed.query(json!({ "format": "stats" }));
     assert_eq!(stats["warnings"][0]["message"], said);
-    let described = bed.service.describe(&Caller::local_admin(), None, &deadline()).unwrap();
+    let described = bed.described();
     assert_eq!(described["warnings"][0]["message"], said);
 }
 
@@ -365,9 +378,28 @@ fn a_series_pictures_the_result() {
     let sum: f64 = points.iter().map(|point| point["value"].as_f64().unwrap()).sum();
     assert_eq!(sum, answer["total"].as_f64().unwrap());
     assert_eq!(answer["series"]["bucket"], "week");
+    assert_eq!(answer["series"]["time_zone"], "UTC");
     let error =
         bed.try_query(&json!({ "series": { "field": "date", "bucket": "minute" } })).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
+}
+
+#[test]
+fn a_series_has_no_noise_and_says_that_it_is_in_utc() {
+    let bed = Bed::new(
+        "name = \"t\"\nsource = \"t.csv\"\n[fields]\nat = { type = \"timestamp\" }\n\
+         x = { type = \"number\" }\nname = { type = \"string\" }\n",
+        "t.csv",
+        "at,x,name\n2024-01-01,0.1,a\n2024-01-01,0.2,b\n",
+    );
+    let series = json!({ "field": "at", "bucket": "day", "sum": "x" });
+    let answer = bed.query(json!({ "series": series, "time_zone": "Europe/Berlin" }));
+    assert_eq!(answer["series"]["points"][0]["value"].to_string(), "0.3");
+    let said = answer["warnings"][0].to_string();
+    assert!(said.contains("the series counts in UTC"), "{said}");
+    assert_eq!(bed.query(json!({ "series": series })).get("warnings"), None);
+    let counted = json!({ "series": { "field": "at", "sum": "name" } });
+    bed.refuses(counted, "unknown series sum `name`: expected one of `x`");
 }
 
 #[test]
@@ -483,7 +515,7 @@ fn lists_of_numbers_are_drafted_as_numbers_and_a_missing_sheet_names_its_book() 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lists.json");
     fs_err::write(&path, r#"[{"n": [1, 2.5], "t": ["a", "1"]}, {"n": [3], "t": []}]"#).unwrap();
-    let (config, notes) = crate::infer_config(&path).unwrap();
+    let (config, notes) = infer_config(&path).unwrap();
     let items: Vec<&str> = config
         .fields
         .0

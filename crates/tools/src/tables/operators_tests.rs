@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
-
-use crate::{
-    AggregateRequest, ExportFormat, Fields, GroupRequest, MeasureRequest, Op, QueryRequest,
-    Service, ServiceConfig, TableConfig,
+use tables::{
+    AggregateRequest, Calendar, ExportFormat, Fields, GroupRequest, MeasureRequest, Op, Service,
+    ServiceConfig, TableConfig,
 };
+
+use super::query_arguments::query_request;
+use super::written::query_json;
 
 const ROWS: &str = "name,size,at,secret\n\
     Ada,3,2024-01-31T23:30:00Z,1\n\
@@ -41,9 +43,13 @@ fn service() -> (Service, tempfile::TempDir) {
         tables: vec![table],
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
-        export_link_minutes: crate::EXPORT_LINK_MINUTES,
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
     });
     (service.unwrap(), folder)
+}
+
+fn written(rows: &[Vec<tables::Value>]) -> Value {
+    rows.iter().map(|row| row.iter().map(tables::Value::to_json).collect::<Value>()).collect()
 }
 
 fn deadline() -> Deadline {
@@ -53,8 +59,8 @@ fn deadline() -> Deadline {
 #[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
 fn names(arguments: Value) -> Vec<String> {
     let (service, _folder) = service();
-    let request = QueryRequest::from_json(&arguments).unwrap();
-    let answer = service.query(&Caller::local_admin(), &request, &deadline()).unwrap().to_json();
+    let request = query_request(&arguments).unwrap();
+    let answer = query_json(&service.query(&Caller::local_admin(), &request, &deadline()).unwrap());
     let rows = answer["rows"].as_array().unwrap();
     rows.iter().map(|row| row["name"].as_str().unwrap_or("-").to_owned()).collect()
 }
@@ -100,8 +106,8 @@ fn several_keys_sort_and_columns_are_chosen() {
     assert_eq!(names(sorted), ["-", "Bob", "Ada", "Cyd"]);
     let (service, _folder) = service();
     let arguments = json!({ "columns": ["size"], "facets": ["name"], "pageSize": 1 });
-    let request = QueryRequest::from_json(&arguments).unwrap();
-    let answer = service.query(&Caller::local_admin(), &request, &deadline()).unwrap().to_json();
+    let request = query_request(&arguments).unwrap();
+    let answer = query_json(&service.query(&Caller::local_admin(), &request, &deadline()).unwrap());
     assert_eq!(answer["rows"], json!([{ "size": 3 }]));
     assert_eq!(answer["facets"].as_object().unwrap().keys().collect::<Vec<_>>(), ["name"]);
 }
@@ -110,7 +116,7 @@ fn several_keys_sort_and_columns_are_chosen() {
 fn mistakes_name_what_is_allowed() {
     let (service, _folder) = service();
     let refuse = |arguments: Value| {
-        let request = QueryRequest::from_json(&arguments).unwrap();
+        let request = query_request(&arguments).unwrap();
         service.query(&Caller::local_admin(), &request, &deadline()).unwrap_err().to_string()
     };
     let operator = refuse(json!({ "filters": { "name": { "min": 3 } } }));
@@ -129,7 +135,7 @@ fn aggregates_state_their_zone_and_names() {
     };
     let month = |zone: Option<&str>| GroupRequest {
         field: "at".to_owned(),
-        bucket: Some(columns::Calendar::Month),
+        bucket: Some(Calendar::Month),
         time_zone: zone.map(str::to_owned),
         width: None,
     };
@@ -143,18 +149,18 @@ fn aggregates_state_their_zone_and_names() {
     assert_eq!(answer.columns, ["month", "count", "avg_size"]);
     assert_eq!(answer.time_zone.as_deref(), Some("UTC"));
     let expected = json!([["2024-01", 1, 3], ["2024-02", 2, 5], [null, 1, 9]]);
-    assert_eq!(json!(answer.rows), expected);
+    assert_eq!(written(&answer.rows), expected);
     let zoned = ask(&AggregateRequest {
         group_by: vec![month(Some("America/New_York"))],
         having: json!({ "count": { "min": 2 } }).as_object().unwrap().clone(),
         ..AggregateRequest::default()
     })
     .unwrap();
-    assert_eq!(json!(zoned.rows), json!([["2024-01", 2]]));
+    assert_eq!(written(&zoned.rows), json!([["2024-01", 2]]));
     assert_eq!((zoned.total_groups, zoned.total_rows), (1, 4));
     let wrong = ask(&AggregateRequest {
         group_by: vec![GroupRequest {
-            bucket: Some(columns::Calendar::Day),
+            bucket: Some(Calendar::Day),
             ..GroupRequest { field: "name".to_owned(), ..GroupRequest::default() }
         }],
         ..AggregateRequest::default()
@@ -175,7 +181,7 @@ fn aggregates_state_their_zone_and_names() {
 fn an_export_has_every_row_once_in_every_format() {
     let (service, folder) = service();
     let caller = Caller::local_admin();
-    let request = QueryRequest::from_json(&json!({ "sort": [{ "id": "name" }] })).unwrap();
+    let request = query_request(&json!({ "sort": [{ "id": "name" }] })).unwrap();
     let redact = |_: &str, text: &str| (text == "Bob").then(|| "[name]".to_owned());
     let export = |format| {
         let mut out = Vec::new();
