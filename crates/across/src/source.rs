@@ -115,13 +115,10 @@ impl Fetched {
             if total <= part.max_chars { 0 } else { at.saturating_sub(part.max_chars / 2) };
         let start = part.offset.unwrap_or(around).min(total);
         let end = (start + part.max_chars).min(total);
-        let n_context = text::REDACTION_CONTEXT_CHARS;
-        let from = start.saturating_sub(n_context);
-        let head: String = self.text.chars().take(from).collect();
-        let heading = text::open_secret_heading(&head).map(str::to_owned);
-        let before: String = self.text.chars().skip(from).take(start - from).collect();
-        let after: String = self.text.chars().skip(end).take(n_context).collect();
-        self.around = Around::new(before, after).with_heading(heading);
+        let head: String = self.text.chars().take(start).collect();
+        let after: String =
+            self.text.chars().skip(end).take(text::REDACTION_CONTEXT_CHARS).collect();
+        self.around = Around::new(text::context_before(&head), after);
         self.text = self.text.chars().skip(start).take(end - start).collect();
         self.span = Some(Stretch { start, end, total });
         self

@@ -56,10 +56,7 @@ pub struct Node {
     pub next: Option<usize>,
     /// What is not in the text, and how to read it.
     pub warnings: Vec<String>,
-    /// The headings of the table that the text is in, for redaction; they do not leave.
-    #[serde(skip)]
-    pub heading: Option<String>,
-    /// The characters of a string before the text, likewise.
+    /// The characters of a string before the text, for redaction; they do not leave.
     #[serde(skip)]
     pub before: String,
     /// Those after it.
@@ -72,9 +69,7 @@ impl Node {
     pub fn around(&self, at: &str) -> Around {
         Around {
             name: name_of(&self.json_pointer),
-            ..Around::new(self.before.clone(), self.after.clone())
-                .with_heading(self.heading.clone())
-                .at(at)
+            ..Around::new(self.before.clone(), self.after.clone()).at(at)
         }
     }
 }
@@ -123,9 +118,8 @@ impl Service {
         let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
         // More is read than is shown: what is private may reach over an edge, or be in a table
         // whose headings are far above.
-        let from = request.offset.saturating_sub(REDACTION_CONTEXT_CHARS);
-        let from = if from <= MAX_HEAD_CHARS { 0 } else { from };
-        let kept = from..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
+        let kept = head_start(request.offset)
+            ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
         let missing = || Error::NoNode { pointer: request.json_path.clone() };
         let LocatedNode { event, mut walk } =
@@ -142,7 +136,6 @@ impl Service {
             truncated: false,
             next: None,
             warnings: vec![],
-            heading: None,
             before: String::new(),
             after: String::new(),
         };
@@ -162,6 +155,12 @@ impl Service {
     }
 }
 
+/// Gives the character of a string from which on it is read, for what is shown from `offset`.
+fn head_start(offset: usize) -> usize {
+    let from = offset.saturating_sub(REDACTION_CONTEXT_CHARS);
+    if from <= MAX_HEAD_CHARS { 0 } else { from }
+}
+
 fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize, max_chars: usize) {
     node.kind = kind.as_str();
     if kind != Kind::String {
@@ -170,13 +169,10 @@ fn leaf(node: &mut Node, kind: Kind, walk: &Walk<Reader>, offset: usize, max_cha
         return;
     }
     let mut chars = walk.text().chars();
-    let n_before = offset.min(REDACTION_CONTEXT_CHARS);
-    let n_head = offset - n_before;
-    if n_head <= MAX_HEAD_CHARS {
-        let head: String = chars.by_ref().take(n_head).collect();
-        node.heading = text::open_secret_heading(&head).map(str::to_owned);
-    }
-    node.before = chars.by_ref().take(n_before).collect();
+    // What was read of it begins with the string, or with what has to be looked at.
+    let n_head = offset - head_start(offset);
+    let head: String = chars.by_ref().take(n_head).collect();
+    node.before = text::context_before(&head);
     node.text = chars.by_ref().take(max_chars).collect();
     node.after = chars.collect();
     let n_chars = node.text.chars().count();

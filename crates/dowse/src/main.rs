@@ -13,6 +13,7 @@ mod log_cli;
 mod commands;
 mod wiring;
 
+mod allocator;
 mod archive;
 mod clock;
 mod control;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     if extract::worker::main_if_asked() {
         return ExitCode::SUCCESS;
     }
+    allocator::configure();
     let cli = cli::Cli::parse();
     if cli.log.quiet {
         print::be_quiet();

@@ -12,8 +12,12 @@ pub(crate) const TABLE_BLOCK_BYTES: usize = 4 << 10;
 /// Is between two cells.
 const CELL_SEPARATOR: &str = " | ";
 
-/// More empty cells than this in a row are not drawn.
-const MAX_EMPTY_CELLS: usize = 8;
+/// More empty cells than this in a row are not drawn, unless another row has them: cells of one
+/// column are at one place, so that headings tell what they are.
+const MAX_EMPTY_CELLS: u32 = 8;
+
+/// Columns beyond this are not lined up: a sheet of few cells far apart stays small.
+const MAX_LINED_UP_COLUMNS: u32 = 256;
 
 /// Puts the white space of a cell on one line.
 pub(crate) fn one_line(cell: &str) -> String {
@@ -157,10 +161,21 @@ fn push_cells(row: &[String], text: &mut String) {
 /// The cells of one sheet as they come, row by row.
 pub(crate) struct SheetRows {
     name: String,
-    text: String,
+    /// The rows of the block, which begin at the first column that any of them has.
+    rows: Vec<Vec<(u32, String)>>,
+    n_bytes: usize,
     bounds: Option<Bounds>,
     row: Vec<(u32, String)>,
     row_idx: u32,
+    columns: Columns,
+}
+
+/// What is known of the columns of a table, which may go on over several blocks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Columns {
+    first: Option<u32>,
+    /// Behind the last column whose place in a line is told by its number.
+    end: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -175,10 +190,12 @@ impl SheetRows {
     pub(crate) fn new(name: &str) -> Self {
         SheetRows {
             name: name.to_owned(),
-            text: String::new(),
+            rows: Vec::new(),
+            n_bytes: 0,
             bounds: None,
             row: Vec::new(),
             row_idx: 0,
+            columns: Columns::default(),
         }
     }
 
@@ -196,6 +213,7 @@ impl SheetRows {
             let is_apart = self.bounds.is_some_and(|bounds| row > bounds.last_row + 1);
             if is_apart || row < self.row_idx {
                 self.end_block(output)?;
+                self.columns = Columns::default();
             }
             self.row_idx = row;
         }
@@ -227,32 +245,57 @@ impl SheetRows {
         bounds.last_row = self.row_idx;
         bounds.first_column = bounds.first_column.min(*first);
         bounds.last_column = bounds.last_column.max(*last);
-        let mut next_column = bounds.first_column;
-        for (cell_idx, (column, value)) in cells.iter().enumerate() {
-            let n_empty = column.saturating_sub(next_column) as usize;
-            let n_separators = n_empty.min(MAX_EMPTY_CELLS) + usize::from(cell_idx > 0);
-            for _ in 0..n_separators {
-                self.text.push_str(CELL_SEPARATOR);
-            }
-            self.text.push_str(value);
-            next_column = column + 1;
-        }
-        self.text.push('\n');
-        if self.text.len() > TABLE_BLOCK_BYTES {
+        self.n_bytes +=
+            cells.iter().map(|(_, value)| value.len() + CELL_SEPARATOR.len()).sum::<usize>();
+        self.rows.push(cells);
+        if self.n_bytes > TABLE_BLOCK_BYTES {
             self.end_block(output)?;
         }
         Ok(())
     }
 
     fn end_block(&mut self, output: &mut Output) -> Result<()> {
-        let text = std::mem::take(&mut self.text);
-        let range = self.bounds.take().map(|bounds| {
+        let rows = std::mem::take(&mut self.rows);
+        self.n_bytes = 0;
+        let bounds = self.bounds.take();
+        if let Some(bounds) = &bounds {
+            let first = self.columns.first.get_or_insert(bounds.first_column);
+            *first = bounds.first_column.min(*first);
+        }
+        let mut text = String::new();
+        for row in rows {
+            self.columns.write(&row, &mut text);
+        }
+        let range = bounds.map(|bounds| {
             let first = cell_name(bounds.first_row, bounds.first_column);
             let last = cell_name(bounds.last_row, bounds.last_column);
             if first == last { first } else { format!("{first}:{last}") }
         });
         let pointer = Pointer::Sheet { name: self.name.clone(), range };
         output.push(BlockKind::Table, &pointer, text)
+    }
+}
+
+impl Columns {
+    /// Writes a row on a line.
+    fn write(&mut self, cells: &[(u32, String)], text: &mut String) {
+        let mut next_column = self.first.unwrap_or(0);
+        let mut is_exact = true;
+        for (cell_idx, (column, value)) in cells.iter().enumerate() {
+            let n_empty = column.saturating_sub(next_column);
+            let is_known = *column < self.end || n_empty <= MAX_EMPTY_CELLS;
+            is_exact &= is_known;
+            let n_drawn = if is_known { n_empty } else { MAX_EMPTY_CELLS };
+            for _ in 0..n_drawn + u32::from(cell_idx > 0) {
+                text.push_str(CELL_SEPARATOR);
+            }
+            text.push_str(value);
+            next_column = column.saturating_add(1);
+            if is_exact {
+                self.end = self.end.max(next_column).min(MAX_LINED_UP_COLUMNS);
+            }
+        }
+        text.push('\n');
     }
 }
 
@@ -313,6 +356,32 @@ mod tests {
             table.finish(),
             "A title over all\nboth | both | down\n1 | 2 | down\n1 | 3 | 3\n"
         );
+    }
+
+    /// A column without a heading, rows whose first cells are empty and long gaps moved cells to
+    /// the place of another column.
+    #[test]
+    fn cells_of_a_column_are_below_their_heading() {
+        let caps = crate::Caps::standard();
+        let mut output = Output::new(&caps, 1 << 20);
+        let mut rows = SheetRows::new("Users");
+        for column in 1..30 {
+            let heading = if column == 28 { "password" } else { "other" };
+            rows.cell(0, column, heading, &mut output).unwrap();
+        }
+        for row in 1..900 {
+            if row % 3 == 0 {
+                rows.cell(row, 0, "5", &mut output).unwrap();
+            }
+            rows.cell(row, 28, "tiger", &mut output).unwrap();
+        }
+        rows.end(&mut output).unwrap();
+        let blocks = output.finish(crate::Format::Xlsx).blocks;
+        assert!(blocks.len() > 2, "{}", blocks.len());
+        for line in blocks.iter().flat_map(|block| block.text.lines()) {
+            let cell = line.split('|').nth(28).map(str::trim);
+            assert!(matches!(cell, Some("password" | "tiger")), "{line}");
+        }
     }
 
     #[test]

@@ -145,21 +145,30 @@ pub(crate) fn preview(
         pointer: pointer_at(&passages, &text, &window, &place),
         preview: text.chars[window.start..window.end].iter().collect(),
         truncated: window.start > 0 || window.end < window.total,
-        around: around(&text, &window, "/preview"),
+        around: around(&passages, &text, &window, "/preview"),
         window,
         warnings,
     })
 }
 
 /// Gives the text around a window, so that what is private and reaches over an edge is known.
-fn around(text: &WholeText, window: &Window, at: &str) -> Around {
-    let n_context = text::REDACTION_CONTEXT_CHARS;
-    let from = window.start.saturating_sub(n_context);
-    let before: String = text.chars.get(from..window.start).unwrap_or_default().iter().collect();
-    let after: String = text.chars.iter().skip(window.end).take(n_context).collect();
-    let head: String = text.chars.get(..from).unwrap_or_default().iter().collect();
-    let heading = text::open_secret_heading(&head).map(str::to_owned);
-    Around::new(before, after).with_heading(heading).at(at)
+fn around(passages: &[Passage], text: &WholeText, window: &Window, at: &str) -> Around {
+    let from = sheet_start(passages, text, window.start);
+    let head: String = text.chars.get(from..window.start).unwrap_or_default().iter().collect();
+    let after = text.chars.iter().skip(window.end).take(text::REDACTION_CONTEXT_CHARS);
+    Around::new(text::context_before(&head), after.collect::<String>()).at(at)
+}
+
+/// Gives where the sheet begins that a character is on: headings of one sheet say nothing of
+/// another. A text without sheets begins with its first character.
+fn sheet_start(passages: &[Passage], text: &WholeText, at: usize) -> usize {
+    let starts_by = |passage: &Passage| passage.span.start <= at + text.start;
+    let Some(last) = passages.iter().rposition(starts_by) else { return 0 };
+    let sheet_of = |passage: &Passage| passage.pointer.sheet().map(str::to_owned);
+    let Some(sheet) = passages.get(last).and_then(sheet_of) else { return 0 };
+    let of_sheet =
+        passages.iter().take(last + 1).rev().take_while(|one| one.pointer.sheet() == Some(&sheet));
+    of_sheet.map(|passage| passage.span.start - text.start).min().unwrap_or(0)
 }
 
 /// Gives a stretch of the text of a file as the index has it: from `offset`, or around `at`.
@@ -182,7 +191,7 @@ pub(crate) fn stretch(
     let window = Window { start, end, total };
     Ok(FileText {
         text: text.chars[start..end].iter().collect(),
-        around: self::around(&text, &window, ""),
+        around: self::around(&passages, &text, &window, ""),
         window,
         pointer: place.map(|passage| passage.pointer.to_string()).unwrap_or_default(),
     })
@@ -275,7 +284,11 @@ pub(crate) fn whole_text(passages: &[Passage]) -> WholeText {
 /// Tells what was left out between two passages: blank space, of which only the length is known.
 /// A paragraph or a row ends there, but for one character inside a line.
 fn blank_between(before: &Passage, after: &Passage, n_chars: usize) -> char {
-    if n_chars > 1 {
+    // Passages of a table are cut between rows. Two rows on one line would have cells at the
+    // place of other columns.
+    let is_row = |line: Option<&str>| line.is_some_and(|line| line.contains(" | "));
+    let is_in_table = is_row(before.text.lines().next_back()) && is_row(after.text.lines().next());
+    if n_chars > 1 || is_in_table {
         return '\n';
     }
     match (&before.pointer, &after.pointer) {
@@ -290,5 +303,29 @@ fn blank_between(before: &Passage, after: &Passage, n_chars: usize) -> char {
             if is_block { '\n' } else { ' ' }
         }
         _ => '\n',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{PassageId, Span};
+
+    use super::*;
+
+    /// Where lines of the source are not those of the text, as in a CSV whose cells hold line
+    /// breaks, two rows became one.
+    #[test]
+    fn rows_of_two_passages_stay_two_rows() {
+        let passage = |ordinal: u32, text: &str, start: usize, line: u32| Passage {
+            id: PassageId::new(format!("d:{ordinal}")),
+            ordinal,
+            text: text.to_owned(),
+            span: Span::new(start, start + text.chars().count()),
+            pointer: Pointer::Line(line),
+            headings: vec![],
+        };
+        let passages = [passage(0, "a | b\nann | 1", 0, 1), passage(1, "bob | 2", 14, 2)];
+        let text: String = whole_text(&passages).chars.iter().collect();
+        assert_eq!(text, "a | b\nann | 1\nbob | 2");
     }
 }

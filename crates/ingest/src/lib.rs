@@ -60,7 +60,7 @@ pub use exclusive::exclusively;
 pub use infer::pack_tokens;
 pub use jobs::{
     Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
-    QueueConfig, Runner, Workers,
+    QueueConfig, QueueSpace, Runner, Workers,
 };
 pub use objects::{
     FamilyJobs, JobService, ObjectError, ServiceSlot, Subject, arguments_of, bounded,

@@ -106,6 +106,7 @@ impl Service {
     /// job erases its passages.
     pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (base, _) = self.base(caller, id, Right::Change)?;
+        let space = self.space_to_purge()?;
         // Nothing arrives between the list of what waits and the end of the base.
         let adding = self.1.adding.lock();
         let collections = self.collections_of(&base.id)?;
@@ -124,7 +125,7 @@ impl Service {
         }
         let folders = collections.into_iter().map(|collection| collection.id).collect();
         let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
-        self.purge(&base.tenant, &Purge { folders, ..purge })
+        self.purge(space, &base.tenant, &Purge { folders, ..purge })
     }
 }
 

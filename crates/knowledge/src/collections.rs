@@ -141,6 +141,7 @@ impl Service {
     /// erases its passages.
     pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
+        let space = self.space_to_purge()?;
         // Whoever adds documents has counted them in the backlog before they are taken out there.
         let adding = self.1.adding.lock();
         let key = ObjectKey::new(Collection::KIND, &collection.id);
@@ -151,7 +152,7 @@ impl Service {
         ])?;
         drop(adding);
         self.1.backlog.fewer(&collection.id, usize::MAX);
-        self.purge(&collection.tenant, &Purge::collection(&collection))
+        self.purge(space, &collection.tenant, &Purge::collection(&collection))
     }
 }
 

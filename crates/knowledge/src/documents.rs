@@ -226,6 +226,7 @@ impl Service {
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
     pub fn delete_document(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (collection, document, _) = self.document_of(caller, id, Right::Change)?;
+        let space = self.space_to_purge()?;
         self.change_collection(&collection.id, |collection| {
             // Another call may have deleted it meanwhile: it must not be counted out twice.
             let kept = Document::load(&*self.0.catalogue, &document.id)?;
@@ -239,7 +240,7 @@ impl Service {
         })?;
         self.forget_uploads(document.files());
         self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
-        self.purge(&collection.tenant, &Purge::document(&collection, &document))
+        self.purge(space, &collection.tenant, &Purge::document(&collection, &document))
     }
 
     /// Lists documents of a collection in the order of their ids.

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ingest::{Job, JobContext, JobFailure, JobService, JobState, Priority, Subject, arguments_of};
+use ingest::{
+    Job, JobContext, JobFailure, JobService, JobState, NewJob, ObjectError, Priority, QueueSpace,
+    Subject, arguments_of,
+};
 use model::{Caller, Deadline, NamespaceId, TenantId, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +17,9 @@ use crate::{Error, Result, Service};
 
 /// How long a cancelled job may take to come to its next step.
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
+
+/// How long a deletion waits while too many jobs do.
+const PURGE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Indexes uploads.
 pub const ADD_JOB: &str = "knowledge.add";
@@ -179,9 +185,23 @@ impl Service {
         Ok(self.jobs().submit(ADD_JOB, &collection.id, tenant, Priority::Normal, &additions)?)
     }
 
-    pub(crate) fn purge(&self, tenant: &TenantId, purge: &Purge) -> Result<Job> {
-        let subject = &purge.knowledge_base;
-        Ok(self.jobs().submit(PURGE_JOB, subject, tenant, Priority::High, purge)?)
+    /// Keeps the space of a job that will erase something. It comes before the deletion: what is
+    /// gone for every caller must not stay in the store because too many jobs wait.
+    pub(crate) fn space_to_purge(&self) -> Result<QueueSpace> {
+        Ok(QueueSpace::wait(&self.0.queue, PURGE_PATIENCE).map_err(ObjectError::from)?)
+    }
+
+    pub(crate) fn purge(&self, space: QueueSpace, tenant: &TenantId, purge: &Purge) -> Result<Job> {
+        let arguments = serde_json::to_value(purge)
+            .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
+        let job = space.submit(NewJob {
+            kind: PURGE_JOB.to_owned(),
+            subject: purge.knowledge_base.clone(),
+            tenant: tenant.clone(),
+            priority: Priority::High,
+            arguments,
+        });
+        Ok(job.map_err(ObjectError::from)?)
     }
 
     pub(crate) fn move_passages(&self, collection: &Collection, from: &NamespaceId) -> Result<Job> {

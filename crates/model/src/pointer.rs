@@ -54,6 +54,22 @@ pub struct BadPointer {
 /// Splits the path of an archive from the place inside it.
 const INNER: &str = " > ";
 
+impl Pointer {
+    /// Gives the name of the sheet that a place is on.
+    pub fn sheet(&self) -> Option<&str> {
+        match self {
+            Pointer::Sheet { name, .. } => Some(name),
+            Pointer::Inner { place, .. } => place.sheet(),
+            Pointer::Whole
+            | Pointer::Page(_)
+            | Pointer::Slide(_)
+            | Pointer::Line(_)
+            | Pointer::Message(_)
+            | Pointer::Json(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Pointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

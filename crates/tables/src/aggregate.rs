@@ -82,7 +82,7 @@ pub struct MeasureRequest {
 pub struct AggregateResponse {
     /// The names of the cells of a row: groups, then measures.
     pub columns: Vec<String>,
-    /// The field that each is a value of; none for a count and other figures.
+    /// The field that each is a value of, or is computed from; none for a count.
     pub fields: Vec<Option<String>>,
     /// How many of them are groups.
     pub n_groupings: usize,
@@ -174,7 +174,8 @@ pub(crate) fn aggregate(
         .collect();
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
-        let is_value = matches!(measure.op, Op::Min | Op::Max);
+        // The sum, mean or median of one row is its value.
+        let is_value = !matches!(measure.op, Op::Count | Op::CountDistinct);
         measure.column.clone().filter(|_| is_value)
     });
     Ok(AggregateResponse {

@@ -122,7 +122,7 @@ impl Service {
                 let cells = row.iter_mut().zip(&query.columns).zip(&redacted);
                 for ((cell, name), is_redacted) in cells {
                     if *is_redacted {
-                        change(cell, &|text| redact(name, text));
+                        change(cell, format, &|text| redact(name, text));
                     }
                 }
             }
@@ -143,15 +143,32 @@ impl Service {
     }
 }
 
-fn change(cell: &mut Cell, redact: &dyn Fn(&str) -> Option<String>) {
+/// A number that may not leave is a mark, and nothing in Parquet, where a column has one type.
+fn change(cell: &mut Cell, format: ExportFormat, redact: &dyn Fn(&str) -> Option<String>) {
+    let instead = |digits: String| {
+        redact(&digits).map(|mark| match format {
+            ExportFormat::Csv | ExportFormat::JsonLines => Cell::Text(mark),
+            ExportFormat::Parquet => Cell::Null,
+        })
+    };
     match cell {
         Cell::Text(text) => {
             if let Some(changed) = redact(text) {
                 *text = changed;
             }
         }
-        Cell::List(items) => items.iter_mut().for_each(|item| change(item, redact)),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) | Cell::Timestamp(_) => {}
+        Cell::List(items) => items.iter_mut().for_each(|item| change(item, format, redact)),
+        Cell::Integer(number) => {
+            if let Some(mark) = instead(number.to_string()) {
+                *cell = mark;
+            }
+        }
+        Cell::Real(number) => {
+            if let Some(mark) = instead(number.to_string()) {
+                *cell = mark;
+            }
+        }
+        Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) => {}
     }
 }
 

@@ -42,6 +42,7 @@ mod schema;
 mod cursor;
 mod filters;
 mod moments;
+mod numbers;
 mod operators;
 mod request;
 
@@ -87,6 +88,7 @@ pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
+pub use numbers::hide_number;
 pub use relations::MAX_RELATIONS;
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,

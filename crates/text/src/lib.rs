@@ -72,8 +72,8 @@ pub use nearest::nearest;
 pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
 pub use redact::{
     PieceContext, PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction, SecretTable,
-    cut_outside_private, find_private, is_secret_heading, is_secret_name, open_secret_heading,
-    redact, redact_piece, redact_window, secret_tables, window_outside_private,
+    context_before, cut_outside_private, find_private, is_secret_heading, is_secret_name, redact,
+    redact_piece, redact_window, secret_tables, window_outside_private,
 };
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -5,6 +5,7 @@ mod job;
 mod queue;
 mod requests;
 mod sharing;
+mod space;
 mod workers;
 
 #[cfg(test)]
@@ -13,4 +14,5 @@ mod tests;
 pub use context::{JobContext, JobFailure, Runner};
 pub use job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
 pub use queue::{JobQueue, QueueConfig};
+pub use space::QueueSpace;
 pub use workers::Workers;

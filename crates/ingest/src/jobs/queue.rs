@@ -44,7 +44,7 @@ impl QueueConfig {
 }
 
 /// How long a waiting caller goes without looking at its job.
-const WAIT_STEP: Duration = Duration::from_millis(50);
+pub(super) const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// How long a worker waits before it tries again to write to a catalogue that has no room.
 const CATALOGUE_RETRY: Duration = Duration::from_secs(2);
@@ -66,6 +66,8 @@ pub(super) struct State {
     pub(super) next_order: u64,
     /// Waiting jobs, the next one first.
     pub(super) waiting: BTreeMap<Turn, JobId>,
+    /// Jobs that will wait: their space is kept.
+    pub(super) n_reserved: usize,
     /// Running jobs with the handle that stops them.
     pub(super) running: HashMap<JobId, (Job, Progress)>,
     /// Finished jobs that are remembered, by their order. Knowing them here, the end of a job
@@ -75,6 +77,13 @@ pub(super) struct State {
     /// No sign of life of this server reached the catalogue for the length of a lease: its jobs may
     /// have been given to others.
     pub(super) is_lost: bool,
+}
+
+impl State {
+    /// Gives how many jobs wait or will.
+    pub(super) fn n_taken(&self) -> usize {
+        self.waiting.len() + self.n_reserved
+    }
 }
 
 /// A job that was begun, and what runs it.
@@ -127,14 +136,19 @@ impl JobQueue {
     ///
     /// [`Error::UnknownKind`] without a runner for it, [`Error::QueueFull`] when too many wait.
     pub fn submit(&self, new: NewJob) -> Result<Job> {
+        if self.state.lock().n_taken() >= self.config.max_queued {
+            return Err(Error::QueueFull { allowed: self.config.max_queued });
+        }
+        self.enqueue(new)
+    }
+
+    /// Adds a job for which there is space.
+    pub(super) fn enqueue(&self, new: NewJob) -> Result<Job> {
         if !self.runners.contains_key(&new.kind) {
             return Err(Error::UnknownKind { kind: new.kind });
         }
         let order = {
             let mut state = self.state.lock();
-            if state.waiting.len() >= self.config.max_queued {
-                return Err(Error::QueueFull { allowed: self.config.max_queued });
-            }
             state.next_order += 1;
             state.next_order
         };

@@ -88,7 +88,7 @@ impl JobQueue {
         if job.state != JobState::Failed {
             return Ok(job);
         }
-        if self.state.lock().waiting.len() >= self.config.max_queued {
+        if self.state.lock().n_taken() >= self.config.max_queued {
             return Err(Error::QueueFull { allowed: self.config.max_queued });
         }
         job.n_attempts = 0;

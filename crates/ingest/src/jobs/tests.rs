@@ -47,6 +47,32 @@ fn one_worker() -> QueueConfig {
     }
 }
 
+/// A deletion that was made could not be followed by its job, since the queue had become full.
+#[test]
+fn space_is_kept_for_a_job_that_must_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = open(folder.path(), one_worker(), |_: &Job, _: &JobContext| Ok(json!(null)));
+    queue.submit(new("a", Priority::Low)).unwrap();
+    queue.submit(new("b", Priority::Low)).unwrap();
+    let space = QueueSpace::wait(&queue, Duration::ZERO).unwrap();
+    let is_full =
+        |result: crate::Result<Job>| matches!(result, Err(crate::Error::QueueFull { allowed: 3 }));
+    assert!(is_full(queue.submit(new("c", Priority::High))));
+    assert!(QueueSpace::wait(&queue, Duration::ZERO).is_err());
+    space.submit(new("kept", Priority::High)).unwrap();
+    assert!(is_full(queue.submit(new("c", Priority::High))));
+    let waiting = std::thread::spawn({
+        let queue = std::sync::Arc::clone(&queue);
+        move || QueueSpace::wait(&queue, Duration::from_secs(60)).is_ok()
+    });
+    let workers = Workers::start(&queue).unwrap();
+    assert!(waiting.join().unwrap());
+    drop(workers);
+    // Space that was not needed is given back.
+    drop(QueueSpace::wait(&queue, Duration::from_secs(60)).unwrap());
+    assert_eq!(queue.state.lock().n_reserved, 0);
+}
+
 #[test]
 fn jobs_run_by_priority_and_give_their_result() {
     let folder = tempfile::tempdir().unwrap();

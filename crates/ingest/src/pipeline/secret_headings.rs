@@ -1,7 +1,8 @@
 //! Passages of a long table keep its headings where one of its columns holds secrets, so that
 //! whoever shows a row knows which of its cells are private.
 
-use model::{Block, Passage};
+use model::{BLOCK_SEPARATOR, Block, Passage};
+use text::SecretTable;
 
 /// Adds the line of headings to the passages that begin in such a table, unless they have it.
 pub(super) fn add_secret_headings(blocks: &[Block], passages: &mut [Passage]) {
@@ -11,7 +12,7 @@ pub(super) fn add_secret_headings(blocks: &[Block], passages: &mut [Passage]) {
         return;
     }
     let whole = Block::whole_text(blocks);
-    let tables = text::secret_tables(&whole);
+    let tables = tables_of(&whole, blocks);
     let (mut at_byte, mut at_char) = (0, 0);
     for passage in passages {
         // Passages come in the order of the text.
@@ -29,6 +30,24 @@ pub(super) fn add_secret_headings(blocks: &[Block], passages: &mut [Passage]) {
             passage.headings.push(heading.to_owned());
         }
     }
+}
+
+/// Lists the tables of a document with a column of secrets; each is on one sheet.
+fn tables_of(whole: &str, blocks: &[Block]) -> Vec<SecretTable> {
+    let mut tables = Vec::new();
+    let mut start = 0;
+    for sheet in blocks.chunk_by(|one, next| one.pointer.sheet() == next.pointer.sheet()) {
+        let n_bytes: usize =
+            sheet.iter().map(|block| block.text.len() + BLOCK_SEPARATOR.len()).sum();
+        let end = (start + n_bytes).min(whole.len());
+        let found = text::secret_tables(whole.get(start..end).unwrap_or_default());
+        tables.extend(found.into_iter().map(|table| SecretTable {
+            heading: start + table.heading.start..start + table.heading.end,
+            rows: start + table.rows.start..start + table.rows.end,
+        }));
+        start = end;
+    }
+    tables
 }
 
 #[cfg(test)]
@@ -56,5 +75,23 @@ mod tests {
             let has_heading = passage.headings.last().is_some_and(|last| last == heading);
             assert_eq!(begins_with_row, has_heading, "{passage:?}");
         }
+    }
+
+    /// The rows of the next sheet were taken for more rows of the table.
+    #[test]
+    fn headings_of_a_sheet_are_not_those_of_the_next() {
+        let sheet = |name: &str, text: &str| {
+            let pointer = Pointer::Sheet { name: name.to_owned(), range: None };
+            Block::new(text, pointer, BlockKind::Table)
+        };
+        let blocks = [
+            sheet("Users", "login | password\nann | tiger\n"),
+            sheet("Users", "bob | lion\n"),
+            sheet("Orders", "number | city\n5 | Oslo\n"),
+        ];
+        let whole = Block::whole_text(&blocks);
+        let tables = tables_of(&whole, &blocks);
+        assert_eq!(tables.len(), 1);
+        assert!(whole[tables[0].rows.clone()].ends_with("bob | lion"), "{tables:?}");
     }
 }

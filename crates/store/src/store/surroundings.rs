@@ -108,7 +108,9 @@ fn around(passage: &Passage, neighbours: &[Passage]) -> Surroundings {
     let mut end_before = None;
     let mut after = String::new();
     let mut end_after = passage.span.end;
-    for neighbour in neighbours {
+    // What is on another sheet says nothing of this one.
+    let is_near = |other: &&Passage| other.pointer.sheet() == passage.pointer.sheet();
+    for neighbour in neighbours.iter().filter(is_near) {
         let span = &neighbour.span;
         if neighbour.ordinal < passage.ordinal {
             // What two neighbours share is taken once, and what the passage has itself not at all.

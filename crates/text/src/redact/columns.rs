@@ -1,32 +1,25 @@
 //! Columns of passwords: a line of headings, one of which announces a secret, and cells below.
 //!
 //! Comma, semicolon, tab and pipe separate cells, as in CSV, in exports and in Markdown tables.
-//! Headings hold for the whole table, however long it is: [`SecretTable`] says which line that is
-//! for whoever shows a part of a text far below it.
+//! Headings hold for the whole table, however long it is: [`SecretTable`] says where its rows
+//! are, and [`context_before`] gives whoever shows a part of a text what has to be looked at
+//! before it.
 
 use std::ops::Range;
 
-use super::credentials::{is_placeholder, is_secret_name};
-use super::{PrivateKind, PrivatePiece};
+use super::credentials::is_placeholder;
+use super::table_rows::{Line, Table, line_at, trimmed, unquoted};
+use super::{PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS};
 
-/// Signs that separate cells.
-const SEPARATORS: [char; 4] = ['\t', '|', ';', ','];
-
-/// The longest line of headings.
-const MAX_HEADING_BYTES: usize = 2_048;
-
-/// The longest cell that is taken as a secret.
-const MAX_CELL_BYTES: usize = 256;
+/// The longest cell that is taken as a secret: a key, a chain of tokens.
+const MAX_CELL_BYTES: usize = 4_096;
 
 /// Lines in a row that are no rows and do not end a table: blank ones between two parts of it,
 /// those of a cell with line breaks, a total.
 const MAX_GAP_LINES: usize = 8;
 
-/// A row of at least so many cells may be broken into lines: it is wide.
-const MIN_BROKEN_CELLS: usize = 4;
-
-/// Into so many lines at most.
-const MAX_BROKEN_LINES: usize = 4;
+/// The same of short lines, which may be rows of one cell: the others of the row are empty.
+const MAX_SHORT_LINES: usize = 256;
 
 /// A table of a text with a column of secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +40,11 @@ pub struct SecretTable {
 pub fn secret_tables(text: &str) -> Vec<SecretTable> {
     let mut tables: Vec<SecretTable> = Vec::new();
     walk(text, &mut |line| match line {
-        Line::Heading { bytes, is_repeated: false } => {
+        TableLine::Heading { bytes, is_repeated: false } => {
             let rows = bytes.end..bytes.end;
             tables.push(SecretTable { heading: bytes, rows });
         }
-        Line::Heading { bytes, is_repeated: true } | Line::Row { bytes, .. } => {
+        TableLine::Heading { bytes, is_repeated: true } | TableLine::Row { bytes, .. } => {
             if let Some(table) = tables.last_mut() {
                 table.rows.end = bytes.end;
             }
@@ -60,21 +53,27 @@ pub fn secret_tables(text: &str) -> Vec<SecretTable> {
     tables
 }
 
-/// Gives the headings of the table that a text ends in, where one of its columns holds secrets:
-/// what follows the text may be more rows of it.
+/// Gives what has to be looked at before a piece of a text, of which `head` is everything that
+/// comes before the piece: its last [`REDACTION_CONTEXT_CHARS`] characters. Where those begin in
+/// a table with a column of secrets they begin with a row, and headings that say which column it
+/// is come first.
 ///
 /// ```
-/// assert_eq!(text::open_secret_heading("user,password\nann,tig"), Some("user,password"));
-/// assert_eq!(text::open_secret_heading("user,age\nann,5\n"), None);
+/// let head = format!("user,password\n{}", "ann,tiger\n".repeat(5_000));
+/// let context = text::PieceContext { before: &text::context_before(&head), ..Default::default() };
+/// assert_eq!(text::redact_piece("bob,lion", context).text, "bob,[password]");
 /// ```
-pub fn open_secret_heading(text: &str) -> Option<&str> {
-    let mut heading = None;
-    let is_open = walk(text, &mut |line| {
-        if let Line::Heading { bytes, .. } = line {
-            heading = Some(bytes);
+pub fn context_before(head: &str) -> String {
+    let last = head.char_indices().rev().nth(REDACTION_CONTEXT_CHARS - 1);
+    let from = last.map_or(0, |(at, _)| at);
+    let (far, near) = head.split_at(from);
+    match walk(far, &mut |_| {}) {
+        None => near.to_owned(),
+        Some(open) => {
+            let rows = head.get(open.row_start..).unwrap_or(near);
+            format!("{}\n{rows}", open.table.headings())
         }
-    });
-    text.get(heading.filter(|_| is_open)?)
+    }
 }
 
 /// Tells whether a line is one of headings with a column of secrets.
@@ -85,7 +84,7 @@ pub fn is_secret_heading(line: &str) -> bool {
 /// Finds the cells of columns whose heading announces a secret.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     walk(text, &mut |line| {
-        let Line::Row { bytes, secrets } = line else { return };
+        let TableLine::Row { bytes, secrets } = line else { return };
         let content = text.get(bytes.clone()).unwrap_or_default();
         for cell in secrets {
             push_secret(content, cell.clone(), bytes.start, found);
@@ -94,172 +93,102 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
 }
 
 /// A line of a table with a column of secrets.
-enum Line<'a> {
+enum TableLine<'a> {
     /// Its headings; repeated where a table of the same form goes on.
     Heading { bytes: Range<usize>, is_repeated: bool },
     /// A row, and where its cells with secrets are in it.
     Row { bytes: Range<usize>, secrets: &'a [Range<usize>] },
 }
 
-/// Walks over the lines of all tables with a column of secrets; tells whether the text ends in
-/// one.
-fn walk(text: &str, each: &mut dyn FnMut(Line<'_>)) -> bool {
+/// The table that a text ends in.
+struct OpenTable {
+    table: Table,
+    /// Where the row begins that the text ends in; the end of the text where a row ends there.
+    row_start: usize,
+}
+
+/// What came between the last row and a line.
+#[derive(Default)]
+struct Gap {
+    n_lines: usize,
+    n_short: usize,
+    has_blank: bool,
+}
+
+/// Walks over the lines of all tables with a column of secrets; gives the table that the text
+/// ends in.
+fn walk(text: &str, each: &mut dyn FnMut(TableLine<'_>)) -> Option<OpenTable> {
     let mut table: Option<Table> = None;
-    let mut n_gap = 0;
-    let mut start = 0;
+    let mut gap = Gap::default();
+    // Whether the line above may be the headings of another table: it follows a blank one.
+    let mut is_below_blank = false;
+    let (mut start, mut row_start) = (0, 0);
+    // The text may end in a cell between quotes whose lines look like anything.
+    let mut open_quote: Option<OpenTable> = None;
     while let Some(line) = line_at(text, start) {
-        let row = table.as_ref().and_then(|table| table.row_at(text, start, n_gap > 0));
+        let was_below_blank = std::mem::replace(&mut is_below_blank, gap.has_blank);
+        let read = match &table {
+            None => Line::Other,
+            Some(table) => table.line_at(text, start, gap.n_lines > 0),
+        };
+        let is_other = match &read {
+            Line::Rule => was_below_blank,
+            Line::OtherHeadings => gap.has_blank,
+            Line::Row(_) | Line::Other => false,
+        };
+        if is_other {
+            table = None;
+        }
+        let row = match read {
+            Line::Row(row) => Some(row),
+            Line::Rule | Line::OtherHeadings | Line::Other => None,
+        };
         let bytes = row.as_ref().map_or(line, |row| row.bytes.clone());
+        if let Some(known) = &table
+            && row.as_ref().is_some_and(|row| row.is_unfinished)
+        {
+            open_quote.get_or_insert(OpenTable { table: known.clone(), row_start: start });
+        }
         let content = trimmed(text, bytes.clone());
         let content_bytes = start..start + content.len();
+        row_start = if content_bytes.end == text.len() { start } else { bytes.end };
         start = bytes.end;
         if let Some(known) = &mut table
             && let Some(row) = row
         {
-            n_gap = 0;
+            if row.is_sure {
+                gap = Gap::default();
+            }
             // A row may hold the word `secret` without being one of headings: those name a
             // secret in the same column, as where they are repeated on every page.
             match Table::of(content).filter(|again| again.shares_secret(known)) {
                 Some(again) => {
                     known.add(&again);
-                    each(Line::Heading { bytes: content_bytes, is_repeated: true });
+                    each(TableLine::Heading { bytes: content_bytes, is_repeated: true });
                 }
-                None => {
-                    let secrets: Vec<Range<usize>> =
-                        known.secrets.iter().filter_map(|at| row.cells.get(*at).cloned()).collect();
-                    each(Line::Row { bytes: content_bytes, secrets: &secrets });
-                }
+                None => each(TableLine::Row { bytes: content_bytes, secrets: &row.secrets }),
             }
         } else if let Some(headings) = Table::of(content) {
             table = Some(headings);
-            n_gap = 0;
-            each(Line::Heading { bytes: content_bytes, is_repeated: false });
-        } else if table.is_some() {
-            n_gap += 1;
-            if n_gap > MAX_GAP_LINES {
+            gap = Gap::default();
+            is_below_blank = false;
+            open_quote = None;
+            each(TableLine::Heading { bytes: content_bytes, is_repeated: false });
+        } else if let Some(known) = &table {
+            if content.trim().is_empty() {
+                gap.has_blank = true;
+                gap.n_lines += 1;
+            } else if known.may_be_short_row(content) {
+                gap.n_short += 1;
+            } else {
+                gap.n_lines += 1;
+            }
+            if gap.n_lines > MAX_GAP_LINES || gap.n_short > MAX_SHORT_LINES {
                 table = None;
             }
         }
     }
-    table.is_some()
-}
-
-/// Gives the line that begins at a place, with its line break; nothing at the end of the text.
-fn line_at(text: &str, start: usize) -> Option<Range<usize>> {
-    let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
-    Some(start..rest.find('\n').map_or(text.len(), |at| start + at + 1))
-}
-
-fn trimmed(text: &str, line: Range<usize>) -> &str {
-    text.get(line).unwrap_or_default().trim_end_matches(['\n', '\r'])
-}
-
-/// A row: the place of its lines, and of its cells within them.
-struct Row {
-    bytes: Range<usize>,
-    cells: Vec<Range<usize>>,
-}
-
-/// A table whose headings were read.
-struct Table {
-    separator: char,
-    n_cells: usize,
-    secrets: Vec<usize>,
-}
-
-impl Table {
-    fn of(line: &str) -> Option<Table> {
-        if line.len() > MAX_HEADING_BYTES {
-            return None;
-        }
-        let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator))?;
-        let cells = cells(line, separator);
-        // Headings are short names; a sentence with commas is none.
-        let is_headings = cells.iter().all(|cell| {
-            let heading = unquoted(line.get(cell.clone()).unwrap_or_default());
-            heading.chars().count() <= 40 && heading.split_whitespace().count() <= 4
-        });
-        let secrets: Vec<usize> = cells
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| {
-                is_secret_name(unquoted(line.get((*cell).clone()).unwrap_or_default()))
-            })
-            .map(|(at, _)| at)
-            .collect();
-        let has_others = cells.len() > secrets.len();
-        (is_headings && has_others && !secrets.is_empty()).then_some(Table {
-            separator,
-            n_cells: cells.len(),
-            secrets,
-        })
-    }
-
-    /// Gives the row that begins at a place: one line, or several where a cell between quotes
-    /// holds line breaks, or where a wide row was broken.
-    fn row_at(&self, text: &str, start: usize, is_after_gap: bool) -> Option<Row> {
-        let mut end = line_at(text, start)?.end;
-        for n_lines in 1..=MAX_GAP_LINES {
-            let content = trimmed(text, start..end);
-            let cells = cells(content, self.separator);
-            let is_open = content.bytes().filter(|byte| *byte == b'"').count() % 2 == 1;
-            if cells.len() == self.n_cells && (!is_open || n_lines == 1) {
-                let is_row = !is_after_gap || !self.may_be_prose(content, &cells);
-                return is_row.then_some(Row { bytes: start..end, cells });
-            }
-            let is_broken = self.n_cells >= MIN_BROKEN_CELLS
-                && (2..self.n_cells).contains(&cells.len())
-                && n_lines < MAX_BROKEN_LINES;
-            if !is_open && !is_broken {
-                return None;
-            }
-            end = line_at(text, end)
-                .filter(|line| !trimmed(text, line.clone()).is_empty() || is_open)?
-                .end;
-        }
-        None
-    }
-
-    /// After lines that were no rows, a line of prose may have as many commas.
-    fn may_be_prose(&self, line: &str, cells: &[Range<usize>]) -> bool {
-        let has_space = |cell: &Range<usize>| {
-            unquoted(line.get(cell.clone()).unwrap_or_default()).contains(char::is_whitespace)
-        };
-        matches!(self.separator, ',' | ';')
-            && self.secrets.iter().filter_map(|at| cells.get(*at)).any(has_space)
-    }
-
-    fn shares_secret(&self, other: &Table) -> bool {
-        self.separator == other.separator
-            && self.n_cells == other.n_cells
-            && self.secrets.iter().any(|at| other.secrets.contains(at))
-    }
-
-    fn add(&mut self, other: &Table) {
-        self.secrets.extend(&other.secrets);
-        self.secrets.sort_unstable();
-        self.secrets.dedup();
-    }
-}
-
-/// Cuts a line into cells; a separator between double quotes separates nothing.
-fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
-    let mut cells = Vec::new();
-    let (mut start, mut is_quoted) = (0, false);
-    for (at, char) in line.char_indices() {
-        if char == '"' {
-            is_quoted = !is_quoted;
-        } else if char == separator && !is_quoted {
-            cells.push(start..at);
-            start = at + char.len_utf8();
-        }
-    }
-    cells.push(start..line.len());
-    cells
-}
-
-fn unquoted(cell: &str) -> &str {
-    cell.trim().trim_matches(['"', '\'', '*', '`']).trim()
+    open_quote.or(table.map(|table| OpenTable { table, row_start }))
 }
 
 fn push_secret(line: &str, cell: Range<usize>, start: usize, found: &mut Vec<PrivatePiece>) {
@@ -338,8 +267,9 @@ mod tests {
         let rows: String = (0..2_000).map(|n| format!("user{n},word{n},{n}\n")).collect();
         let text = format!("Some prose.\nuser,password,age\n{rows}\nThe end of it.\n");
         let last = text.find("user1999").unwrap();
-        assert_eq!(open_secret_heading(&text[..last + 3]), Some("user,password,age"));
-        assert_eq!(open_secret_heading(&text[..5]), None);
+        let before = context_before(&text[..last + 3]);
+        assert!(before.starts_with("-,password,-\nuser"), "{}", &before[..40]);
+        assert_eq!(context_before(&text[..5]), &text[..5]);
         let tables = secret_tables(&text);
         assert_eq!(tables.len(), 1);
         assert!(tables[0].rows.contains(&last) && tables[0].rows.end < text.len() - 10);

@@ -9,6 +9,8 @@ mod window;
 
 mod plain;
 
+mod table_rows;
+
 mod announced;
 mod check_digits;
 mod columns;
@@ -24,11 +26,13 @@ mod phone;
 mod provider_keys;
 
 #[cfg(test)]
+mod table_tests;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
-pub use columns::{SecretTable, is_secret_heading, open_secret_heading, secret_tables};
+pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
 pub use window::{
     PieceContext, REDACTION_CONTEXT_CHARS, cut_outside_private, redact_piece, redact_window,

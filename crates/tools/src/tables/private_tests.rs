@@ -103,6 +103,63 @@ fn groups_and_measures_under_other_names_are_redacted() {
     }
 }
 
+/// Cells of numbers were not looked at.
+#[test]
+fn numbers_that_are_private_are_hidden() {
+    let folder = Folder::new();
+    folder.write(
+        "cards.csv",
+        "name,card,password,size\nann,4111111111111111,734912,5\nbob,5500000000000004,734913,6\n",
+    );
+    let config = json!({ "name": "cards", "source": "cards.csv", "fields": {
+        "name": { "type": "string" }, "card": { "type": "number" },
+        "password": { "type": "number" }, "size": { "type": "number" },
+    } });
+    let service = tables::Service::open(tables::ServiceConfig {
+        tables: vec![serde_json::from_value(config).unwrap()],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap();
+    let hides = |answer: &str| {
+        for digits in ["41111", "55000", "73491"] {
+            assert!(!answer.contains(digits), "`{digits}` left in {answer}");
+        }
+    };
+    let query = QueryTable::new(service.clone());
+    for format in ["json", "stats", "markdown", "csv"] {
+        let answer = ask(&query, json!({ "format": format }));
+        hides(&answer);
+        assert!(answer.contains("[card") && answer.contains("[password"), "{answer}");
+        assert!(answer.contains('6'), "{answer}");
+    }
+    let aggregate = AggregateTable::new(service.clone());
+    for op in ["sum", "avg", "min", "max", "median"] {
+        let measures = ["card", "password", "size"]
+            .map(|field| json!({ "op": op, "field": field, "as": format!("of_{field}") }));
+        let answer = ask(&aggregate, json!({ "group_by": ["name"], "measures": measures }));
+        hides(&answer);
+        assert!(answer.contains('6'), "{answer}");
+    }
+    hides(&ask(&aggregate, json!({ "group_by": ["card", "password"] })));
+    for (format, shows_marks) in [
+        (tables::ExportFormat::Csv, true),
+        (tables::ExportFormat::JsonLines, true),
+        (tables::ExportFormat::Parquet, false),
+    ] {
+        let mut written = Vec::new();
+        let request = tables::QueryRequest::default();
+        let deadline = Deadline::after(Duration::from_secs(60));
+        let caller = Caller::local_admin();
+        let changed = &super::redacted_cell;
+        service.export(&caller, &request, format, changed, &mut written, &deadline).unwrap();
+        let text = String::from_utf8_lossy(&written);
+        hides(&text);
+        assert_eq!(text.contains("[card"), shows_marks, "{text}");
+    }
+}
+
 #[test]
 fn a_hidden_field_cannot_be_named_anywhere() {
     let folder = Folder::new();

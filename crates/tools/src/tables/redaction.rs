@@ -30,6 +30,11 @@ pub(super) fn query_answer(
         n_hidden += n_pieces;
         Some(shown)
     });
+    response.hide_numbers(|name, digits| {
+        let (mark, n_pieces) = is_redacted(name).then(|| redacted(name, digits))??;
+        n_hidden += n_pieces;
+        Some(mark)
+    });
     response.show(window, &mut |name, text, bytes| {
         let (shown, n_pieces) = is_redacted(name).then(|| redacted_piece(text, bytes))??;
         n_hidden += n_pieces;
@@ -74,6 +79,9 @@ pub(super) fn aggregate_paths(
             continue;
         }
         redacted_columns.push(column.clone());
+        for cell in response.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+            n_hidden += tables::hide_number(cell, &mut |digits| changed(field, digits));
+        }
         if !text::is_secret_name(field) {
             continue;
         }
