@@ -1,6 +1,6 @@
 //! Numbers of an answer that are private: a card in a column of numbers, a password of digits.
 
-use serde_json::Value;
+use columns::Value;
 
 use crate::response::{FacetMeta, QueryResponse};
 
@@ -34,7 +34,7 @@ impl FacetMeta {
             n_hidden += hide_number(&mut row.value, hide);
         }
         let quantiles = self.distribution.iter().flat_map(|spread| &spread.quantiles);
-        let mut figures: Vec<Value> = quantiles.map(|(_, value)| value.to_json()).collect();
+        let mut figures: Vec<Value> = quantiles.map(|(_, value)| value.clone()).collect();
         figures.extend(self.min.iter().chain(&self.max).cloned());
         n_hidden += figures.iter_mut().map(|figure| hide_number(figure, hide)).sum::<usize>();
         if n_hidden > 0 {
@@ -45,14 +45,13 @@ impl FacetMeta {
 
 /// Puts a mark in place of a number that `hide` gives one for, in lists too; gives how many.
 pub fn hide_number(value: &mut Value, hide: &mut dyn FnMut(&str) -> Option<String>) -> usize {
-    match value {
-        Value::Number(number) => {
-            let digits = number.to_string();
-            let Some(mark) = hide(digits.strip_suffix(".0").unwrap_or(&digits)) else { return 0 };
-            *value = mark.into();
-            1
-        }
-        Value::Array(items) => items.iter_mut().map(|item| hide_number(item, hide)).sum(),
-        Value::Object(_) | Value::Null | Value::Bool(_) | Value::String(_) => 0,
-    }
+    let digits = match value {
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::List(items) => return items.iter_mut().map(|item| hide_number(item, hide)).sum(),
+        Value::Null | Value::Text(_) | Value::Boolean(_) | Value::Timestamp(_) => return 0,
+    };
+    let Some(mark) = hide(&digits) else { return 0 };
+    *value = Value::Text(mark);
+    1
 }
