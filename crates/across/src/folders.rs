@@ -55,7 +55,10 @@ impl Source for Folders {
                         explanation: json!(item.explanation),
                     })
                     .collect(),
-                warnings: found.warnings,
+                warnings: filters_said(&found.exts, &found.years)
+                    .into_iter()
+                    .chain(found.warnings)
+                    .collect(),
                 timings: StageTook::all(found.timings),
             },
             Err(error) => FoundIn {
@@ -105,4 +108,17 @@ impl Source for Folders {
 
 fn name_of(path: &str) -> String {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path).to_owned()
+}
+
+/// Says which words of the query chose among the files, where some did.
+fn filters_said(exts: &[String], years: &[String]) -> Option<Warning> {
+    if exts.is_empty() && years.is_empty() {
+        return None;
+    }
+    let said: Vec<&str> = exts.iter().chain(years).map(String::as_str).collect();
+    let message = format!(
+        "files: only {} were searched, as the query says; `searchFiles` takes `exts` and `years`",
+        said.join(", ")
+    );
+    Some(Warning::new("filters_from_words", message))
 }

@@ -89,7 +89,11 @@ impl Service {
         let mut timings = Vec::new();
         for (source, answer) in self.sources.iter().zip(answers) {
             timings.extend(answer.timings.into_iter().map(|took| (source.name(), took)));
-            for warning in answer.warnings {
+            for mut warning in answer.warnings {
+                // Figures of two families side by side would say nothing without their names.
+                if warning.code == ingest::VECTORS_INCOMPLETE {
+                    warning.message = format!("{}: {}", source.name(), warning.message);
+                }
                 // A model that is missing is missing for every family: it is said once.
                 if !warnings.contains(&warning) {
                     warnings.push(warning);

@@ -65,40 +65,34 @@ impl Indexer {
     ) -> Result<Vec<FileOutcome>> {
         let roots: Vec<String> =
             self.roots().visible(caller).iter().map(|root| root.name.clone()).collect();
+        // What an earlier version wrote has no outcome, and says it by its passages.
+        let mut values = vec![Some(outcome.code())];
+        if matches!(outcome, ReadOutcome::NoText | ReadOutcome::Indexed) {
+            values.push(None);
+        }
         let mut files = vec![];
-        self.each_document_after(after, |document| {
-            let is_visible = matches!(
-                document.attributes.get(attribute::ROOT),
-                Some(AttributeValue::Keyword(root)) if roots.contains(root)
-            );
-            if is_visible && outcome_of(document) == outcome {
-                files.push(FileOutcome {
-                    path: document.id.to_string(),
-                    outcome,
-                    reason: document.metadata["reason"].as_str().map(str::to_owned),
-                });
-            }
-            files.len() < limit
-        })?;
-        Ok(files)
-    }
-
-    /// Shows documents until `each` has enough.
-    fn each_document_after(
-        &self,
-        after: Option<&str>,
-        mut each: impl FnMut(&DocumentInfo) -> bool,
-    ) -> Result<()> {
         let after = after.map(DocumentId::new);
         let mut page = DocumentPage { prefix: String::new(), after, limit: LIST_PAGE };
-        loop {
-            let documents = self.config().store.documents(self.namespace(), &page)?;
-            let Some(last) = documents.last() else { return Ok(()) };
+        while files.len() < limit {
+            let store = &self.config().store;
+            let found =
+                store.documents_with(self.namespace(), attribute::OUTCOME, &values, &page)?;
+            let Some(last) = found.last() else { break };
             page.after = Some(last.id.clone());
-            if !documents.iter().all(&mut each) {
-                return Ok(());
-            }
+            let is_wanted = |document: &DocumentInfo| {
+                let root = document.attributes.get(attribute::ROOT);
+                outcome_of(document) == outcome
+                    && matches!(root, Some(AttributeValue::Keyword(root)) if roots.contains(root))
+            };
+            let wanted = found.into_iter().filter(is_wanted).map(|document| FileOutcome {
+                path: document.id.to_string(),
+                outcome,
+                reason: document.metadata["reason"].as_str().map(str::to_owned),
+            });
+            files.extend(wanted);
         }
+        files.truncate(limit);
+        Ok(files)
     }
 }
 

@@ -246,14 +246,19 @@ fn extractive(request: &SummaryRequest) -> Summary {
         summary = lay_out(request, &scored);
     }
     let budget = text::Budget { chars: usize::MAX, tokens: max_tokens };
-    while let Some(allowed) = budget.allowed_chars(&summary)
+    // One sentence alone is over the limit: its beginning is given, half as long each time.
+    let mut n_kept = scored.first().map_or(0, |(_, _, sentence)| sentence.chars().count());
+    while budget.allowed_chars(&summary).is_some()
+        && n_kept > 1
         && let Some((_, _, sentence)) = scored.first_mut()
-        && sentence.chars().count() > 1
     {
-        // One sentence alone is over the limit: its beginning is given.
-        let n_kept = (allowed / 2).min(sentence.chars().count() / 2).max(1);
+        n_kept /= 2;
         *sentence = format!("{}…", sentence.chars().take(n_kept).collect::<String>());
         summary = lay_out(request, &scored);
+    }
+    // The name of the file or the head of the table is over the limit by itself.
+    if let Some(allowed) = budget.allowed_chars(&summary) {
+        summary = summary.chars().take(allowed).collect();
     }
     Summary { prompt_tokens: 0, completion_tokens: 0, engine: "extractive".to_owned(), summary }
 }
@@ -333,6 +338,28 @@ mod tests {
         assert!(text::count_tokens(&kept) <= 80, "{kept}");
         assert!(kept.ends_with("May. …"), "{kept}");
         assert_eq!(within("Short.", 60), "Short.");
+    }
+
+    #[test]
+    fn an_extract_ends_within_every_limit() {
+        let of = |path: &str, snippet: &str, style: Style, max_tokens: u32| {
+            let results = vec![SnippetOf { path: path.to_owned(), snippet: snippet.to_owned() }; 3];
+            let query = "contract".to_owned();
+            let request = SummaryRequest { query, results, style, max_tokens: Some(max_tokens) };
+            extractive(&request).summary
+        };
+        let long_name = format!("/x/{}.txt", "quite long ".repeat(20));
+        for style in [Style::Bullets, Style::Paragraph, Style::Table] {
+            for path in ["/x/a.txt", long_name.as_str()] {
+                for snippet in ["The contract covers bolts.", "x", "", &"契約。".repeat(50)] {
+                    for max_tokens in [1, 2, 16, 18, 20, 24, 60] {
+                        let summary = of(path, snippet, style, max_tokens);
+                        let n_tokens = text::count_tokens(&summary);
+                        assert!(n_tokens <= max_tokens as usize, "{max_tokens}: {summary}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

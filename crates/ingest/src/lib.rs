@@ -72,5 +72,5 @@ pub use pipeline::{
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
 pub use terminal::{ByteBar, TerminalBar};
-pub use vectors::{VectorDebt, VectorWorker, Vectors};
+pub use vectors::{VECTORS_INCOMPLETE, VectorDebt, VectorWorker, Vectors};
 pub use watch::{FolderWatch, Noticed, collapse};

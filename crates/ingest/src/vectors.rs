@@ -35,6 +35,9 @@ pub struct VectorDebt {
     pub n_without: usize,
 }
 
+/// The code of the warning that some passages have no vector yet.
+pub const VECTORS_INCOMPLETE: &str = "vectors_incomplete";
+
 impl VectorDebt {
     /// Says what an answer has to say about it: nothing when every passage has its vector.
     pub fn warning(self) -> Option<Warning> {
@@ -46,7 +49,7 @@ impl VectorDebt {
             "{n_with} of {} passages can be found by meaning so far, the others by words",
             self.n_passages
         );
-        Some(Warning::new("vectors_incomplete", message))
+        Some(Warning::new(VECTORS_INCOMPLETE, message))
     }
 }
 

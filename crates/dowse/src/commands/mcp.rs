@@ -10,7 +10,7 @@ use crate::commands::serve::{add_folders, choose_model, strangers};
 use crate::commands::{block_on, variable};
 use crate::config::{load, place_data};
 use crate::platform;
-use crate::wiring::{app, watch_folders};
+use crate::wiring::{app, work_in_background};
 
 pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
         platform::shutdown_on_signal(shutdown.clone())?;
         let (app, families) = app(&config, &shared_state)?;
         families.start_indexing(&shared_state, strangers)?;
-        watch_folders(shared_state.clone(), shutdown.clone());
+        work_in_background(&shared_state, &shutdown);
         let shared = Shared::new(app);
         serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
         ::serve::stdio(&shared, shutdown).await?;

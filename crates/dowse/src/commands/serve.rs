@@ -16,7 +16,7 @@ use crate::commands::sets::choose_set;
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, EmbedderProvider, Loaded, load, place_data};
 use crate::files_cli::FilesArgs;
-use crate::wiring::{SharedState, app, follow_folders, keep_in_shape, watch_folders};
+use crate::wiring::{SharedState, app, work_in_background};
 use crate::{control, platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -55,9 +55,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             show_indexing(files);
         }
         serve_commands(&shared_state, shared.clone(), shutdown.clone())?;
-        watch_folders(shared_state.clone(), shutdown.clone());
-        follow_folders(shared_state.clone(), shutdown.clone());
-        keep_in_shape(shared_state.clone(), shutdown.clone());
+        work_in_background(&shared_state, &shutdown);
         if let Some(file) = loaded.file {
             let path = file.clone();
             let away = shared_state.away.clone();

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use testkit::loopback::{Loopback, Reply};
 use testkit::{Folder, Mcp, Server};
 
 use crate::test_server::dowse;
@@ -136,6 +137,33 @@ fn the_commands_of_the_tables_contract_work_as_written() {
     assert_eq!(table.lines().count(), 12);
     assert!(table.lines().skip(2).all(|line| line.contains("ams")), "{table}");
     assert!(markdown["result"]["structuredContent"].get("rows").is_none());
+}
+
+/// What the demo adds gets its vectors while it runs, as with `dowse serve`.
+#[test]
+fn vectors_are_made_in_the_demo() {
+    let embedder = Loopback::start(|request| {
+        let n_texts = request.json()["input"].as_array().map_or(0, Vec::len);
+        let data: Vec<Value> =
+            (0..n_texts).map(|index| json!({ "index": index, "embedding": [0.6, 0.8] })).collect();
+        Reply::json(&json!({ "data": data, "usage": { "total_tokens": 1 } }))
+    });
+    let folder = Folder::new();
+    let mut command = dowse("demo");
+    command.args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(folder.join("demo"));
+    command.env("DOWSE_EMBEDDER_PROVIDER", "http").env("DOWSE_EMBEDDER_API", "openai");
+    command.env("DOWSE_EMBEDDER_MODEL", "flat").env("DOWSE_EMBEDDER_BASE_URL", embedder.url(""));
+    let server = Server::start_command(command);
+    let mcp = Mcp::new(server.http(), "/mcp");
+    let is_whole = |tool: &str, arguments: Value| {
+        let answer = mcp.call(tool, &arguments).success();
+        !answer.to_string().contains("found by meaning so far")
+    };
+    let is_paid = testkit::wait_until(std::time::Duration::from_secs(60), || {
+        is_whole("searchFiles", json!({ "query": "remote work allowance" }))
+            && is_whole("search", json!({ "query": "calibration" }))
+    });
+    assert!(is_paid, "{}", mcp.call("search", &json!({ "query": "calibration" })).success());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Laws of namespaces and documents.
 
-use model::{DocumentId, NamespaceId, PassageId};
+use model::{AttributeValue, DocumentId, NamespaceId, PassageId};
 
 use super::fixtures::{WithVectors, document, made_in};
 use crate::{Catalogue, Counts, DocumentPage, Error, Manifest, limits};
@@ -115,6 +115,48 @@ pub(super) fn listing_is_ordered_and_paged(catalogue: &dyn Catalogue) {
     assert_eq!(list("b/", Some("b/1"), 10), ["b/2"]);
     assert_eq!(list("d", None, 10), [""; 0]);
     assert_eq!(list("", None, 0), [""; 0]);
+}
+
+pub(super) fn documents_are_chosen_and_counted_by_attribute(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "chosen", WithVectors::No);
+    let with = |id: &str, texts: &[&str], value: Option<AttributeValue>| {
+        let mut document = document(id, texts);
+        document.attributes.extend(value.map(|value| ("state of it".to_owned(), value)));
+        document
+    };
+    let documents = [
+        with("a", &["x"], Some("done".into())),
+        with("b", &[], Some("bad' OR 1".into())),
+        with("c", &["x"], None),
+        with("d", &["x"], Some(7.into())),
+        with("e", &["x"], Some("done".into())),
+        with("f", &[], Some("done".into())),
+    ];
+    catalogue.upsert(&namespace, &documents).unwrap();
+    let list = |values: &[Option<&str>], after: Option<&str>, limit| {
+        let after = after.map(DocumentId::new);
+        let page = DocumentPage { prefix: String::new(), after, limit };
+        let listed = catalogue.documents_with(&namespace, "state of it", values, &page).unwrap();
+        listed.into_iter().map(|info| info.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&[Some("done")], None, 10), ["a", "e", "f"]);
+    assert_eq!(list(&[Some("done")], Some("a"), 1), ["e"]);
+    assert_eq!(list(&[Some("bad' OR 1"), None], None, 10), ["b", "c", "d"]);
+    assert_eq!(list(&[Some("bad")], None, 10), [""; 0]);
+    assert_eq!(list(&[], None, 10), [""; 0]);
+    assert_eq!(list(&[None], None, 0), [""; 0]);
+    let counts = catalogue.count_documents(&namespace, &["state of it"]).unwrap();
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|count| (count.values[0].as_deref(), count.has_passages, count.n_documents))
+        .collect();
+    let wanted = [
+        (None, true, 2),
+        (Some("bad' OR 1"), false, 1),
+        (Some("done"), false, 1),
+        (Some("done"), true, 2),
+    ];
+    assert_eq!(counts, wanted);
 }
 
 pub(super) fn taken_passage_ids_are_refused(catalogue: &dyn Catalogue) {

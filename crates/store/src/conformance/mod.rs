@@ -36,6 +36,10 @@ pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("unknown namespaces are errors", documents::unknown_namespaces_are_errors),
     ("documents are written, read, replaced and erased", documents::documents_come_and_go),
     ("documents are listed in order and by page", documents::listing_is_ordered_and_paged),
+    (
+        "documents are chosen and counted by attribute",
+        documents::documents_are_chosen_and_counted_by_attribute,
+    ),
     ("a taken passage id is refused as a whole", documents::taken_passage_ids_are_refused),
     ("limits are errors that name them", documents::limits_are_named),
     ("blobs stay with their passages", documents::blobs_stay_with_their_passages),

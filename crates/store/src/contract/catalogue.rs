@@ -1,19 +1,17 @@
 //! The contract of a catalogue: everything that was acknowledged, and the log that engines follow.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{
-    AttributeValue, Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp,
-};
+use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp};
 use text::{Language, LanguageSet};
 
+use super::listing;
 use crate::{
     Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Manifest,
-    NamespaceInfo, Objects, Result, StoredPassage, Upserted, VectorSpace, limits,
+    NamespaceInfo, Objects, Result, StoredPassage, Upserted, VectorSpace,
 };
 
 /// The truth: namespaces, documents, passages, vectors, blobs, objects, leases, files in pieces,
@@ -117,6 +115,20 @@ pub trait Catalogue: Objects {
     /// Lists documents in the order of their ids.
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>>;
 
+    /// Lists documents in the order of their ids whose attribute has one of some values, where none
+    /// stands for a value that is missing or is no word.
+    ///
+    /// A catalogue that can choose does so by one query; the others look at every document.
+    fn documents_with(
+        &self,
+        namespace: &NamespaceId,
+        attribute: &str,
+        values: &[Option<&str>],
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        listing::documents_with(self, namespace, attribute, values, page)
+    }
+
     /// Gives the fingerprints of all documents whose ids start with `prefix`, in the order of the
     /// ids, by one query.
     fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>>;
@@ -130,27 +142,7 @@ pub trait Catalogue: Objects {
         namespace: &NamespaceId,
         attributes: &[&str],
     ) -> Result<Vec<DocumentCount>> {
-        let mut counted: BTreeMap<(Vec<Option<String>>, bool), usize> = BTreeMap::new();
-        let mut page = DocumentPage { prefix: String::new(), after: None, limit: limits::MAX_PAGE };
-        loop {
-            let documents = self.documents(namespace, &page)?;
-            let Some(last) = documents.last() else { break };
-            page.after = Some(last.id.clone());
-            for document in documents {
-                let value = |name: &&str| match document.attributes.get(*name) {
-                    Some(AttributeValue::Keyword(word)) => Some(word.clone()),
-                    _ => None,
-                };
-                let values = attributes.iter().map(value).collect();
-                *counted.entry((values, document.n_passages > 0)).or_default() += 1;
-            }
-        }
-        let count = |((values, has_passages), n_documents)| DocumentCount {
-            values,
-            has_passages,
-            n_documents,
-        };
-        Ok(counted.into_iter().map(count).collect())
+        listing::count_documents(self, namespace, attributes)
     }
 
     /// Gives the passages of a document in order; none when there is no such document.

@@ -10,6 +10,7 @@ mod answer;
 
 mod catalogue;
 mod engine;
+mod listing;
 
 pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
 pub use catalogue::{

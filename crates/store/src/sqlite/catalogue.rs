@@ -126,6 +126,16 @@ impl Catalogue for SqliteCatalogue {
         self.database.documents(namespace, page)
     }
 
+    fn documents_with(
+        &self,
+        namespace: &NamespaceId,
+        attribute: &str,
+        values: &[Option<&str>],
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        self.database.documents_with(namespace, attribute, values, page)
+    }
+
     fn fingerprints(&self, namespace: &NamespaceId, prefix: &str) -> Result<Vec<Fingerprint>> {
         self.database.fingerprints(namespace, prefix)
     }

@@ -30,15 +30,47 @@ impl Database {
         namespace: &NamespaceId,
         page: &DocumentPage,
     ) -> Result<Vec<DocumentInfo>> {
-        let after = page.after.as_ref().map(DocumentId::as_str);
+        self.list(namespace, "", vec![], page)
+    }
+
+    /// Lists documents whose attribute has one of some values, in the order of their ids.
+    pub(crate) fn documents_with(
+        &self,
+        namespace: &NamespaceId,
+        attribute: &str,
+        values: &[Option<&str>],
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        if values.is_empty() {
+            return Ok(vec![]);
+        }
+        let conditions: Vec<String> =
+            (0..values.len()).map(|idx| format!("{} IS ?{}", word_at(4), idx + 5)).collect();
+        let bound = std::iter::once(path_of(attribute).into())
+            .chain(values.iter().map(|value| value.map(str::to_owned).into()))
+            .collect();
+        self.list(namespace, &format!("AND ({})", conditions.join(" OR ")), bound, page)
+    }
+
+    /// Lists documents that meet a condition, whose parameters are numbered from 4.
+    fn list(
+        &self,
+        namespace: &NamespaceId,
+        condition: &str,
+        bound: Vec<rusqlite::types::Value>,
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        let after = page.after.as_ref().map(|id| id.as_str().to_owned());
         let limit = page.limit.min(limits::MAX_PAGE);
         self.read_in(namespace, |connection, number| {
             let mut statement = connection.prepare_cached(&format!(
-                "{} WHERE namespace = ?1 AND id >= ?2 AND (?3 IS NULL OR id > ?3)
+                "{} WHERE namespace = ?1 AND id >= ?2 AND (?3 IS NULL OR id > ?3) {condition}
                  ORDER BY id",
                 rows::DOCUMENT_INFO
             ))?;
-            let mut found = statement.query(params![number, page.prefix, after])?;
+            let first = [i64::from(number).into(), page.prefix.clone().into(), after.into()];
+            let mut found =
+                statement.query(rusqlite::params_from_iter(first.into_iter().chain(bound)))?;
             let mut documents = vec![];
             while documents.len() < limit
                 && let Some(row) = found.next()?
@@ -60,15 +92,8 @@ impl Database {
         namespace: &NamespaceId,
         attributes: &[&str],
     ) -> Result<Vec<DocumentCount>> {
-        // The names are bound, not written: they may hold anything.
-        let columns: String = (0..attributes.len())
-            .map(|idx| {
-                format!(
-                    "CASE json_type(attributes, ?{0}) WHEN 'text' THEN json_extract(attributes, ?{0}) END, ",
-                    idx + 2
-                )
-            })
-            .collect();
+        let columns: String =
+            (0..attributes.len()).map(|idx| format!("{}, ", word_at(idx + 2))).collect();
         let groups: String = (0..=attributes.len()).map(|idx| format!("{}, ", idx + 1)).collect();
         let groups = groups.trim_end_matches(", ");
         let sql = format!(
@@ -77,7 +102,7 @@ impl Database {
         );
         self.read_in(namespace, |connection, number| {
             let mut statement = connection.prepare_cached(&sql)?;
-            let paths = attributes.iter().map(|name| format!("$.\"{}\"", name.replace('"', "")));
+            let paths = attributes.iter().map(|name| path_of(name));
             let bound: Vec<rusqlite::types::Value> = std::iter::once(i64::from(number).into())
                 .chain(paths.map(rusqlite::types::Value::from))
                 .collect();
@@ -232,4 +257,18 @@ impl Database {
             passages.iter().map(&mut one).collect()
         })
     }
+}
+
+/// The value of an attribute whose path is a parameter; nothing where it is no word. Names are
+/// bound, not written: they may hold anything.
+fn word_at(parameter: usize) -> String {
+    format!(
+        "CASE json_type(attributes, ?{parameter}) WHEN 'text' \
+         THEN json_extract(attributes, ?{parameter}) END"
+    )
+}
+
+/// Where an attribute is in the JSON of a document.
+fn path_of(attribute: &str) -> String {
+    format!("$.\"{}\"", attribute.replace('"', ""))
 }

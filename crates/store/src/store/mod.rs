@@ -215,6 +215,17 @@ impl Store {
         self.catalogue.documents(namespace, page)
     }
 
+    /// Lists documents whose attribute has one of some values; see [`Catalogue::documents_with`].
+    pub fn documents_with(
+        &self,
+        namespace: &NamespaceId,
+        attribute: &str,
+        values: &[Option<&str>],
+        page: &DocumentPage,
+    ) -> Result<Vec<DocumentInfo>> {
+        self.catalogue.documents_with(namespace, attribute, values, page)
+    }
+
     /// Gives one document, or nothing.
     pub fn document(
         &self,

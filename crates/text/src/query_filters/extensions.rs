@@ -66,22 +66,28 @@ struct Patterns {
     explicit: Regex,
 }
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    // Longer names first: the first alternative that fits wins.
+/// The names of all kinds as alternatives, longer ones first: the first that fits wins.
+pub(super) fn names() -> String {
     let mut names: Vec<String> = KINDS.iter().map(|(name, _)| regex::escape(name)).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let kind = format!(r"\*?\.?(?:{})", names.join("|"));
-    let dotted_kind = format!(r"(?:{}|{})", names.join("|"), CODE.join("|"));
+    names.join("|")
+}
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let names = names();
+    let kind = format!(r"\*?\.?(?:{names})");
+    let dotted_kind = format!(r"(?:{names}|{})", CODE.join("|"));
     // Formats that nobody says without meaning the format.
     let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
     let either = words::all(|words| words.or);
     let both = words::all(|words| words.and);
     let joint = format!(
-        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|もしくは|あるいは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
+        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|又は|もしくは|あるいは|或いは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
     );
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     // Formats that follow each other without a word between them are one list.
-    let plain_list = format!(r"(?:{plain})(?:(?:{joint}|\s+)(?:{plain}))*");
+    let plain_list =
+        format!(r"(?:(?:{kind}){joint})*(?:{plain})(?:{joint}(?:{kind})|\s+(?:{plain}))*");
     // What may be before and after ASCII words beside Han and kana.
     let edge = r"(?-u:\b)";
     let before = format!("(?:{})", words::all(|words| words.before_formats));

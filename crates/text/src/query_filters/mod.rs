@@ -5,9 +5,12 @@
 //! [`years`] finds years, ranges and words such as "last year"; what they take is cut out of the
 //! query together with the small words that belong to it, and the rest is left as it was typed.
 //!
+//! What is not wanted, and a list of which only a part was understood, is no filter ([`doubt`]).
+//!
 //! A word is taken only where it is said as a filter. `how to convert pdf to docx` is about
 //! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
 
+mod doubt;
 mod extensions;
 mod words;
 mod years;
@@ -47,8 +50,11 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
     let (head, tail) = query.split_at(cut);
     let mut rest = head.to_owned();
-    let mut extensions = extensions::take(&mut rest);
-    let mut years = years::take(&mut rest, year_of(clock.now().seconds()));
+    let (mut extensions, mut years) = (vec![], vec![]);
+    if !doubt::is_negated(head) {
+        extensions = taken_whole(&mut rest, extensions::take);
+        years = taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
+    }
     extensions.sort();
     extensions.dedup();
     years.sort_unstable();
@@ -58,6 +64,17 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     }
     rest.push_str(tail);
     QueryFilters { text: clean(&rest), extensions, years }
+}
+
+/// Takes filters out of a query; all that were said or none.
+fn taken_whole<T>(rest: &mut String, take: impl Fn(&mut String) -> Vec<T>) -> Vec<T> {
+    let before = rest.clone();
+    let taken = take(rest);
+    if *rest != before && doubt::is_half(rest) {
+        *rest = before;
+        return vec![];
+    }
+    taken
 }
 
 /// Is where something was cut out, so that what stood around it does not grow together.

@@ -258,3 +258,59 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_not_wanted_is_no_filter() {
+    for query in [
+        "Zephyr not in pdf",
+        "Zephyr without pdf files",
+        "Zephyr except pdf",
+        "Zephyr other than pdf",
+        "Zephyr nicht in PDF",
+        "Zephyr ohne pdf",
+        "Zephyr sans pdf",
+        "Zephyr pas en pdf",
+        "Zephyr no en pdf",
+        "Zephyr nu în pdf",
+        "Zephyr fără pdf",
+        "Zephyr not from 2022",
+        "Zephyr not from the year 2022",
+        "Zephyr except 2022",
+        "Zephyr außer 2022",
+        "Zephyr не в pdf",
+        "Zephyr PDF以外",
+        "Zephyr 2022年以外",
+        "Zephyr 除了pdf",
+        "contracts, but not in pdf or docx",
+    ] {
+        check_untouched(query);
+    }
+    // What is far from the filter does not concern it.
+    check(
+        "contracts not yet signed by the vendor in pdf",
+        "contracts not yet signed by the vendor",
+        &["pdf"],
+        &[],
+    );
+}
+
+#[test]
+fn half_of_a_list_is_no_filter() {
+    for query in [
+        "Zephyr in pdf or a word file",
+        "Zephyr in pdf oder als Word-Datei",
+        "Zephyr im PDF oder im Word-Format",
+        "Zephyr in pdf or spreadsheet",
+        "Zephyr in pdf or presentation",
+        "Zephyr spreadsheet or pdf",
+        "Zephyr from 2021 or later",
+        "Zephyr契約のPDFかワード",
+    ] {
+        check_untouched(query);
+    }
+    check("Zephyr 契約 pdf または word", "Zephyr 契約", &["doc", "docx", "pdf"], &[]);
+    check("Zephyr 合同 pdf 或 word", "Zephyr 合同", &["doc", "docx", "pdf"], &[]);
+    check("Zephyr契約 PDF又はExcel", "Zephyr契約", &["pdf", "xls", "xlsx"], &[]);
+    check("Zephyr word or pdf", "Zephyr", &["doc", "docx", "pdf"], &[]);
+    check("Zephyr in pdf or docx from 2021 or 2022", "Zephyr", &["docx", "pdf"], &[2021, 2022]);
+}

@@ -6,6 +6,7 @@ mod world;
 use std::path::Path;
 
 use ::serve::Shared;
+use files::Strangers;
 use infer::ModelState;
 use model::{Caller, Deadline};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use crate::commands::host::serve_commands;
 use crate::commands::serve::bind;
 use crate::commands::{block_on, connect, models, variable};
 use crate::config::{Config, EmbedderProvider, load};
-use crate::wiring::{Families, SharedState, app, models_dir, watch_folders};
+use crate::wiring::{Families, SharedState, app, models_dir, work_in_background};
 use crate::{platform, print};
 
 /// How long the demo waits for its files to be indexed before it says how far it is.
@@ -26,10 +27,12 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     world::unpack(&world)?;
     let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
     config.server.listen = args.listen;
-    match args.no_model {
+    if args.no_model {
         // Nothing is missing then, and no answer says so.
-        true => config.embedder.provider = EmbedderProvider::None,
-        false => pull_model(&config),
+        config.embedder.provider = EmbedderProvider::None;
+    }
+    if config.embedder.provider == EmbedderProvider::Local {
+        pull_model(&config);
     }
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
@@ -50,7 +53,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             .iter()
             .map(|listed| listed.spec.name.clone())
             .collect();
-        watch_folders(shared_state.clone(), shutdown.clone());
+        work_in_background(&shared_state, &shutdown);
         print::note(served);
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
@@ -118,6 +121,7 @@ fn served(
         links,
     )?);
     lines.push(format!("world      {}", world.display()));
+    families.start_indexing(shared_state, Strangers::Keep)?;
     Ok(lines.join("\n"))
 }
 

@@ -7,6 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "and",
         or: "or",
+        not: "not|no|without|except(?:\\s+for)?|excluding|exclude|other\\s+than|rather\\s+than|instead\\s+of|but|isn['’]t|aren['’]t|never|non",
         before_formats: "in|as|only|type|format|formats|filetype|ext|extension|files?|documents?",
         after_formats: "files?|documents?|docs|formats?|presentations?|slides?|decks?|spreadsheets?|workbooks?|sheets?|attachments?",
         to: "to|through|thru|until|till",
@@ -42,6 +43,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "und",
         or: "oder",
+        not: "nicht|kein(?:e[nmrs]?)?|ohne|außer|ausgenommen|statt",
         before_formats: "im|als|nur|im format|dateityp|dateien|dokumente",
         after_formats: "dateien|dokumente|präsentationen|folien|tabellen|anhänge",
         to: "bis",
@@ -76,6 +78,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "en",
         or: "of",
+        not: "niet|geen|zonder|behalve|uitgezonderd",
         before_formats: "als|in|bestanden|documenten",
         after_formats: "bestanden|documenten|presentaties",
         to: "tot|tot en met",
@@ -98,6 +101,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "och",
         or: "eller",
+        not: "inte|ej|inga|utan|utom|förutom",
         before_formats: "i|som|bara|endast|i format(?:et)?|filer|dokument",
         after_formats: "filer|dokument|presentationer|kalkylblad",
         to: "till",
@@ -120,6 +124,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "og",
         or: "eller",
+        not: "ikke|ingen|uden|uten|undtagen|unntatt|bortset\\s+fra|bortsett\\s+fra",
         before_formats: "i|som|kun|i format(?:et)?|filer|dokumenter",
         after_formats: "filer|dokumenter|præsentationer|presentasjoner|regneark",
         to: "til",

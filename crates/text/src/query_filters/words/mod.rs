@@ -14,6 +14,8 @@ pub(super) struct Words {
     pub(super) and: &'static str,
     /// Joins two formats of which either is meant.
     pub(super) or: &'static str,
+    /// Turns what follows into what is not meant: "not in pdf", "except 2021".
+    pub(super) not: &'static str,
     /// Is before a list of formats: "in ppt or docx".
     pub(super) before_formats: &'static str,
     /// Is behind a list of formats: "pdf files".
@@ -64,6 +66,12 @@ pub(super) fn all(of: impl Fn(&Words) -> &'static str) -> String {
     alternatives.sort_unstable_by_key(|pattern| (std::cmp::Reverse(pattern.len()), *pattern));
     alternatives.dedup();
     alternatives.join("|")
+}
+
+/// The same for words that mean a year; nothing matches where there are none.
+pub(super) fn all_years(of: impl Fn(&Words) -> &'static str) -> String {
+    let patterns: Vec<&str> = languages().map(of).filter(|pattern| !pattern.is_empty()).collect();
+    format!("(?:{})", patterns.join("|"))
 }
 
 /// Splits alternatives that are not inside brackets.

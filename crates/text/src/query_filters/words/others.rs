@@ -7,6 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "ja",
         or: "tai",
+        not: "ei|eivät|ilman|paitsi|lukuun\\s+ottamatta",
         before_formats: "muodossa|tiedostot|asiakirjat|vain",
         after_formats: "tiedostot|tiedostoa|asiakirjat|asiakirjaa|esitykset|muodossa|muotoiset",
         to: "",
@@ -29,6 +30,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "és",
         or: "vagy",
+        not: "nem|nélkül|kivéve",
         before_formats: "csak|fájlok|dokumentumok",
         after_formats: "fájlok|fájlokat|dokumentumok|prezentációk|formátumban|formátumú",
         to: "",
@@ -51,6 +53,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "ve",
         or: "veya|ya da|yahut",
+        not: "değil|olmayan|hariç|dışında",
         before_formats: "sadece|yalnızca|dosyalar|belgeler",
         after_formats: "dosya(?:lar|ları)?|belge(?:ler|leri)?|sunum(?:lar|ları)?|formatında|biçiminde|olarak",
         to: "ile",
@@ -73,6 +76,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "και",
         or: "ή",
+        not: "όχι|δεν|χωρίς|εκτός(?:\\s+από)?",
         before_formats: "σε|σε μορφή|μορφή|μόνο|αρχεία|έγγραφα",
         after_formats: "αρχεία|έγγραφα|παρουσιάσεις",
         to: "έως|μέχρι|ως",
@@ -95,6 +99,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "및|그리고",
         or: "또는|혹은",
+        not: "제외|아닌|말고",
         before_formats: "",
         after_formats: "파일|문서|형식|자료",
         to: "",

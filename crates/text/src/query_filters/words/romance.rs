@@ -7,6 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "și|şi|si",
         or: "sau|ori",
+        not: "nu|f[aă]r[aă]|exceptând|excluzând|except|în\\s+afar[aă]\\s+de|decât",
         before_formats: "în|in format(?:ul)?|în format(?:ul)?|format(?:ul)?|ca|doar|numai|tip(?:ul)?|de tip|extensi[ae]|fi[sșş]iere(?:le)?|documente(?:le)?",
         after_formats: "fi[sșş]iere(?:le)?|documente(?:le)?|prezent[aă]ri(?:le)?|foi",
         to: "la|p[aâ]n[aă](?:\\s+(?:[iî]n|la))?",
@@ -46,6 +47,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "et",
         or: "ou",
+        not: "pas|sans|sauf|hormis|excepté|hors|autres?\\s+que",
         before_formats: "en|au format|format|fichiers?|documents?",
         after_formats: "fichiers?|documents?|présentations?|tableaux",
         to: "à|au|jusqu'en|jusqu’en",
@@ -68,6 +70,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "y",
         or: "o|u",
+        not: "no|sin|excepto|salvo|menos",
         before_formats: "en|en formato|formato|archivos?|ficheros?|documentos?",
         after_formats: "archivos?|ficheros?|documentos?|presentaciones",
         to: "a|al|hasta",
@@ -90,6 +93,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "e|ed",
         or: "o|oppure",
+        not: "non|senza|eccetto|tranne|salvo",
         before_formats: "in formato|formato|documenti|file",
         after_formats: "file|documenti|presentazioni|fogli",
         to: "al",
@@ -112,6 +116,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "e",
         or: "ou",
+        not: "não|sem|exceto|excepto|salvo|menos",
         before_formats: "em|em formato|no formato|formato|arquivos?|ficheiros?|documentos?",
         after_formats: "arquivos?|ficheiros?|documentos?|apresentações",
         to: "a|até",

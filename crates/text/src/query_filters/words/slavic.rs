@@ -7,6 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "i|oraz",
         or: "lub|albo",
+        not: "nie|bez|oprócz|poza|z\\s+wyjątkiem",
         before_formats: "w formacie|pliki|dokumenty",
         after_formats: "pliki|dokumenty|prezentacje",
         to: "do",
@@ -29,6 +30,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "",
         or: "nebo|alebo|či",
+        not: "ne|nie|bez|kromě|okrem|mimo",
         before_formats: "v|ve|ve formátu|vo formáte|formát|pouze|jen|soubory|súbory|dokumenty",
         after_formats: "soubory|súbory|dokumenty|prezentace|prezentácie|tabulky",
         to: "až",
@@ -51,6 +53,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "и",
         or: "или|либо",
+        not: "не|без|кроме|исключая",
         before_formats: "в|в формате|формат|только|файлы|документы",
         after_formats: "файлы|файлов|файлах|документы|документов|презентации|презентаций|таблицы|таблиц",
         to: "по|до",
@@ -83,6 +86,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "і|та|й",
         or: "або|чи",
+        not: "не|без|крім|окрім|за\\s+винятком",
         before_formats: "у|в|у форматі|в форматі|формат|лише|файли|документи",
         after_formats: "файли|файлів|документи|документів|презентації|таблиці",
         to: "по|до",
