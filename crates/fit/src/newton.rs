@@ -21,10 +21,8 @@ const N_FIRST: usize = 5;
 const RIDGE: f64 = 1e-3;
 /// Steps of one fit; it ends earlier when nothing moves.
 const N_STEPS: usize = 25;
-/// Off-topic queries of the tuning half with a result over 0.6 by words alone, at most.
+/// Off-topic queries of the tuning half with a result over 0.6, at most.
 const OFF_TOPIC_PART: f64 = 0.004;
-/// The same with vectors, by which every query finds something.
-const OFF_TOPIC_PART_WITH_VECTORS: f64 = 0.003;
 /// The logit of the threshold that this is promised for.
 const THRESHOLD_LOGIT: f64 = 0.405_465;
 
@@ -85,11 +83,7 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
     let foreign = kind.names().iter().position(|name| *name == "foreign");
     let order = fit_order(&queries, deviations.len(), foreign);
     let mut curve = fit_level(&queries, &order, foreign);
-    let part = match kind {
-        EvidenceKind::Words => OFF_TOPIC_PART,
-        EvidenceKind::Vector | EvidenceKind::Tokens => OFF_TOPIC_PART_WITH_VECTORS,
-    };
-    shift(&queries, &mut curve, foreign, part);
+    shift(&queries, &mut curve, foreign);
     curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
 }
 
@@ -235,7 +229,7 @@ fn first_of(queries: &[Query], curve: &Curve) -> Vec<Vec<usize>> {
 
 /// Moves the level so that the promised part of off-topic queries stays under the threshold: of
 /// pairs in one language by the first figure, of pairs in two by the one that marks them.
-fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>, part: f64) {
+fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>) {
     let is_foreign = |point: &Point| foreign.is_some_and(|idx| point.figures[idx] > 0.0);
     for wanted in [false, true] {
         let mut best: Vec<f64> = queries
@@ -247,7 +241,7 @@ fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>, part: f64
             })
             .collect();
         best.sort_by(f64::total_cmp);
-        let idx = (best.len() as f64 * (1.0 - part)) as usize;
+        let idx = (best.len() as f64 * (1.0 - OFF_TOPIC_PART)) as usize;
         let Some(level) = best.get(idx.min(best.len().saturating_sub(1))) else { continue };
         match (wanted, foreign) {
             (false, _) => curve[0] += THRESHOLD_LOGIT - level,
