@@ -76,6 +76,9 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
         })
         .filter(|query| !query.points.is_empty())
         .collect();
+    if queries.is_empty() {
+        return vec![0.0; kind.names().len()];
+    }
     let deviations = standardise(&mut queries);
     let foreign = kind.names().iter().position(|name| *name == "foreign");
     let order = fit_order(&queries, deviations.len(), foreign);

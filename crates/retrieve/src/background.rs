@@ -2,8 +2,8 @@
 //!
 //! The vectors of one model lie in a narrow cone, and some queries and passages are near to
 //! everything. A cosine therefore means little by itself. What means something is how much nearer a
-//! passage is than unrelated text would be: the mean query is taken off the query, and what the
-//! query has in common with the mean passage off the similarity.
+//! passage is than unrelated text would be: the mean query of its language is taken off the query,
+//! and what the query has in common with the mean passage off the similarity.
 //!
 //! The background is a fixed set of sentences of our own, never the namespace, so that a score
 //! does not depend on what else is stored. For the default model its figures are shipped;
@@ -15,11 +15,13 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use infer::{Embedder, EmbedderId, TokenMatcher};
+use infer::{Embedder, EmbedderId, TokenMatcher, TokenVectors};
 use model::Deadline;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use text::Language;
+
+use crate::focus::{focused, mean_token};
 
 /// Kind, language and text of each sentence, separated by tabs.
 const SENTENCES: &str = include_str!("../data/background.tsv");
@@ -54,7 +56,10 @@ static REMEMBERED: LazyLock<Mutex<HashMap<EmbedderId, Arc<Background>>>> =
 pub struct Background {
     /// The model.
     embedder: String,
-    query_mean: Vec<f32>,
+    /// The mean vector of queries, by language.
+    query_means: BTreeMap<String, Vec<f32>>,
+    /// The mean token of queries, by language; none where the model has no token vectors.
+    token_means: BTreeMap<String, Vec<f32>>,
     /// The deviation of the similarity between unrelated pairs, over all queries.
     deviation: f64,
     /// The same of late interaction.
@@ -161,9 +166,10 @@ impl Background {
         let queries = sentences("query", n_queries_per_language);
         let texts: Vec<&str> = passages.iter().map(|(_, text)| *text).collect();
         let mut tokens: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut query_tokens = Vec::new();
+        let mut query_tokens: Vec<TokenVectors> = Vec::new();
+        let mut mean = Vec::new();
         let (passage_vectors, query_vectors) = if embedder.has_token_vectors() {
-            let mean = infer::token_mean(embedder, deadline)?;
+            mean = infer::token_mean(embedder, deadline)?.to_vec();
             let embedded = embedder.embed_passages_with_tokens(&texts, deadline)?;
             for ((language, _), text) in passages.iter().zip(&embedded) {
                 let own = tokens.entry((*language).to_owned()).or_default();
@@ -172,10 +178,9 @@ impl Background {
                 }
             }
             let mut query_vectors = Vec::new();
-            for (language, query) in &queries {
+            for (_, query) in &queries {
                 let embedded = embedder.embed_query_with_tokens(query, deadline)?;
-                let matcher = TokenMatcher::new(&embedded.tokens, &mean);
-                query_tokens.extend(matcher.map(|matcher| (*language, matcher)));
+                query_tokens.push(embedded.tokens);
                 query_vectors.push(embedded.pooled);
             }
             (embedded.into_iter().map(|text| text.pooled).collect(), query_vectors)
@@ -184,7 +189,15 @@ impl Background {
             let query_vectors = queries.iter().map(embed).collect::<infer::Result<Vec<_>>>()?;
             (embedder.embed_passages(&texts, deadline)?, query_vectors)
         };
-        let query_mean = balanced_mean(&queries, &query_vectors);
+        let mut token_means: BTreeMap<String, Vec<f32>> = BTreeMap::new();
+        if !query_tokens.is_empty() {
+            for (language, _) in &queries {
+                let is_own = |other: &&str| other == language;
+                let own = queries.iter().map(|(other, _)| other).zip(&query_tokens);
+                let own = own.filter(|(other, _)| is_own(other)).map(|(_, tokens)| tokens);
+                token_means.entry((*language).to_owned()).or_insert_with(|| mean_token(own, &mean));
+            }
+        }
         let mut by_language: BTreeMap<String, Vec<BackgroundPassage>> = BTreeMap::new();
         for ((language, _), vector) in passages.iter().zip(&passage_vectors) {
             let own = by_language.entry((*language).to_owned()).or_default();
@@ -193,7 +206,8 @@ impl Background {
         }
         let mut background = Background {
             embedder: embedder.id().to_string(),
-            query_mean,
+            query_means: language_means(&queries, &query_vectors),
+            token_means,
             deviation: 1.0,
             late_deviation: 1.0,
             passages: by_language,
@@ -201,7 +215,9 @@ impl Background {
         // The usual deviation is what is left when each query's own mean is taken off.
         let centred = query_vectors.iter().map(|query| background.similarities(query).2);
         background.deviation = usual_deviation(centred);
-        let late = query_tokens.iter().map(|(_, matcher)| background.late_similarities(matcher));
+        let matchers: Vec<TokenMatcher> =
+            query_tokens.iter().filter_map(|tokens| background.matcher(tokens, &mean)).collect();
+        let late = matchers.iter().map(|matcher| background.late_similarities(matcher));
         background.late_deviation = usual_deviation(late);
         Ok(background)
     }
@@ -215,11 +231,11 @@ impl Background {
     /// Gives the direction and length of a centred query, and how similar the passages are to it.
     fn similarities(&self, query: &[f32]) -> (Vec<f32>, f64, BTreeMap<String, Vec<f64>>) {
         let norm = dot(query, query).sqrt().max(f64::MIN_POSITIVE) as f32;
-        let mut centred: Vec<f32> = query
-            .iter()
-            .zip(&self.query_mean)
-            .map(|(value, mean)| value / norm - QUERY_MEAN_PART * mean)
-            .collect();
+        let mut centred: Vec<f32> = query.iter().map(|value| value / norm).collect();
+        if let Some(usual) = self.usual_query(query) {
+            let both = centred.iter_mut().zip(usual);
+            both.for_each(|(value, usual)| *value -= QUERY_MEAN_PART * usual);
+        }
         let norm = dot(&centred, &centred).sqrt();
         if norm <= 1e-6 {
             // A query that is nothing but background has no direction of its own.
@@ -239,6 +255,20 @@ impl Background {
             .map(|(language, own)| (language.clone(), own.iter().filter_map(similarity).collect()))
             .collect();
         (centred, norm, similarities)
+    }
+
+    /// Gives the mean query of the language that a query is nearest to. The model tells languages
+    /// apart in a query of one word, where its letters do not.
+    fn usual_query(&self, query: &[f32]) -> Option<&[f32]> {
+        let nearness = |mean: &[f32]| dot(query, mean) / dot(mean, mean).sqrt();
+        let means = self.query_means.values().filter(|mean| mean.len() == query.len());
+        let scored = means.map(|mean| (nearness(mean), mean.as_slice()));
+        scored.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, mean)| mean)
+    }
+
+    /// Prepares the tokens of a query; `mean` is the mean of all tokens of the model.
+    pub(crate) fn matcher(&self, tokens: &TokenVectors, mean: &[f32]) -> Option<TokenMatcher> {
+        focused(tokens, mean, self.token_means.values().map(Vec::as_slice))
     }
 
     /// Compares the tokens of a query with unrelated passages.
@@ -304,7 +334,7 @@ fn sentences(kind: &str, n_per_language: usize) -> Vec<(&'static str, &'static s
 }
 
 /// Gives the mean vector of each language.
-fn language_means<'a>(texts: &[(&'a str, &str)], vectors: &[Vec<f32>]) -> Vec<(&'a str, Vec<f32>)> {
+fn language_means(texts: &[(&str, &str)], vectors: &[Vec<f32>]) -> BTreeMap<String, Vec<f32>> {
     let mut sums: BTreeMap<&str, (Vec<f32>, usize)> = BTreeMap::new();
     for ((language, _), vector) in texts.iter().zip(vectors) {
         let (sum, n) = sums.entry(language).or_insert_with(|| (vec![0.0; vector.len()], 0));
@@ -315,18 +345,7 @@ fn language_means<'a>(texts: &[(&'a str, &str)], vectors: &[Vec<f32>]) -> Vec<(&
     let mean = |(sum, n): (Vec<f32>, usize)| -> Vec<f32> {
         sum.into_iter().map(|value| value / n as f32).collect()
     };
-    sums.into_iter().map(|(language, sum)| (language, mean(sum))).collect()
-}
-
-/// Gives the mean over languages, each with the same weight.
-fn balanced_mean(texts: &[(&str, &str)], vectors: &[Vec<f32>]) -> Vec<f32> {
-    let means = language_means(texts, vectors);
-    let n_dimensions = means.first().map_or(0, |(_, mean)| mean.len());
-    let mut all = vec![0.0; n_dimensions];
-    for (_, mean) in &means {
-        all.iter_mut().zip(mean).for_each(|(sum, value)| *sum += value / means.len() as f32);
-    }
-    all
+    sums.into_iter().map(|(language, sum)| (language.to_owned(), mean(sum))).collect()
 }
 
 fn deviation(values: &[f64]) -> f64 {
@@ -338,4 +357,35 @@ fn deviation(values: &[f64]) -> f64 {
 
 fn dot(one: &[f32], other: &[f32]) -> f64 {
     one.iter().zip(other).map(|(one, other)| f64::from(*one) * f64::from(*other)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_figures_are_whole() {
+        let shipped: Background = serde_json::from_str(SHIPPED).unwrap();
+        let languages: Vec<&String> = shipped.passages.keys().collect();
+        assert_eq!(shipped.query_means.keys().collect::<Vec<_>>(), languages);
+        assert_eq!(shipped.token_means.keys().collect::<Vec<_>>(), languages);
+        assert!(languages.len() > 4, "{languages:?}");
+    }
+
+    #[test]
+    fn a_query_is_centred_by_the_queries_of_its_language() {
+        let means = [("en", vec![1.0, 0.0, 0.0]), ("zh", vec![0.0, 1.0, 0.0])];
+        let background = Background {
+            embedder: "test".to_owned(),
+            query_means: means.map(|(language, mean)| (language.to_owned(), mean)).into(),
+            token_means: BTreeMap::new(),
+            deviation: 1.0,
+            late_deviation: 1.0,
+            passages: BTreeMap::new(),
+        };
+        let centred = background.centre(&[0.1, 0.8, 0.59]).vector;
+        // Half of the Chinese mean is gone, and nothing of the English one.
+        assert!(centred[1] < centred[2], "{centred:?}");
+        assert!((centred[0] / centred[2] - 0.1 / 0.59).abs() < 1e-4, "{centred:?}");
+    }
 }

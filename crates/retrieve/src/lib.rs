@@ -67,6 +67,7 @@ mod syntax;
 
 mod background;
 mod candidates;
+mod focus;
 mod semantic;
 mod spelling;
 

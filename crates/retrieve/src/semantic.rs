@@ -117,7 +117,7 @@ fn embed(
     let mean = infer::token_mean(embedder, deadline)?;
     let embedded = embedder.embed_query_with_tokens(&question.plain, deadline)?;
     let background = Background::of(embedder)?;
-    let late = TokenMatcher::new(&embedded.tokens, &mean).map(|matcher| {
+    let late = background.matcher(&embedded.tokens, &mean).map(|matcher| {
         let late = background.late(&matcher);
         (matcher, late)
     });

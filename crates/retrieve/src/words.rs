@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use model::Span;
 use store::{Form, Store, StoredPassage};
 use text::{
-    Analyzer, Language, Match, QueryWord, Scratch, content_weight, detect_language, shown_language,
+    Analyzer, Language, Match, QueryWord, Scratch, TokenKind, content_weight, detect_language,
+    shown_language,
 };
 
 use crate::features::WordFigures;
@@ -18,6 +19,11 @@ const MAX_GAP_CHARS: usize = 8;
 
 /// The language of a passage is told from this many bytes of its beginning.
 const LANGUAGE_SAMPLE_BYTES: usize = 512;
+
+/// What a pair of characters counts that no passage has and that shares a character with one that
+/// some passage has: in a script without spaces it is most often the end of one word and the
+/// beginning of the next, which nobody asked for.
+const ACROSS_WORDS: f64 = 0.3;
 
 /// How fast repetition stops to count; passages of a few hundred characters.
 const K1: f64 = 0.9;
@@ -72,14 +78,20 @@ impl<'a> WeighedWords<'a> {
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
         let language = detect_language(query);
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
+        let n_with: Vec<f64> = words
+            .iter()
+            .map(|word| counts.by_ref().take(word.terms.len()).fold(0.0, f64::max))
+            .collect();
         let (mut worth, mut rarity) = (Vec::new(), Vec::new());
         let mut n_content = 0.0;
-        for word in words {
-            let n_with = counts.by_ref().take(word.terms.len()).fold(0.0, f64::max);
-            let weight = content_weight(word, language);
+        for (idx, word) in words.iter().enumerate() {
+            let mut weight = content_weight(word, language);
             n_content += weight;
-            worth.push(rarity_of(n_with) * weight);
-            rarity.push(rarity_of(n_with) / most * weight);
+            if is_across_words(words, &n_with, idx) {
+                weight *= ACROSS_WORDS;
+            }
+            worth.push(rarity_of(n_with[idx]) * weight);
+            rarity.push(rarity_of(n_with[idx]) / most * weight);
         }
         let total = worth.iter().sum();
         let function_share =
@@ -211,6 +223,16 @@ impl<'a> WeighedWords<'a> {
     }
 }
 
+/// Tells whether a pair of characters lies across two words: no passage has it, and some passage
+/// has the pair before or after it.
+fn is_across_words(words: &[QueryWord], n_with: &[f64], idx: usize) -> bool {
+    let is_pair = |idx: usize| words[idx].kind == TokenKind::Bigram;
+    let overlaps =
+        |other: usize| is_pair(other) && words[other].position.abs_diff(words[idx].position) == 1;
+    let is_known = |other: usize| n_with[other] > 0.0 && overlaps(other);
+    is_pair(idx) && n_with[idx] == 0.0 && (0..words.len()).any(is_known)
+}
+
 /// Gives how rare a word is that so many of all passages have.
 pub(crate) fn rarity(n_passages: f64, n_with: f64) -> f64 {
     (1.0 + (n_passages - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln()
@@ -240,6 +262,23 @@ fn is_foreign(query: Option<Language>, passage: Option<Language>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pair_of_characters_beside_a_known_one_lies_across_words() {
+        let words = crate::question::words_of("公司的车出了事故", text::LanguageSet::all());
+        let spelled: Vec<&str> = words.iter().map(|word| word.exact.as_str()).collect();
+        assert_eq!(spelled, ["公司", "司的", "的车", "车出", "出了", "了事", "事故"]);
+        let known = |word: &QueryWord| if word.exact == "事故" { 3.0 } else { 0.0 };
+        let n_with: Vec<f64> = words.iter().map(known).collect();
+        let across: Vec<&str> = (0..words.len())
+            .filter(|idx| is_across_words(&words, &n_with, *idx))
+            .map(|idx| spelled[idx])
+            .collect();
+        assert_eq!(across, ["了事"]);
+        let words = crate::question::words_of("quarterly report", text::LanguageSet::all());
+        let n_with: Vec<f64> = (0..words.len()).map(|idx| idx as f64).collect();
+        assert!((0..words.len()).all(|idx| !is_across_words(&words, &n_with, idx)));
+    }
 
     #[test]
     fn a_language_is_foreign_when_both_sides_show_theirs() {
