@@ -224,8 +224,19 @@ pub(crate) fn search(
     let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
     // All that was ranked may be the same few contents: what lies beyond was not looked at.
     let has_more = n_fresh > n_taken || order.len() >= reach(request).1;
+    let is_end = !has_more && !response.total.is_exact && offset + n_taken < response.total.n;
     let is_cut =
         offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
+    if is_end && !is_cut {
+        warnings.push(Warning::new(
+            "rank_too_far",
+            format!(
+                "only the first {} files are ranked: narrow the query, or add `exts`, `years` or \
+                 `roots`, to see the others",
+                offset + n_taken
+            ),
+        ));
+    }
     if is_cut {
         warnings.push(Warning::new(
             "offset_too_far",
@@ -345,7 +356,7 @@ pub(crate) fn ask(
             n_lexical: (usual.n_lexical * factor).min(MAX_CANDIDATES),
             ..usual
         };
-        let response = searched.retriever.search(&Request {
+        let asked = Request {
             query,
             scopes: &scopes,
             limit,
@@ -354,15 +365,29 @@ pub(crate) fn ask(
             grouping: Grouping::Documents,
             pipeline: &pipeline,
             deadline,
-        })?;
+        };
+        let mut response = searched.retriever.search(&asked)?;
         let n_given = response.hits.len();
         let is_whole = offset + n_given >= response.total.n && response.total.is_exact;
         if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
+            let is_all = filters.is_empty() && roots.len() == searched.indexer.roots().all().len();
+            if !response.total.is_exact && is_all {
+                let n_files = estimated_files(searched, &asked)?;
+                response.total.n = response.total.n.max(n_files);
+            }
             return Ok(response);
         }
         // One long file may fill all candidates: the others come with more of them.
         factor *= 4;
     }
+}
+
+/// Estimates how many files match where more do than are ranked.
+fn estimated_files(searched: &Searched<'_>, asked: &Request<'_>) -> Result<usize> {
+    let n_matching = searched.retriever.estimate_by_words(asked)?;
+    let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
+    let share = counts.n_documents as f64 / counts.n_passages.max(1) as f64;
+    Ok((n_matching as f64 * share).round() as usize)
 }
 
 /// Tells from which file on, and up to how many, are ranked for a page: one more than asked for

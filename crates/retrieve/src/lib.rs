@@ -80,6 +80,7 @@ mod words;
 mod coefficients;
 mod score;
 
+mod estimate;
 mod snippet;
 
 mod breaker;

@@ -273,7 +273,7 @@ impl Retriever {
     }
 
     /// Gives the languages of what is searched; all of them where the store does not say.
-    fn languages(&self, request: &Request<'_>) -> LanguageSet {
+    pub(crate) fn languages(&self, request: &Request<'_>) -> LanguageSet {
         let mut languages = LanguageSet::EMPTY;
         for scope in request.scopes {
             match self.store.languages(&scope.namespace) {

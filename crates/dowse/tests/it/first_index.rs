@@ -57,6 +57,8 @@ fn while_a_folder_is_indexed_for_the_first_time_answers_say_so() {
     // More than are counted: the number is said to be no more than an estimate.
     let many = mcp.call("searchFiles", &json!({ "query": "lighthouse", "k": 1 })).success();
     assert_eq!(many["pagination"]["total_is_exact"], false, "{many}");
+    // For one word it is as good as a count.
+    assert_eq!(many["pagination"]["total_estimate"], N_FILES, "{many}");
 }
 
 #[test]
