@@ -172,13 +172,16 @@ impl Tested<'_> {
         if ignores { Case::Ignored } else { Case::Sensitive }
     }
 
-    /// One value is itself, or its whole day for a timestamp; two are an inclusive range, in
+    /// One value is itself, or its whole day, month or year for a timestamp; two are an inclusive range, in
     /// which null leaves an end open.
     pub(crate) fn range(&self, field: &Field, values: &[&Value]) -> Result<Range> {
         match values {
             [value] if field.field_type == FieldType::Timestamp => {
-                let millis = self.moment(value, End::Start)?;
-                let (first, last) = self.zone.day_of(millis);
+                let (first, last) =
+                    (self.moment(value, End::Start)?, self.moment(value, End::Last)?);
+                // A year or a month is all of its days; a point in time is its day.
+                let is_point = first == last;
+                let (first, last) = if is_point { self.zone.day_of(first) } else { (first, last) };
                 Ok(Range { low: Cell::Timestamp(first), high: Cell::Timestamp(last) })
             }
             [value] => {

@@ -25,6 +25,13 @@ pub(crate) fn moment(value: &Value, zone: &Zone, end: End) -> Option<i64> {
 }
 
 fn from_text(text: &str, zone: &Zone, end: End) -> Option<i64> {
+    // Eight digits are a date where they can be one, not eight hours of 1970.
+    let basic = match (text.get(..4), text.get(4..6), text.get(6..)) {
+        (Some(year), Some(month), Some(day)) if day.len() == 2 => format!("{year}-{month}-{day}"),
+        _ => text.to_owned(),
+    };
+    let is_basic = text.bytes().all(|byte| byte.is_ascii_digit()) && basic != text;
+    let text = if is_basic && zone.span_of_date(&basic).is_some() { &basic } else { text };
     if let Ok(millis) = text.parse::<i64>()
         && text.len() > 4
     {
@@ -63,6 +70,8 @@ mod tests {
         check("2013-03", utc, End::Last, Some("2013-03-31T23:59:59.999Z"));
         check("2013", utc, End::Start, Some("2013-01-01T00:00:00.000Z"));
         check("1704067200000", utc, End::Start, Some("2024-01-01T00:00:00.000Z"));
+        check("20240229", utc, End::Last, Some("2024-02-29T23:59:59.999Z"));
+        check("20240230", utc, End::Start, Some("1970-01-01T05:37:20.230Z"));
         check("yesterday", utc, End::Start, None);
         check("2013-02-30", utc, End::Start, None);
     }
