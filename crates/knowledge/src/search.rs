@@ -11,12 +11,16 @@ use serde::Serialize;
 use store::{Bm25, Filter, TypedObject};
 
 use crate::access::{Right, filter};
+use crate::jobs::ADD_JOB;
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
 use crate::{Error, Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a document may be deleted meanwhile.
 const SPARE_HITS: usize = 10;
+
+/// Collections that are asked whether documents arrive in them.
+const MAX_ASKED_COLLECTIONS: usize = 64;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -255,6 +259,7 @@ impl Service {
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", "No results found"));
+            warnings.extend(self.being_indexed(collections)?);
             if let Some(best) = best_below {
                 let message = format!(
                     "the best result scores {}, below the threshold {}; call `search_documents` \
@@ -267,6 +272,22 @@ impl Service {
             }
         }
         Ok(SearchResults { results, warnings, timings, corrected })
+    }
+
+    /// Says that documents are being indexed, of which one may be what was asked for.
+    fn being_indexed(&self, collections: &[Collection]) -> Result<Option<Warning>> {
+        for collection in collections.iter().take(MAX_ASKED_COLLECTIONS) {
+            let Some(job) = self.0.queue.active(ADD_JOB, &collection.id)? else { continue };
+            let (n_done, n_total) = (job.progress.n_done, job.progress.n_total);
+            if n_total.is_none_or(|n_total| n_done < n_total) {
+                let message = format!(
+                    "documents of `{}` are being indexed: more may be found when that is done",
+                    collection.name
+                );
+                return Ok(Some(Warning::new("indexing", message)));
+            }
+        }
+        Ok(None)
     }
 
     /// Searches collections part by part, the nearest first. A score does not depend on what else

@@ -3,6 +3,26 @@
 use super::{Fixture, member, open_collection};
 use crate::{DocumentState, Error, NewDocument, Visibility, limits};
 
+/// An empty answer says that documents are on their way.
+#[test]
+fn what_is_being_indexed_is_said() {
+    let mut world = Fixture::idle();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let new = vec![NewDocument::text("", "Giraffes are fed at noon.")];
+    world.service.add_documents(&ann, &collection, new).unwrap();
+    let is_said = |found: &crate::SearchResults| {
+        found.warnings.iter().any(|warning| warning.code == "indexing")
+    };
+    let found = world.search(&ann, &base, "giraffes");
+    assert!(found.results.is_empty() && is_said(&found), "{:?}", found.warnings);
+    world.start_workers();
+    world.settle();
+    let found = world.search(&ann, &base, "giraffes");
+    assert!(found.results.len() == 1 && !is_said(&found), "{:?}", found.warnings);
+}
+
 #[test]
 fn uploads_go_with_their_job() {
     let mut world = Fixture::new();
