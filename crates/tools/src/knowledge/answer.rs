@@ -82,6 +82,11 @@ pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &
 /// Adds the bases that would have been right to an error.
 fn about_base(error: ToolError, service: &Service, caller: &Caller, base: &str) -> ToolError {
     let bases = service.list_bases(caller).unwrap_or_default();
+    one_of(error, &bases.iter().collect::<Vec<_>>(), base)
+}
+
+/// Adds bases of which one would have been right to an error.
+fn one_of(error: ToolError, bases: &[&KnowledgeBase], base: &str) -> ToolError {
     let n_bases = bases.len();
     let names: Vec<serde_json::Value> = bases
         .iter()
@@ -146,9 +151,10 @@ pub fn resolved(
             Err(about_base(error, service, caller, given))
         }
         (many, others) => {
-            let n = many.len().max(others.len());
-            let message = format!("{n} knowledge bases are named `{given}`: pass an id");
-            Err(about_base(ToolError::bad_request(message), service, caller, given))
+            let meant = if many.is_empty() { others } else { many };
+            let message =
+                format!("{} knowledge bases are named `{given}`: pass an id", meant.len());
+            Err(one_of(ToolError::bad_request(message), meant, given))
         }
     }
 }
