@@ -126,7 +126,12 @@ fn fts(text: &str, years: &[String]) -> String {
             break;
         }
     }
-    if kept.is_empty() { years.join(" OR ") } else { kept.join(" ") }
+    match (kept.is_empty(), years.is_empty()) {
+        (false, _) => kept.join(" "),
+        (true, false) => years.join(" OR "),
+        // A question of small words alone is better than none.
+        (true, true) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
 }
 
 /// A phrase in quotes, or a word outside of them.
@@ -171,7 +176,8 @@ fn is_excluded(typed: &str) -> bool {
 /// Gives what a word says, when it says something: no operator of another syntax, no small word,
 /// nothing that asks.
 fn said<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
-    let is_edge = |char: char| !char.is_alphanumeric() && char != '*';
+    // `C++` and `C#` are names.
+    let is_edge = |char: char| !char.is_alphanumeric() && !matches!(char, '*' | '+' | '#');
     let is_operator = typed == "AND" || typed == "NEAR" || typed.starts_with("NEAR/");
     let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
     // `WHO`, `IT` and `CAN` among small letters are names.
@@ -213,6 +219,20 @@ fn asks(word: &str, context: &Context<'_>) -> bool {
 fn without_asking(text: &str) -> &str {
     const ENDINGS: &[&str] = &[
         "はどこにありますか",
+        "をで探してください",
+        "を探してください",
+        "で探してください",
+        "を検索してください",
+        "を見せてください",
+        "はありますか",
+        "をで探して",
+        "を探して",
+        "で探して",
+        "を検索して",
+        "を見せて",
+        "について教えて",
+        "を教えて",
+        "教えて",
         "について教えてください",
         "を教えてください",
         "教えてください",
@@ -232,12 +252,26 @@ fn without_asking(text: &str) -> &str {
         "在哪里",
         "在哪儿",
         "是多少",
+        "需要多久",
+        "要多久",
+        "有多久",
+        "多久",
         "是谁",
         "怎么样",
         "吗",
         "呢",
     ];
-    const BEGINNINGS: &[&str] = &["请问", "什么是", "为什么", "如何", "怎么"];
+    const BEGINNINGS: &[&str] = &[
+        "我想知道关于",
+        "我想知道",
+        "请告诉我",
+        "告诉我",
+        "请问",
+        "什么是",
+        "为什么",
+        "如何",
+        "怎么",
+    ];
     let ending = ENDINGS.iter().find_map(|ending| text.strip_suffix(ending));
     let text = ending.filter(|rest| !rest.is_empty()).unwrap_or(text);
     let beginning = BEGINNINGS.iter().find_map(|beginning| text.strip_prefix(beginning));
@@ -306,6 +340,7 @@ const QUESTION_WORDS: &[&str] = &[
     "quais",
     // Dutch, Polish
     "wat",
+    "hoeveel",
     "waar",
     "wanneer",
     "waarom",
@@ -331,6 +366,12 @@ const QUESTION_WORDS: &[&str] = &[
     "яка",
     "які",
     "скільки",
+    // Korean
+    "어디에",
+    "어디",
+    "언제",
+    "무엇",
+    "누가",
 ];
 
 /// What a query begins with that only tells somebody to search.
@@ -377,9 +418,15 @@ const HOMOGRAPHS: &[&str] = &["cat", "care", "comment", "come", "hoe", "jak"];
 /// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
 /// nothing when it is something else.
 fn checked(answer: &str, question: &str) -> Option<String> {
+    let in_json = written_in_json(answer);
+    let answer = in_json.as_deref().unwrap_or(answer);
     let line =
         answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
-    let line = line.trim_start_matches("Query:").trim_start_matches("query:").trim();
+    // `Here is the query: vendor contracts`.
+    let line = match line.split_once(':') {
+        Some((lead, rest)) if lead.to_lowercase().contains("query") => rest.trim(),
+        _ => line,
+    };
     if line.matches('"').count() % 2 == 1 {
         return None;
     }
@@ -389,6 +436,13 @@ fn checked(answer: &str, question: &str) -> Option<String> {
     // A query without a word of the question is about something else, such as an apology.
     let is_about = shares_words(&query, question, 1);
     (has_words && is_about && line.chars().count() <= most).then_some(query)
+}
+
+/// Takes the query out of an answer in the form of the tool's own.
+fn written_in_json(answer: &str) -> Option<String> {
+    let (begin, end) = (answer.find('{')?, answer.rfind('}')?);
+    let value: serde_json::Value = serde_json::from_str(answer.get(begin..=end)?).ok()?;
+    value["fts"].as_str().map(str::to_owned)
 }
 
 /// How much longer than the question a rewritten one may be, beside twice its length.
@@ -409,7 +463,12 @@ mod tests {
             ("契約書 更新", "契約書 更新"),
             ("ですか", "ですか"),
             ("Wie lange gilt der Vertrag?", "lange gilt Vertrag"),
-            ("where is the", ""),
+            ("where is the", "where is the"),
+            ("c++ or c#", "c++ c#"),
+            ("契約書をで探して", "契約書"),
+            ("リモートワークについて教えて", "リモートワーク"),
+            ("我想知道关于出差补助", "出差补助"),
+            ("Hoeveel kost het contract?", "kost contract"),
             ("the \"state of the art\" in casting", "\"state of the art\" casting"),
             ("an unclosed \"quote of mine", "unclosed quote mine"),
             ("vendor NEAR/5 contract AND (2021)", "vendor contract 2021"),
@@ -454,6 +513,10 @@ mod tests {
         assert_eq!(check("I am sorry, I cannot help with this"), None);
         assert_eq!(check(""), None);
         assert_eq!(check("what is the"), None);
+        let seed = r#"{"fts": "vendor NEAR/5 contract AND (2021)", "filters": {"exts": []}}"#;
+        assert_eq!(check(seed).as_deref(), Some("vendor contract 2021"));
+        let told = check("Here is the query: vendor contracts");
+        assert_eq!(told.as_deref(), Some("vendor contracts"));
         assert_eq!(check("\"vendor"), None);
         assert_eq!(check(&"word ".repeat(100)), None);
     }
