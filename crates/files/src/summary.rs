@@ -257,8 +257,9 @@ fn extractive(request: &SummaryRequest) -> Summary {
         summary = lay_out(request, &scored);
     }
     // The name of the file or the head of the table is over the limit by itself.
-    if let Some(allowed) = budget.allowed_chars(&summary) {
-        summary = summary.chars().take(allowed).collect();
+    while let Some(allowed) = budget.allowed_chars(&summary) {
+        let fewer = summary.chars().count().saturating_sub(1);
+        summary = summary.chars().take(allowed.min(fewer)).collect();
     }
     Summary { prompt_tokens: 0, completion_tokens: 0, engine: "extractive".to_owned(), summary }
 }
