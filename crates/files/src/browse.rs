@@ -220,12 +220,15 @@ impl Service {
         Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
     }
 
-    /// Counts what is in the index, over all folders.
+    /// Counts what is in the index, over all folders; nothing for callers who may not see all.
     ///
     /// Fails when the store does.
-    pub fn counts(&self) -> Result<Counts> {
+    pub fn counts(&self, caller: &Caller) -> Result<Option<Counts>> {
         let indexer = self.indexer();
-        Ok(indexer.config().store.counts(indexer.namespace())?)
+        if indexer.roots().visible(caller).len() < indexer.roots().all().len() {
+            return Ok(None);
+        }
+        Ok(Some(indexer.config().store.counts(indexer.namespace())?))
     }
 
     /// Tells whether passages wait for vectors at all: without a model none is made.

@@ -26,6 +26,7 @@ mod everywhere;
 mod exposure;
 mod files;
 mod first_index;
+mod folder_jobs;
 mod forgiving;
 mod guides;
 mod identity;

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use axum::response::Response;
 use ingest::{Job, JobId};
-use model::Caller;
+use model::{Caller, TenantId};
 use serde_json::json;
 use tools::ToolError;
 
@@ -56,6 +56,10 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("DELETE /v1/jobs/{id}", move |caller, _| {
         let job = find(&app, caller, &id)?;
+        // The server's own jobs are seen by others, and stopped by administrators.
+        if job.tenant != caller.tenant && !caller.is_admin() {
+            return Err(unknown(&id));
+        }
         let cancelled = match (&app.knowledge, &app.contexts) {
             (Some(service), _) if is_of_knowledge(&job) => {
                 service.cancel_job(caller, &id).map_err(tools::knowledge::error)?
@@ -92,8 +96,13 @@ fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
     if may_see(app, caller, &job) { Ok(job) } else { Err(unknown(id)) }
 }
 
-/// A job belongs to a tenant; what it works on may have rules of its own.
+/// A job belongs to a tenant; what it works on may have rules of its own. The server's own jobs on
+/// folders are seen by those who may use the folder.
 fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
+    if is_of_folders(job) {
+        let is_own = job.tenant == caller.tenant || job.tenant == TenantId::local();
+        return is_own && (caller.is_admin() || has_root(app, caller, job));
+    }
     let is_known = match (&app.knowledge, &app.contexts) {
         (Some(service), _) if is_of_knowledge(job) => service.check_job(caller, job).is_ok(),
         (_, Some(service)) if is_of_contexts(job) => service.check_job(caller, job).is_ok(),
@@ -105,8 +114,20 @@ fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
 /// The folder of a job, where it lies in a root that the caller may use.
 fn subject(app: &App, caller: &Caller, job: &Job) -> Option<String> {
     let files = app.files.as_ref().filter(|_| job.kind == files::INDEX_JOB)?;
-    let is_visible = files.roots(caller).iter().any(|root| job.subject.starts_with(root.as_str()));
+    let is_visible = files.roots(caller).iter().any(|root| is_on(job, root));
     is_visible.then(|| job.subject.clone())
+}
+
+fn has_root(app: &App, caller: &Caller, job: &Job) -> bool {
+    app.files.as_ref().is_some_and(|files| files.roots(caller).iter().any(|root| is_on(job, root)))
+}
+
+fn is_on(job: &Job, root: &str) -> bool {
+    job.arguments["root"].as_str() == Some(root)
+}
+
+fn is_of_folders(job: &Job) -> bool {
+    [files::INDEX_JOB, files::VECTORS_JOB].contains(&job.kind.as_str())
 }
 
 fn is_of_knowledge(job: &Job) -> bool {

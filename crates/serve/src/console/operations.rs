@@ -45,6 +45,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     };
     let jobs = jobs::list(&viewer).await;
     let keys = keys(&viewer, &facts["keys"]).await;
+    let is_whole = sees_whole_server(&viewer, &facts["keys"]);
     let metrics = viewer.app.metrics.render();
     let body = html! {
         h1 { "Operations" }
@@ -68,7 +69,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         h2 { "Jobs" }
         div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
         h2 { "Store" }
-        (fact(&facts["store"]))
+        @if is_whole { (fact(&facts["store"])) } @else { (of_operators()) }
         div .grid {
             section .card aria-labelledby="disk" { h2 #disk { "Disk" } (fact(&facts["disk"])) }
             section .card aria-labelledby="models" { h2 #models { "Models" } (models(&facts["models"])) }
@@ -77,9 +78,23 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         (keys)
         h2 { "Configuration in force" }
         p .note { "Defaults, file and environment together. Secrets are hidden; names of variables are not secrets." }
-        (settings(&viewer.app.console.configuration))
+        @if is_whole { (settings(&viewer.app.console.configuration)) } @else { (of_operators()) }
     };
     page(&viewer, Section::Operations, "Operations", &body)
+}
+
+/// Tells whether what is of no tenant may be shown: to operators, and where all callers are of one
+/// tenant.
+fn sees_whole_server(viewer: &Viewer, keys: &Value) -> bool {
+    let own = viewer.caller.tenant.to_string();
+    let mut keys = keys.as_array().into_iter().flatten();
+    let is_alone =
+        viewer.app.token_issuer.is_none() && keys.all(|key| key["tenant"] == own.as_str());
+    is_alone || viewer.app.console.is_operator(&viewer.caller)
+}
+
+fn of_operators() -> Markup {
+    html! { p .note { "Several tenants use this server: shown to those whom " code { "console.operators" } " names." } }
 }
 
 /// Figures of the moment.

@@ -45,7 +45,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
                 p { "Or name them in " code { "dowse.toml" } ": " code { "[files] roots = [\"./documents\"]" } }
             }))
         } @else {
-            (counts(&viewer))
+            (counts(&viewer, &outcomes))
             ul .grid {
                 @for root in &roots { li .card { (root_card(&viewer, &params, root, &outcomes, &jobs)) } }
             }
@@ -63,9 +63,12 @@ fn names(list: &Value) -> Vec<String> {
 }
 
 /// What is in the index, and what still waits for its vector.
-fn counts(viewer: &Viewer) -> Markup {
+fn counts(viewer: &Viewer, outcomes: &[RootOutcomes]) -> Markup {
     let Some(files) = &viewer.app.files else { return html! {} };
-    let Ok(counts) = files.counts() else { return html! {} };
+    let n_files: usize = outcomes.iter().flat_map(|root| root.counts.values()).sum();
+    let Ok(Some(counts)) = files.counts(&viewer.caller) else {
+        return html! { dl .tiles { div { dt { "Files" } dd { (thousands(n_files)) } } } };
+    };
     let debt = counts.n_passages.saturating_sub(counts.n_vectors);
     html! {
         dl .tiles {

@@ -62,7 +62,7 @@
       target.setAttribute("aria-busy", "true");
       try {
         const response = await fetch(`${form.action}?${query}`, { signal: pending.signal, headers: { "X-Requested-With": "console" } });
-        if (response.redirected) { location.reload(); return; }
+        if (response.redirected || response.status === 401) { location.reload(); return; }
         target.innerHTML = await response.text();
         prepare(target);
         history.replaceState(null, "", shown ? `${form.action}?${shown}` : form.action);
@@ -104,7 +104,7 @@
     let response = null;
     try { response = await fetch(form.action, { method: "POST", body: data }); } catch { /* said below */ }
     // A session that has ended is sent to the page where one signs in.
-    if (response?.redirected) { location.reload(); return; }
+    if (response?.redirected || response?.status === 401) { location.reload(); return; }
     for (const other of $$("button", form)) other.removeAttribute("aria-pressed");
     if (button) {
       if (response?.ok) button.setAttribute("aria-pressed", "true");

@@ -1,0 +1,52 @@
+//! Jobs on folders are seen by those who may use the folder, and by nobody else.
+
+use testkit::{Folder, Request};
+
+use crate::test_server::TestServer;
+
+const KEYS: [(&str, &str); 2] =
+    [("KEY_ADMIN", "admin-admin-admin-admin"), ("KEY_READER", "reader-reader-reader")];
+
+const CONFIG: &str = r#"
+[embedder]
+provider = "none"
+[files]
+roots = ["docs", { path = "legal", allow = { roles = ["legal", "admin"] } }]
+[[auth.keys]]
+name = "admin"
+key_env = "KEY_ADMIN"
+tenant = "acme"
+roles = ["admin"]
+[[auth.keys]]
+name = "reader"
+key_env = "KEY_READER"
+tenant = "acme"
+"#;
+
+#[test]
+fn a_job_tells_nothing_of_a_folder_that_is_not_ones_own() {
+    let folder = Folder::new();
+    folder.write("docs/a.txt", "a lighthouse");
+    folder.write("legal/secret-merger.xlsx", "no workbook at all");
+    let server = TestServer::start_in_with(folder, CONFIG, &KEYS);
+    let [(_, admin), (_, reader)] = KEYS;
+    let ask = |method: &str, path: &str, key: &str| {
+        let request = Request::new(method, path).header("Authorization", &format!("Bearer {key}"));
+        server.http().send(&request)
+    };
+    let jobs = |key: &str| ask("GET", "/v1/jobs", key).json();
+    // Administrators see the run of the start on both folders.
+    server.wait_until(|| {
+        let text = jobs(admin).to_string();
+        text.contains("secret-merger") && text.contains("/docs") && !text.contains("running")
+    });
+    let seen = jobs(reader);
+    assert!(seen.to_string().contains("/docs") && !seen.to_string().contains("legal"), "{seen}");
+    assert!(!seen.to_string().contains("merger"), "{seen}");
+    for job in jobs(admin)["jobs"].as_array().unwrap() {
+        let path = format!("/v1/jobs/{}", job["id"].as_str().unwrap());
+        let is_of_docs = job["subject"].as_str().unwrap().contains("/docs");
+        assert_eq!(ask("GET", &path, reader).status == 200, is_of_docs);
+        assert_eq!(ask("DELETE", &path, reader).status, 404);
+    }
+}
