@@ -47,6 +47,9 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
             serve_commands(Hosting::Index, &shared_state, shared, CancellationToken::new())?;
             let args = args.clone();
             tokio::task::spawn_blocking(move || {
+                // Writing to an engine that is away waits for it; whoever types this would wait
+                // without a word.
+                ensure_engine(&shared_state)?;
                 let roots = service.roots(&Caller::local_admin());
                 let maker = VectorMaker::ThisCommand;
                 index_roots(&shared_state, &service, &roots, &args, maker, args.json)
@@ -126,7 +129,8 @@ pub(super) fn ensure_engine(shared_state: &SharedState) -> anyhow::Result<()> {
     engine.reach().with_context(|| {
         format!(
             "the engine `{name}` does not answer: what was read is kept, but cannot be searched\n\
-             hint: `dowse doctor` says more; it catches up by itself when it answers"
+             hint: start it, or mend its address in `[store]`; it catches up by itself when it \
+             answers"
         )
     })
 }
