@@ -37,6 +37,8 @@ struct Inner {
     n_total: AtomicUsize,
     n_warnings: AtomicUsize,
     is_cancelled: AtomicBool,
+    /// The next stage is more of the one before.
+    goes_on: AtomicBool,
     warnings: Mutex<Vec<Warning>>,
     watch: Box<dyn Fn(Stage, usize, usize) + Send + Sync>,
 }
@@ -55,6 +57,7 @@ impl Progress {
             n_total: AtomicUsize::new(0),
             n_warnings: AtomicUsize::new(0),
             is_cancelled: AtomicBool::new(false),
+            goes_on: AtomicBool::new(false),
             warnings: Mutex::default(),
             watch: Box::new(watch),
         }))
@@ -62,9 +65,18 @@ impl Progress {
 
     /// Begins a stage that has so many steps, as far as is known.
     pub fn begin(&self, stage: Stage, n_total: Option<usize>) {
-        self.0.n_done.store(0, Ordering::Relaxed);
-        self.0.n_total.store(n_total.unwrap_or(0), Ordering::Relaxed);
+        if self.0.goes_on.swap(false, Ordering::Relaxed) {
+            self.0.n_total.fetch_add(n_total.unwrap_or(0), Ordering::Relaxed);
+        } else {
+            self.0.n_done.store(0, Ordering::Relaxed);
+            self.0.n_total.store(n_total.unwrap_or(0), Ordering::Relaxed);
+        }
         self.tell(stage);
+    }
+
+    /// Lets the stage that begins next count on: it has more of the same steps.
+    pub fn go_on(&self) {
+        self.0.goes_on.store(true, Ordering::Relaxed);
     }
 
     /// Tells how many steps the stage has, once that is known.

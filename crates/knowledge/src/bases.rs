@@ -108,7 +108,7 @@ impl Service {
         let (base, _) = self.base(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
         // Nothing arrives between the list of what waits and the end of the base.
-        let adding = self.1.adding.lock();
+        let adding = self.1.adding.write();
         let collections = self.collections_of(&base.id)?;
         let mut changes: Vec<Change> = collections
             .iter()

@@ -80,7 +80,7 @@ impl Service {
             return Err(Error::TooLarge { what: "the number of collections", received, allowed });
         }
         // On the condition that its base is there: one that is deleted meanwhile gets none.
-        let _adding = self.1.adding.lock();
+        let _adding = self.1.adding.read();
         let applied = self.0.catalogue.apply(&[
             Change::Require(ObjectKey::new(KnowledgeBase::KIND, &base.id)),
             Change::PutIfUnchanged(collection.to_object(0)?),
@@ -143,7 +143,7 @@ impl Service {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
         // Whoever adds documents has counted them in the backlog before they are taken out there.
-        let adding = self.1.adding.lock();
+        let adding = self.1.adding.write();
         let key = ObjectKey::new(Collection::KIND, &collection.id);
         self.0.catalogue.apply(&[
             Change::DeleteChildren(key.clone()),

@@ -131,31 +131,39 @@ impl Service {
         }
     }
 
-    /// Puts contents on disk and writes the rows of their documents, on the condition that the
-    /// collection is there: one that is deleted meanwhile gets no documents.
+    /// Stores contents and writes the rows of their documents, on the condition that the
+    /// collection is there: one that is deleted meanwhile gets no documents. What is small comes
+    /// with the rows, by one commit.
     fn accept(
         &self,
         collection: &Collection,
         documents: &mut [Document],
         new: Vec<NewDocument>,
     ) -> Result<Vec<Same>> {
-        let mut duplicates = vec![];
+        let (mut duplicates, mut contents, mut n_content_bytes) = (vec![], vec![], 0);
         let mut new = new.into_iter();
         for idx in 0..documents.len() {
             let (before, rest) = documents.split_at_mut(idx);
             let Some((document, new)) = rest.first_mut().zip(new.next()) else { break };
             let staged = self.stage(document, new)?;
+            contents.extend(staged.with_row);
+            n_content_bytes += staged.upload.n_bytes;
+            if n_content_bytes > limits::MAX_CONTENT_BYTES_PER_COMMIT {
+                self.0.catalogue.apply(&std::mem::take(&mut contents))?;
+                n_content_bytes = 0;
+            }
             document.upload = Some(staged.upload);
             document.sha256 = staged.sha256;
             let mut others = self.same_as(document)?;
             others.extend(before.iter().find(|one| one.sha256 == document.sha256).cloned());
             duplicates.push(Same { document: document.id.clone(), others });
         }
-        let _adding = self.1.adding.lock();
         let mut changes = vec![Change::Require(ObjectKey::new(Collection::KIND, &collection.id))];
+        changes.append(&mut contents);
         for document in documents.iter() {
             changes.push(Change::PutIfUnchanged(document.to_object(0)?));
         }
+        let _adding = self.1.adding.read();
         match self.0.catalogue.apply(&changes) {
             Err(store::Error::MissingObject { .. }) => {
                 Err(Error::missing("Collection", &collection.id))
@@ -177,11 +185,11 @@ impl Service {
         let (tags, source) = (tags_of(&new.tags)?, new.source.clone());
         self.1.backlog.enter(&collection.id, 1)?;
         let staged = self.stage(&before, new);
-        let Staged { upload, sha256 } =
+        let Staged { upload, sha256, with_row } =
             staged.inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
         let mut earlier = None;
         let now = self.0.clock.now();
-        let adding = self.1.adding.lock();
+        let adding = self.1.adding.read();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             document.title.clone_from(&title);
             document.file_name.clone_from(&file_name);
@@ -201,7 +209,7 @@ impl Service {
             document.error = None;
             document.updated_at = now;
             earlier = document.upload.replace(upload.clone());
-            Ok::<_, Error>(vec![])
+            Ok::<_, Error>(with_row.iter().cloned().collect())
         });
         drop(adding);
         let document =

@@ -1,11 +1,14 @@
 //! What jobs do to the store: write uploads, erase what was deleted, move.
 
-use ingest::{JobFailure, Progress, Stage};
+use std::time::{Duration, Instant};
+
+use ingest::{Job, JobFailure, Progress, Stage};
 use model::{Attributes, DocumentId, NamespaceId};
 use serde_json::{Value, json};
 use store::{DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
+use crate::gathering::{JOIN_LIMIT, LONGEST_WAIT, ROUNDS_PER_WAIT, SHORTEST_WAIT};
 use crate::jobs::{Additions, Move, Purge, failure};
 use crate::objects::Collection;
 use crate::{Result, Service};
@@ -13,25 +16,52 @@ use crate::{Result, Service};
 /// Documents looked at in one go.
 const LIST_PAGE: usize = 200;
 
+/// How often a job that waits for uploads looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(10);
+
 impl Service {
-    /// Indexes the uploads of a collection that wait now. One that cannot be read says why; the
-    /// job fails when none can.
+    /// Indexes the uploads of a collection that wait, and those that come meanwhile. One that
+    /// cannot be read says why; the job fails when none can.
     pub(crate) fn run_additions(
         &self,
+        job: &Job,
         additions: &Additions,
         progress: &Progress,
     ) -> std::result::Result<Value, JobFailure> {
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)
-            .map_err(failure_of_store)?
-        else {
-            self.forget_uploads(
-                additions.documents.iter().map(|addition| addition.staged.as_str()),
-            );
-            return Ok(json!({ "documents": 0, "failed": 0 }));
+        let mut named = additions.clone();
+        let begun = Instant::now();
+        let mut open = Some(self.1.gathering.open(&additions.collection, job));
+        let (mut n_written, mut n_failed) = (0, 0);
+        let collection = loop {
+            let found = Collection::load(&*self.0.catalogue, &additions.collection);
+            let Some((collection, _)) = found.map_err(failure_of_store)? else {
+                self.forget_uploads(named.documents.iter().map(|named| named.staged.as_str()));
+                return Ok(json!({ "documents": n_written, "failed": n_failed }));
+            };
+            if begun.elapsed() >= JOIN_LIMIT {
+                open = None;
+            }
+            let waiting = self.waiting_uploads(&collection, &named).map_err(failure)?;
+            named.documents.clear();
+            let (is_open, round) = (open.is_some(), Instant::now());
+            let is_idle = waiting.is_empty();
+            if !is_idle {
+                progress.go_on();
+                let (n_more, n_more_failed) =
+                    self.take_in(&collection, waiting, progress).map_err(failure)?;
+                n_written += n_more;
+                n_failed += n_more_failed;
+                if n_more + n_more_failed > 0 && is_open {
+                    self.wait_for_company(round.elapsed(), progress);
+                    continue;
+                }
+            }
+            // Rows are looked at once more after the last one could join.
+            open = None;
+            if !is_open {
+                break collection;
+            }
         };
-        let waiting = self.waiting_uploads(&collection, additions).map_err(failure)?;
-        let (n_written, n_failed) =
-            self.take_in(&collection, waiting, progress).map_err(failure)?;
         // While more waits, the job after this one is followed: one summary serves them all.
         match self.documents_waiting_in(&collection.id).map_err(failure)?.is_empty() {
             true => self.follow_up(&collection).map_err(failure)?,
@@ -43,6 +73,16 @@ impl Service {
             ));
         }
         Ok(json!({ "documents": n_written, "failed": n_failed }))
+    }
+
+    /// Waits for uploads to join a job, unless it is to stop or others wait for their turn.
+    fn wait_for_company(&self, round: Duration, progress: &Progress) {
+        self.0.vectors.wake();
+        let until = Instant::now() + (round * ROUNDS_PER_WAIT).clamp(SHORTEST_WAIT, LONGEST_WAIT);
+        let (n_waiting_jobs, _) = self.0.queue.counts();
+        while n_waiting_jobs == 0 && !progress.is_cancelled() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Erases what was deleted.

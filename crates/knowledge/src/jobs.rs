@@ -35,7 +35,7 @@ pub const SUMMARY_JOB: &str = "knowledge.summary";
 /// Every kind of job of the family.
 pub const JOBS: [&str; 5] = [ADD_JOB, PURGE_JOB, MOVE_JOB, VECTORS_JOB, SUMMARY_JOB];
 
-/// Uploads of one collection: those that wait when the job begins.
+/// Uploads of one collection: those that wait when the job begins, or come while it runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Additions {
     pub(crate) knowledge_base: String,
@@ -173,16 +173,27 @@ impl Service {
     }
 
     /// Gives the job that indexes what waits in a collection. One that waits already sees every
-    /// upload before it begins, so uploads that come one by one share few jobs.
+    /// upload before it begins, and one that runs takes more in for a while, so uploads that come
+    /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
-        let _adding = self.1.adding.lock();
-        let active = self.0.queue.active(ADD_JOB, &collection.id)?;
-        if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
-            return Ok(waiting);
-        }
-        let additions = Additions::of(collection);
-        let tenant = &collection.tenant;
-        Ok(self.jobs().submit(ADD_JOB, &collection.id, tenant, Priority::Normal, &additions)?)
+        let job = self.1.gathering.join(&collection.id, || {
+            let active = self.0.queue.active(ADD_JOB, &collection.id)?;
+            if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
+                return Ok(waiting);
+            }
+            let additions = Additions::of(collection);
+            let tenant = &collection.tenant;
+            let jobs = self.jobs();
+            Ok::<_, Error>(jobs.submit(
+                ADD_JOB,
+                &collection.id,
+                tenant,
+                Priority::Normal,
+                &additions,
+            )?)
+        })?;
+        // A job that runs is further than when it was begun.
+        Ok(self.0.queue.get(&job.id).unwrap_or(job))
     }
 
     /// Keeps the space of a job that will erase something. It comes before the deletion: what is
@@ -231,7 +242,7 @@ impl JobService for Service {
     fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
         let progress = context.progress();
         match job.kind.as_str() {
-            ADD_JOB => self.run_additions(&arguments_of(job)?, progress),
+            ADD_JOB => self.run_additions(job, &arguments_of(job)?, progress),
             PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(failure),
             MOVE_JOB => self.run_move(&arguments_of(job)?, progress).map_err(failure),
             VECTORS_JOB => {

@@ -40,6 +40,7 @@ mod service;
 mod versions;
 
 mod backlog;
+mod gathering;
 mod jobs;
 mod upload_files;
 mod uploads;

@@ -40,6 +40,9 @@ pub const MAX_QUERY_CHARS: usize = 2_000;
 pub const MAX_OCR_CHARS: usize = 10_000;
 /// Uploads of one collection that wait for their job; more wait to be accepted.
 pub const MAX_WAITING_UPLOADS: usize = 2_000;
+/// Small contents of one upload that are held in memory to come with the rows of their documents,
+/// in bytes; beyond them they are written before.
+pub const MAX_CONTENT_BYTES_PER_COMMIT: u64 = 8 << 20;
 /// Documents written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 200;
 /// Collections that one search opens at most; beyond them they are searched in parts, in the

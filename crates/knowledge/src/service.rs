@@ -6,12 +6,13 @@ use extract::Pool;
 use infer::Llm;
 use ingest::{FamilyJobs, JobQueue, Vectors};
 use model::{Caller, Clock};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use retrieve::Retriever;
 use store::{Change, Objects, Store, TypedObject};
 
 use crate::access::{Right, check, sees};
 use crate::backlog::Backlog;
+use crate::gathering::Gathering;
 use crate::jobs::{JOBS, PURGE_JOB};
 use crate::objects::{Collection, Document, KnowledgeBase};
 use crate::{Error, KnowledgeConfig, Result, UploadFiles, limits};
@@ -49,8 +50,11 @@ pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Turns>);
 pub(crate) struct Turns {
     /// Held while documents or summaries are written.
     pub(crate) writing: Mutex<()>,
-    /// Held while rows of new documents are written.
-    pub(crate) adding: Mutex<()>,
+    /// Shared while rows of new documents are written, and taken alone by whoever deletes what
+    /// they would belong to. New documents do not wait for each other: they share a commit.
+    pub(crate) adding: RwLock<()>,
+    /// Which jobs new documents join.
+    pub(crate) gathering: Gathering,
     /// How many uploads wait.
     pub(crate) backlog: Backlog,
 }

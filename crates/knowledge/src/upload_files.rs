@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use fs_err::File;
 use sha2::{Digest, Sha256};
-use store::{Catalogue, limits};
+use store::{Catalogue, Change, limits};
 
 use crate::hold::{self, UploadsHold};
 use crate::intake::{Intake, ReceivedFile, is_arriving};
@@ -50,6 +50,16 @@ enum Place {
 pub(crate) enum Bytes {
     InMemory(Vec<u8>),
     OnDisk(ReceivedFile),
+}
+
+/// What became of a content.
+pub(crate) struct Stored {
+    /// SHA-256 of it, in hexadecimal.
+    pub(crate) sha256: String,
+    pub(crate) n_bytes: u64,
+    /// What stores it, where it is not stored yet: a change of the catalogue that has small contents,
+    /// which is the one with the row that names this one.
+    pub(crate) with_row: Option<Change>,
 }
 
 impl Bytes {
@@ -93,6 +103,27 @@ impl UploadFiles {
     pub(crate) fn arrivals(&self) -> Result<PathBuf> {
         fs_err::create_dir_all(&self.folder).map_err(Error::Upload)?;
         Ok(self.folder.clone())
+    }
+
+    /// Stores a content under a name as [`UploadFiles::put`] does, or gives the change that does so
+    /// for a small one.
+    pub(crate) fn put_with_row(&self, name: &str, bytes: Bytes) -> Result<Stored> {
+        let is_small = bytes.n_bytes().map_err(Error::Upload)? <= SMALL_BYTES;
+        if !is_small || self.catalogue().is_none() {
+            let (sha256, n_bytes) = self.put(name, &bytes)?;
+            return Ok(Stored { sha256, n_bytes, with_row: None });
+        }
+        let bytes = match bytes {
+            Bytes::InMemory(bytes) => bytes,
+            Bytes::OnDisk(file) => fs_err::read(file.path()).map_err(Error::Upload)?,
+        };
+        let mut hash = Sha256::new();
+        hash.update(&bytes);
+        Ok(Stored {
+            sha256: hexadecimal(hash),
+            n_bytes: bytes.len() as u64,
+            with_row: Some(Change::PutPiece { file: in_catalogue(name), piece: 0, bytes }),
+        })
     }
 
     /// Stores a content under a name, so that it survives the death of the process, and gives its

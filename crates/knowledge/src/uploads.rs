@@ -13,14 +13,15 @@ use store::{Change, Lookup, TypedObject};
 use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
 use crate::new_document::{Content, NewDocument};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
-use crate::upload_files::Bytes;
+use crate::upload_files::{Bytes, Stored};
 use crate::{Error, Result, Service, limits};
 
 /// What a document says whose upload will never be read.
 const ABANDONED: &str = "the upload was given up before it was read";
 
 impl Service {
-    /// Stores a content until its job runs, under a name that no other upload has.
+    /// Stores a content until its job runs, under a name that no other upload has, or gives the
+    /// change that stores it with its row.
     pub(crate) fn stage(&self, document: &Document, new: NewDocument) -> Result<Staged> {
         let ocr = new.ocr;
         let (upload, name) = match new.content {
@@ -43,8 +44,8 @@ impl Service {
         };
         // The name says whose it is, so that a file can be told from one that was left behind.
         let staged = format!("{}/{}{OF_DOCUMENT}{}", document.collection_id, document.id, new_id());
-        let (sha256, n_bytes) = self.0.uploads.put(&staged, &upload)?;
-        Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256 })
+        let Stored { sha256, n_bytes, with_row } = self.0.uploads.put_with_row(&staged, upload)?;
+        Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256, with_row })
     }
 
     /// Removes uploads that nobody waits for.
@@ -220,6 +221,8 @@ pub(crate) struct Staged {
     pub(crate) upload: Upload,
     /// SHA-256 of it, in hexadecimal.
     pub(crate) sha256: String,
+    /// Stores the content together with the row that names it, where nothing has stored it yet.
+    pub(crate) with_row: Option<Change>,
 }
 
 /// Files that were there when the service began.

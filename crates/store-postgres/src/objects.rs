@@ -11,6 +11,7 @@ use crate::catalogue::PostgresCatalogue;
 use crate::connection::Connection;
 use crate::escape::spell;
 use crate::rows::{self, key};
+use crate::sharing::put_piece;
 
 const COLUMNS: &str = "o.kind, o.id, o.tenant, o.parent, o.body, o.version, o.id_key";
 
@@ -69,6 +70,9 @@ impl Objects for PostgresCatalogue {
                         delete(connection, &gone.kind, &[key(&gone.id)]).await?;
                     }
                     Change::DeleteChildren(parent) => delete_children(connection, parent).await?,
+                    Change::PutPiece { file, piece, bytes } => {
+                        put_piece(connection, file, *piece, bytes).await?;
+                    }
                 }
             }
             Ok(versions)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::Timestamp;
 use store::{Error, Lease, Result, limits};
 
+use crate::connection::Connection;
 use crate::database::Database;
 use crate::escape::spell;
 use crate::rows;
@@ -58,23 +59,7 @@ impl Database {
 
     /// Writes one piece of a file.
     pub(crate) fn put_piece(&self, file: &str, piece: u32, bytes: &[u8]) -> Result<()> {
-        if bytes.len() > limits::MAX_PIECE_BYTES {
-            return Err(Error::TooLarge {
-                what: "the size of a piece of a file",
-                received: bytes.len(),
-                allowed: limits::MAX_PIECE_BYTES,
-            });
-        }
-        self.write(async |connection| {
-            connection
-                .execute(
-                    "INSERT INTO pieces VALUES ($1, $2, $3)
-                     ON CONFLICT (file, piece) DO UPDATE SET bytes = excluded.bytes",
-                    &[&spell(file), &i64::from(piece), &bytes],
-                )
-                .await?;
-            Ok(())
-        })
+        self.write(async |connection| put_piece(connection, file, piece, bytes).await)
     }
 
     /// Gives one piece of a file.
@@ -110,4 +95,28 @@ impl Database {
             Ok(found.iter().map(|row| (rows::text(row, 0), rows::number(row, 1))).collect())
         })
     }
+}
+
+/// Writes one piece of a file in a transaction.
+pub(crate) async fn put_piece(
+    connection: &mut Connection,
+    file: &str,
+    piece: u32,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.len() > limits::MAX_PIECE_BYTES {
+        return Err(Error::TooLarge {
+            what: "the size of a piece of a file",
+            received: bytes.len(),
+            allowed: limits::MAX_PIECE_BYTES,
+        });
+    }
+    connection
+        .execute(
+            "INSERT INTO pieces VALUES ($1, $2, $3)
+             ON CONFLICT (file, piece) DO UPDATE SET bytes = excluded.bytes",
+            &[&spell(file), &i64::from(piece), &bytes],
+        )
+        .await?;
+    Ok(())
 }

@@ -89,7 +89,8 @@ impl JobContext {
     pub(super) fn new(queue: Arc<JobQueue>, job: Job) -> Arc<Self> {
         Arc::new_cyclic(|context: &std::sync::Weak<JobContext>| {
             let context = context.clone();
-            let last_written = Mutex::new(None::<Instant>);
+            // What is over soon needs no word of its progress in the catalogue.
+            let last_written = Mutex::new(Instant::now());
             let progress = Progress::watched(move |stage, n_done, n_total| {
                 let Some(context) = context.upgrade() else { return };
                 let progress = JobProgress {
@@ -100,10 +101,9 @@ impl JobContext {
                 };
                 let is_due = {
                     let mut last_written = last_written.lock();
-                    let is_due =
-                        last_written.is_none_or(|written| written.elapsed() >= PROGRESS_PERIOD);
+                    let is_due = last_written.elapsed() >= PROGRESS_PERIOD;
                     if is_due {
-                        *last_written = Some(Instant::now());
+                        *last_written = Instant::now();
                     }
                     is_due
                 };

@@ -22,7 +22,7 @@ use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
 
 use crate::{
     Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest,
-    SearchResults, Service, ServiceConfig, ServiceSlot, Visibility,
+    SearchResults, Service, ServiceConfig, ServiceSlot, UploadFiles, Visibility,
 };
 
 /// The key of the language model.
@@ -35,6 +35,12 @@ pub(crate) struct Fixture {
     down: Arc<AtomicBool>,
     workers: Option<Workers>,
     folder: tempfile::TempDir,
+}
+
+/// Where contents are.
+enum Contents {
+    InFiles,
+    AsServed,
 }
 
 /// A catalogue that can be taken away.
@@ -90,12 +96,16 @@ impl Fixture {
     }
 
     fn open(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
-        let mut world = Fixture::without_workers(folder, llm);
+        let mut world = Fixture::without_workers(folder, llm, Contents::InFiles);
         world.start_workers();
         world
     }
 
-    fn without_workers(folder: tempfile::TempDir, llm: Option<Arc<dyn Llm>>) -> Self {
+    fn without_workers(
+        folder: tempfile::TempDir,
+        llm: Option<Arc<dyn Llm>>,
+        contents: Contents,
+    ) -> Self {
         let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
         let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
@@ -109,6 +119,11 @@ impl Fixture {
         let queue = JobQueue::open(store.catalogue(), runners, config, clock.clone()).unwrap();
         let embedder = Arc::new(EmbedderSlot::new(EmbedderChoice::Off));
         let of_search = Arc::clone(&embedder);
+        let uploads = folder.path().join("uploads");
+        let uploads = match contents {
+            Contents::InFiles => UploadFiles::from(uploads),
+            Contents::AsServed => UploadFiles::in_own_folder(uploads, store.catalogue()),
+        };
         let service = Service::new(ServiceConfig {
             store: store.clone(),
             catalogue,
@@ -117,7 +132,7 @@ impl Fixture {
             vectors: Vectors::new(store.clone(), embedder),
             pool: None,
             llm,
-            uploads: folder.path().join("uploads").into(),
+            uploads,
             settings: KnowledgeConfig::default(),
             clock,
         });
@@ -132,7 +147,18 @@ impl Fixture {
 
     /// A world in which no job begins until [`Fixture::start_workers`].
     pub(crate) fn idle() -> Self {
-        Fixture::without_workers(tempfile::tempdir().unwrap(), None)
+        Fixture::without_workers(tempfile::tempdir().unwrap(), None, Contents::InFiles)
+    }
+
+    /// The same, with contents where a server has them.
+    pub(crate) fn idle_as_served() -> Self {
+        Fixture::without_workers(tempfile::tempdir().unwrap(), None, Contents::AsServed)
+    }
+
+    /// Gives how many commits the catalogue has had: each costs a sync of the disk.
+    pub(crate) fn n_commits(&self) -> u64 {
+        let mark = fs_err::read_to_string(self.folder.path().join("catalogue.mark")).unwrap();
+        mark.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     /// Lets jobs begin.

@@ -23,6 +23,59 @@ fn what_is_being_indexed_is_said() {
     assert!(found.results.len() == 1 && !is_said(&found), "{:?}", found.warnings);
 }
 
+/// Accepting a document cost a commit for its content, one for its row and one for a job.
+#[test]
+fn documents_are_accepted_by_one_commit() {
+    let world = Fixture::idle_as_served();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let texts = |n: usize| (0..n).map(|at| NewDocument::text("", format!("Rule {at}."))).collect();
+    let before = world.n_commits();
+    let first = world.service.add_documents(&ann, &collection, texts(1)).unwrap();
+    assert_eq!(world.n_commits() - before, 2, "the document, and the job");
+    let before = world.n_commits();
+    let many = world.service.add_documents(&ann, &collection, texts(100)).unwrap();
+    assert_eq!((world.n_commits() - before, many.job.id == first.job.id), (1, true));
+    let before = world.n_commits();
+    let replaced = NewDocument::text("", "Another rule.");
+    world.service.replace_document(&ann, &first.documents[0].id, replaced).unwrap();
+    // The content before goes by a commit of its own.
+    assert_eq!(world.n_commits() - before, 2);
+    assert_eq!(world.uploads(), [""; 0]);
+}
+
+/// Documents that came one by one had a job each.
+#[test]
+fn documents_that_come_while_a_job_runs_join_it() {
+    const N_DOCUMENTS: usize = 60;
+    let mut world = Fixture::idle_as_served();
+    world.start_workers();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let mut jobs = vec![];
+    for at in 0..N_DOCUMENTS {
+        let new = vec![NewDocument::text("", format!("Rule {at} of giraffes."))];
+        jobs.push(world.service.add_documents(&ann, &collection, new).unwrap().job);
+    }
+    // Whoever waits for the job that was named finds the document.
+    for job in &jobs {
+        world.done(job);
+    }
+    let found = world.service.get_collection(&ann, &collection).unwrap();
+    assert_eq!(found.n_documents, N_DOCUMENTS);
+    let n_indexed: u64 = jobs
+        .iter()
+        .map(|job| job.id.clone())
+        .collect::<std::collections::BTreeSet<_>>()
+        .iter()
+        .map(|id| world.queue.get(id).unwrap().result["documents"].as_u64().unwrap())
+        .sum();
+    assert!(n_indexed >= N_DOCUMENTS as u64, "{n_indexed}");
+    world.settle();
+}
+
 #[test]
 fn uploads_go_with_their_job() {
     let mut world = Fixture::new();

@@ -31,6 +31,8 @@ pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("versions guard objects", objects::versions_guard),
     ("batches of objects are whole", objects::batches_are_whole),
     ("objects are listed by page and found by lookup", objects::pages_and_lookups),
+    ("a file comes with the row that names it", objects::files_come_with_their_rows),
+    ("changes of many at once are each whole", objects::changes_of_many_are_each_whole),
     ("namespaces are made, listed and dropped", documents::namespaces_come_and_go),
     ("another manifest is refused", documents::another_manifest_is_refused),
     ("unknown namespaces are errors", documents::unknown_namespaces_are_errors),

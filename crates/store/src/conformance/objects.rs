@@ -2,7 +2,7 @@
 
 use model::TenantId;
 
-use crate::{Catalogue, Change, Error, Lookup, Object, ObjectKey, ObjectPage};
+use crate::{Catalogue, Change, Error, Lookup, Object, ObjectKey, ObjectPage, limits};
 
 fn object(id: &str, tenant: &str, parent: Option<&str>, version: u64) -> Object {
     Object {
@@ -70,4 +70,67 @@ pub(super) fn pages_and_lookups(catalogue: &dyn Catalogue) {
     catalogue.apply(&[Change::DeleteChildren(ObjectKey::new("any", "p"))]).unwrap();
     assert_eq!(ids(all()), ["q1"]);
     catalogue.apply(&[Change::Delete(ObjectKey::new("law", "q1"))]).unwrap();
+}
+
+pub(super) fn files_come_with_their_rows(catalogue: &dyn Catalogue) {
+    let row = object("with-file", "t", None, 0);
+    let file = |bytes: &[u8]| Change::PutPiece {
+        file: "law/with-file".to_owned(),
+        piece: 0,
+        bytes: bytes.to_vec(),
+    };
+    let nowhere = Change::Require(ObjectKey::new("law", "nowhere"));
+    catalogue.apply(&[file(b"lost"), Change::Put(row.clone()), nowhere]).unwrap_err();
+    assert_eq!(catalogue.piece("law/with-file", 0).unwrap(), None);
+    let huge = vec![0; limits::MAX_PIECE_BYTES + 1];
+    let error = catalogue.apply(&[Change::Put(row.clone()), file(&huge)]).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error}");
+    assert_eq!(catalogue.get(&row.key).unwrap(), None);
+    assert_eq!(catalogue.apply(&[file(b"kept"), Change::Put(row.clone())]).unwrap(), [1]);
+    assert_eq!(catalogue.piece("law/with-file", 0).unwrap(), Some(b"kept".to_vec()));
+    catalogue.erase_file("law/with-file").unwrap();
+    catalogue.apply(&[Change::Delete(row.key)]).unwrap();
+}
+
+/// Many change rows at the same time, each its own and one that all want: whoever is told that
+/// it is written finds it, and whoever is refused has left nothing.
+pub(super) fn changes_of_many_are_each_whole(catalogue: &dyn Catalogue) {
+    const N_WRITERS: u64 = 8;
+    const N_ROUNDS: u64 = 20;
+    let wanted = object("wanted", "t", None, 0);
+    catalogue.apply(&[Change::Put(wanted.clone())]).unwrap();
+    let n_won: u64 = std::thread::scope(|scope| {
+        let write = |writer: u64| {
+            let wanted = wanted.clone();
+            scope.spawn(move || {
+                let mut n_won = 0;
+                for round in 0..N_ROUNDS {
+                    let own = object(&format!("of {writer} {round}"), "t", None, 0);
+                    let version = catalogue.get(&wanted.key).unwrap().unwrap().version;
+                    let won = catalogue.apply(&[
+                        Change::PutIfUnchanged(own.clone()),
+                        Change::PutIfUnchanged(Object { version, ..wanted.clone() }),
+                    ]);
+                    let found = catalogue.get(&own.key).unwrap();
+                    assert_eq!(found.is_some(), won.is_ok(), "{writer} {round}");
+                    match won {
+                        Ok(_) => n_won += 1,
+                        Err(Error::Conflict { .. }) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                n_won
+            })
+        };
+        let writers: Vec<_> = (0..N_WRITERS).map(write).collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    });
+    let version = catalogue.get(&wanted.key).unwrap().unwrap().version;
+    assert_eq!(version, 1 + n_won, "every change that was made is counted once");
+    assert!(n_won >= N_ROUNDS, "{n_won}");
+    let page = ObjectPage { limit: limits::MAX_PAGE, ..ObjectPage::of("law") };
+    let rows = catalogue.list(&page).unwrap();
+    assert_eq!(rows.len() as u64, 1 + n_won);
+    let gone: Vec<Change> = rows.into_iter().map(|row| Change::Delete(row.key)).collect();
+    catalogue.apply(&gone).unwrap();
 }

@@ -89,4 +89,14 @@ pub enum Change {
     Delete(ObjectKey),
     /// Removes every row that belongs to this object.
     DeleteChildren(ObjectKey),
+    /// Writes one piece of a file, as [`crate::Catalogue::put_piece`] does: a small content and the
+    /// row that names it come together, by one commit.
+    PutPiece {
+        /// The name of the file.
+        file: String,
+        /// Which piece of it, from 0.
+        piece: u32,
+        /// What it holds.
+        bytes: Vec<u8>,
+    },
 }

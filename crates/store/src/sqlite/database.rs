@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
+use super::writer::Writer;
 use super::{CATALOGUE, checksums, schema, texts};
 use crate::{Config, Error, Result, failpoint};
 
@@ -41,7 +42,7 @@ pub(crate) struct Database {
     max_readers: usize,
     // Closed before the writer, which can then fold the log back and remove it.
     readers: Mutex<Vec<Connection>>,
-    writer: Mutex<Connection>,
+    writer: Writer,
     mark: Option<Mark>,
     /// Whether the last write failed for want of room, and has to be tried before it is said that
     /// writes are possible.
@@ -100,7 +101,7 @@ impl Database {
             path: path.to_owned(),
             cache_bytes: config.catalogue_cache_bytes,
             max_readers: config.max_readers,
-            writer: Mutex::new(writer),
+            writer: Writer::new(writer),
             readers: Mutex::default(),
             mark: None,
             is_full: AtomicBool::new(false),
@@ -143,14 +144,41 @@ impl Database {
 
     /// Writes in one transaction, which is durable when this returns `Ok`.
     pub(crate) fn write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let written = self.try_write(write);
+        self.note_written(self.writer.write_alone(|| self.may_write(), write))
+    }
+
+    /// Makes a small change in a transaction that others may share, which is durable when this
+    /// returns `Ok`. A change that fails leaves nothing behind; the others are none of its business.
+    pub(crate) fn write_together<T>(
+        &self,
+        write: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.note_written(self.writer.write_together(|| self.may_write(), write))
+    }
+
+    fn may_write(&self) -> Result<()> {
+        match self.is_closed.load(Ordering::Relaxed) {
+            true => Err(Error::Closed),
+            false => Ok(()),
+        }
+    }
+
+    /// Remembers how a write went.
+    fn note_written<T>(&self, written: Result<(T, u64)>) -> Result<T> {
         match &written {
-            Ok(_) => self.is_full.store(false, Ordering::Relaxed),
+            Ok((_, n_changes)) => {
+                self.is_full.store(false, Ordering::Relaxed);
+                if let Some(mark) = &self.mark {
+                    mark.note(*n_changes);
+                }
+            }
             Err(error) if error.is_disk_full() => self.is_full.store(true, Ordering::Relaxed),
             Err(_) => {}
         }
         self.note_damage(&written);
-        written
+        let (written, _) = written?;
+        failpoint::reach("catalogue committed")?;
+        Ok(written)
     }
 
     fn note_damage<T>(&self, result: &Result<T>) {
@@ -179,28 +207,6 @@ impl Database {
         Ok(())
     }
 
-    fn try_write<T>(&self, write: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let mut connection = self.writer.lock();
-        if self.is_closed.load(Ordering::Relaxed) {
-            return Err(Error::Closed);
-        }
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        failpoint::reach("catalogue begun")?;
-        let result = write(&transaction)?;
-        let n_changes: u64 = transaction
-            .prepare_cached(
-                "UPDATE about SET value = value + 1 WHERE key = 'changes' RETURNING value",
-            )?
-            .query_row([], |row| row.get(0))?;
-        failpoint::reach("catalogue written")?;
-        transaction.commit()?;
-        if let Some(mark) = &self.mark {
-            mark.note(n_changes);
-        }
-        failpoint::reach("catalogue committed")?;
-        Ok(result)
-    }
-
     /// Tells whether writes are possible: after one that found the disk full, a small one is tried.
     ///
     /// # Errors
@@ -226,7 +232,7 @@ impl Database {
 
     /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
     pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
-        let connection = self.writer.lock();
+        let connection = self.writer.idle();
         give_back(&connection, max_free_pages)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         connection.execute_batch("PRAGMA optimize")?;
@@ -240,23 +246,23 @@ impl Database {
         // As many rounds as the pages need that are free now: what others free meanwhile is
         // theirs to give back.
         for _ in 0..self.n_free_pages()?.div_ceil(PAGES_PER_ROUND) {
-            give_back(&self.writer.lock(), PAGES_PER_ROUND)?;
+            give_back(&self.writer.idle(), PAGES_PER_ROUND)?;
         }
-        let connection = self.writer.lock();
+        let connection = self.writer.idle();
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 
     /// Refuses every write that has not begun.
     pub(crate) fn stop_writes(&self) {
-        let _writer = self.writer.lock();
+        let _writer = self.writer.idle();
         self.is_closed.store(true, Ordering::Relaxed);
     }
 
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
     /// be copied as it is. The connections stay usable.
     pub(crate) fn close(&self) -> Result<()> {
-        let connection = self.writer.lock();
+        let connection = self.writer.idle();
         let begun = Instant::now();
         loop {
             // A pooled reader holds no snapshot, but would keep the log's index file open.
@@ -272,7 +278,7 @@ impl Database {
 
     /// Counts the pages of the file that hold nothing.
     pub(crate) fn n_free_pages(&self) -> Result<u32> {
-        let connection = self.writer.lock();
+        let connection = self.writer.idle();
         Ok(connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?)
     }
 

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use model::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::checksums::Checksum;
 use super::database::Database;
-use crate::{Error, Lease, Result, limits};
+use crate::limits::{self, within};
+use crate::{Lease, Result};
 
 impl Database {
     /// Takes or renews a lease; tells whether the holder has it now.
@@ -20,7 +21,7 @@ impl Database {
     ) -> Result<bool> {
         let length = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
         let until = now.millis().saturating_add(length);
-        self.write(|transaction| {
+        self.write_together(|transaction| {
             let n_taken = transaction
                 .prepare_cached(
                     "INSERT INTO leases VALUES (?1, ?2, ?3)
@@ -34,7 +35,7 @@ impl Database {
 
     /// Ends a lease; tells whether the holder had it.
     pub(super) fn end_lease(&self, name: &str, holder: &str, now: Timestamp) -> Result<bool> {
-        self.write(|transaction| {
+        self.write_together(|transaction| {
             let n_ended = transaction
                 .prepare_cached("DELETE FROM leases WHERE name = ? AND holder = ? AND until > ?")?
                 .execute(params![name, holder, now.millis()])?;
@@ -56,22 +57,7 @@ impl Database {
 
     /// Writes one piece of a file.
     pub(super) fn put_piece(&self, file: &str, piece: u32, bytes: &[u8]) -> Result<()> {
-        if bytes.len() > limits::MAX_PIECE_BYTES {
-            return Err(Error::TooLarge {
-                what: "the size of a piece of a file",
-                received: bytes.len(),
-                allowed: limits::MAX_PIECE_BYTES,
-            });
-        }
-        let checksum = Checksum::default().text(file).int(piece).bytes(bytes);
-        self.write(|transaction| {
-            transaction
-                .prepare_cached(
-                    "REPLACE INTO pieces (file, piece, bytes, checksum) VALUES (?, ?, ?, ?)",
-                )?
-                .execute(params![file, piece, bytes, checksum.finish()])?;
-            Ok(())
-        })
+        self.write_together(|transaction| put_piece(transaction, file, piece, bytes))
     }
 
     /// Gives one piece of a file.
@@ -109,9 +95,24 @@ impl Database {
 
     /// Erases the pieces of a file.
     pub(super) fn erase_file(&self, file: &str) -> Result<usize> {
-        self.write(|transaction| {
+        self.write_together(|transaction| {
             let mut statement = transaction.prepare_cached("DELETE FROM pieces WHERE file = ?")?;
             Ok(statement.execute([file])?)
         })
     }
+}
+
+/// Writes one piece of a file in a transaction.
+pub(super) fn put_piece(
+    transaction: &Connection,
+    file: &str,
+    piece: u32,
+    bytes: &[u8],
+) -> Result<()> {
+    within("the size of a piece of a file", bytes.len(), limits::MAX_PIECE_BYTES)?;
+    let checksum = Checksum::default().text(file).int(piece).bytes(bytes);
+    let sql = "REPLACE INTO pieces (file, piece, bytes, checksum) VALUES (?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    statement.execute(params![file, piece, bytes, checksum.finish()])?;
+    Ok(())
 }

@@ -7,6 +7,7 @@ mod database;
 mod lock;
 mod mark;
 mod schema;
+mod writer;
 
 mod batch;
 mod checksums;

@@ -1,10 +1,11 @@
 //! The catalogue's objects in SQLite.
 
 use model::TenantId;
-use rusqlite::{Connection, OptionalExtension, Row, Rows, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 use super::catalogue::SqliteCatalogue;
 use super::checksums::{self, Checksum};
+use super::leases;
 use crate::{Change, Error, Lookup, Object, ObjectKey, ObjectPage, Objects, Result, limits};
 
 const COLUMNS: &str = "objects.kind, objects.id, objects.tenant, objects.parent, objects.body, objects.version, objects.checksum";
@@ -49,7 +50,7 @@ impl Objects for SqliteCatalogue {
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Vec<u64>> {
-        self.database.write(|transaction| {
+        self.database.write_together(|transaction| {
             let mut versions = vec![];
             for change in changes {
                 match change {
@@ -82,6 +83,9 @@ impl Objects for SqliteCatalogue {
                         for child in children(transaction, &parent.id)? {
                             delete(transaction, &child)?;
                         }
+                    }
+                    Change::PutPiece { file, piece, bytes } => {
+                        leases::put_piece(transaction, file, *piece, bytes)?;
                     }
                 }
             }
@@ -123,14 +127,14 @@ fn read_object(connection: &Connection, row: &Row<'_>) -> Result<Object> {
     })
 }
 
-fn version_of(transaction: &Transaction<'_>, key: &ObjectKey) -> Result<u64> {
+fn version_of(transaction: &Connection, key: &ObjectKey) -> Result<u64> {
     let mut statement =
         transaction.prepare_cached("SELECT version FROM objects WHERE kind = ? AND id = ?")?;
     let version = statement.query_row(params![key.kind, key.id], |row| row.get(0)).optional()?;
     Ok(version.unwrap_or(0))
 }
 
-fn put(transaction: &Transaction<'_>, object: &Object, version: u64) -> Result<u64> {
+fn put(transaction: &Connection, object: &Object, version: u64) -> Result<u64> {
     let key = &object.key;
     let body = object.body.to_string();
     let checksum = Checksum::default()
@@ -162,7 +166,7 @@ fn put(transaction: &Transaction<'_>, object: &Object, version: u64) -> Result<u
     Ok(version)
 }
 
-fn delete(transaction: &Transaction<'_>, key: &ObjectKey) -> Result<()> {
+fn delete(transaction: &Connection, key: &ObjectKey) -> Result<()> {
     transaction
         .prepare_cached("DELETE FROM objects WHERE kind = ? AND id = ?")?
         .execute(params![key.kind, key.id])?;
@@ -172,7 +176,7 @@ fn delete(transaction: &Transaction<'_>, key: &ObjectKey) -> Result<()> {
     Ok(())
 }
 
-fn children(transaction: &Transaction<'_>, parent: &str) -> Result<Vec<ObjectKey>> {
+fn children(transaction: &Connection, parent: &str) -> Result<Vec<ObjectKey>> {
     let mut statement =
         transaction.prepare_cached("SELECT kind, id FROM objects WHERE parent = ?")?;
     let keys = statement
