@@ -409,7 +409,7 @@ fn a_series_has_no_noise_and_is_of_the_zone_that_it_states() {
     assert_eq!(in_utc["series"]["time_zone"], "UTC");
     let months = json!({ "field": "at", "bucket": "month" });
     let answer = bed.query(json!({ "series": months, "time_zone": "America/New_York" }));
-    let december = json!([{ "start": 1_701_406_800_000_i64, "value": 2.0 }]);
+    let december = json!([{ "start": 1_701_406_800_000_i64, "value": 2 }]);
     assert_eq!(answer["series"]["points"], december);
     let counted = json!({ "series": { "field": "at", "sum": "name" } });
     bed.refuses(counted, "unknown series sum `name`: expected one of `x`");
