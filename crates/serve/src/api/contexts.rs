@@ -6,9 +6,9 @@ use axum::response::Response;
 use contexts::limits::{DEFAULT_NODE_CHARS, DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
 use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline};
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::contexts::{ChunkPage, error, page_of_chunks, read_node};
-use tools::{Code, Filled, ToolError, fill};
+use tools::{Code, ToolError};
 
 use super::body;
 use super::context_views::{EndpointView, KeyView, NodeView, ProjectView, TableView, ToolView};
