@@ -99,7 +99,7 @@ pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedO
 pub use sqlite::check_documents;
 pub use sqlite::{FolderLock, SqliteCatalogue, restore};
 pub use store::{Finding, Repair, Store, Surroundings};
-pub use transfer::{Copied, copy, end_move, export, import, move_into};
+pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 
 pub use vectors::normalised;
