@@ -6,6 +6,7 @@
 
 mod names;
 mod onnxruntime;
+mod paths;
 mod rten_engine;
 mod store_peers;
 mod tables;
@@ -60,6 +61,13 @@ enum Subject {
         #[arg(long, default_value_t = 50_000)]
         names: usize,
     },
+    /// One path over a small fixture, to count its instructions
+    Path {
+        /// Which one
+        path: paths::CountedPath,
+        /// How often
+        rounds: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -68,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
         Subject::Tables { folder } => tables::run(&folder)?,
         Subject::Names { folder, postgres, names } => names::run(&folder, &postgres, names)?,
+        Subject::Path { path, rounds } => return paths::run(path, rounds),
     };
     show(&report)?;
     Ok(())
