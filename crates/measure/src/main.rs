@@ -6,6 +6,7 @@
 
 mod names;
 mod onnxruntime;
+mod paths;
 mod precision;
 mod rten_engine;
 mod store_peers;
@@ -75,6 +76,13 @@ enum Subject {
         #[arg(long, default_value_t = 50_000)]
         names: usize,
     },
+    /// One path over a small fixture, to count its instructions
+    Path {
+        /// Which one
+        path: paths::CountedPath,
+        /// How often
+        rounds: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -86,6 +94,7 @@ fn main() -> anyhow::Result<()> {
         }
         Subject::Tables { folder } => tables::run(&folder)?,
         Subject::Names { folder, postgres, names } => names::run(&folder, &postgres, names)?,
+        Subject::Path { path, rounds } => return paths::run(path, rounds),
     };
     show(&report)?;
     Ok(())

@@ -92,7 +92,7 @@ impl RunningCall {
         self,
         app: &App,
         call_context: CallContext,
-        query: Option<&str>,
+        query: Option<String>,
         ended: Result<Counts, &ToolError>,
     ) {
         let took = self.begun.elapsed();
@@ -115,9 +115,7 @@ impl RunningCall {
                 self.metrics.called(&name, outcome, took, counts.n_redacted);
             }
         }
-        let query = query
-            .filter(|_| !app.audit_config.omit_queries)
-            .map(|query| query.chars().take(AUDITED_QUERY_CHARS).collect());
+        let query = query.filter(|_| !app.audit_config.omit_queries);
         app.audit.record(&Entry {
             at: self.at,
             request: call_context.id,
@@ -234,6 +232,11 @@ async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, ToolError> 
     })
 }
 
+/// Gives what the audit has of a query.
+pub(crate) fn audited_query(query: &str) -> String {
+    query.chars().take(AUDITED_QUERY_CHARS).collect()
+}
+
 /// Names of tools that users made are theirs: they do not become labels.
 fn metrics_name(call_context: &CallContext) -> &str {
     match call_context.caller.identity {
@@ -273,6 +276,6 @@ pub(crate) async fn perform<T: Send + 'static>(
         Err(error) => Err(error),
     };
     let (name, id) = (call_context.name.clone(), call_context.id.clone());
-    running.leave(app, call_context, query, ended);
+    running.leave(app, call_context, query.map(audited_query), ended);
     result.map_err(|error| hide_internals(error, &name, &id))
 }

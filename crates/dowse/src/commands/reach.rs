@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use store::Verify;
 
 use crate::config::Config;
 use crate::control::{self, Connection, Typed};
@@ -32,13 +33,22 @@ pub(crate) enum Reach {
 /// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
 /// than a minute.
 pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
+    reach_verified(config, Verify::AtOpening)
+}
+
+/// Gets at the same, and compares what it opens with its checksums when that is asked for.
+///
+/// # Errors
+///
+/// Those of [`reach`].
+pub(crate) fn reach_verified(config: &Config, verify: Verify) -> anyhow::Result<Reach> {
     let begun = Instant::now();
     let mut is_said = false;
     loop {
         if let Some(connection) = control::connect(&config.data_dir) {
             return Ok(Reach::Running(connection));
         }
-        let shared_state = SharedState::open(config)?;
+        let shared_state = SharedState::open(config)?.verifying(verify);
         match shared_state.kept() {
             Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
             Err(error) if !is_locked(&error) => return Err(error),

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use ::files::Service;
 use anyhow::Context;
+use store::Verify;
 
 use crate::cli::ConfigArgs;
-use crate::commands::reach::{Reach, reach};
+use crate::commands::reach::{Reach, reach_verified};
 use crate::commands::serve::{add_folders, choose_model};
 use crate::commands::variable;
 use crate::config::{Config, Loaded, Purpose, Remembered, UserData, load, place_data};
 use crate::control::{self, Connection};
 use crate::files_cli::FilesArgs;
 use crate::print;
-use crate::wiring::{SharedState, app, store_folder};
+use crate::wiring::{SharedState, app, files_alone, store_folder};
 
 /// A configuration whose data folder is known.
 pub(super) struct Located {
@@ -29,7 +30,12 @@ pub(super) enum Set {
     /// A process has the data folder open.
     Running(Connection),
     /// It is open here; what lasts has to be kept, since it runs the jobs.
-    Here { shared_state: Box<SharedState>, service: Box<Service>, app: Box<::serve::App> },
+    Here {
+        shared_state: Box<SharedState>,
+        service: Box<Service>,
+        /// The whole application, for a command that makes the index: others may search meanwhile.
+        app: Option<Box<::serve::App>>,
+    },
 }
 
 /// What a command needs of the data.
@@ -158,8 +164,8 @@ pub(super) fn open_all(
 
 impl Located {
     /// Gets at the data folder; where it is open here, with the folders it is of.
-    pub(super) fn reach(&mut self) -> anyhow::Result<Reach> {
-        let reached = reach(&self.config)?;
+    pub(super) fn reach(&mut self, verify: Verify) -> anyhow::Result<Reach> {
+        let reached = reach_verified(&self.config, verify)?;
         if let Reach::Here(shared_state) = &reached
             && self.has_unnamed_folders
         {
@@ -184,15 +190,26 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
             how_to_index(config)
         );
     }
-    let shared_state = match located.reach()? {
+    let verify = match need {
+        // A search is over before everything would be compared with its checksums.
+        Need::Index => Verify::WhenChanged,
+        Need::Nothing => Verify::AtOpening,
+    };
+    let shared_state = match located.reach(verify)? {
         Reach::Running(connection) => return Ok(Set::Running(connection)),
         Reach::Here(shared_state) => shared_state,
     };
-    let (app, families) = app(&located.config, &shared_state)?;
-    let service = families.files.context(
+    let (app, files) = match need {
+        Need::Index => (None, files_alone(&located.config, &shared_state)?),
+        Need::Nothing => {
+            let (app, families) = app(&located.config, &shared_state)?;
+            (Some(Box::new(app)), families.files)
+        }
+    };
+    let service = files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
     )?;
-    Ok(Set::Here { shared_state, service: Box::new(service), app: Box::new(app) })
+    Ok(Set::Here { shared_state, service: Box::new(service), app })
 }
 
 fn how_to_index(config: &Config) -> String {

@@ -13,6 +13,7 @@ use model::{Caller, ReadOutcome, iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serve::App;
+use store::Verify;
 
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
@@ -109,7 +110,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
 }
 
 fn report_of(located: &mut Located) -> anyhow::Result<Report> {
-    let mut report = match located.reach()? {
+    let mut report = match located.reach(Verify::AtOpening)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
                 "the running server answered something else\n\

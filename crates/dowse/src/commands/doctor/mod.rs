@@ -9,6 +9,7 @@ mod store;
 
 use std::path::PathBuf;
 
+use ::store::Verify;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -126,7 +127,7 @@ fn examine(located: &mut Located) -> Vec<Finding> {
 }
 
 fn of_store(located: &mut Located) -> anyhow::Result<Vec<Finding>> {
-    match located.reach()? {
+    match located.reach(Verify::AtOpening)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
                 "the running server answered something else\n\
