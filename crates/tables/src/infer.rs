@@ -20,8 +20,11 @@ const MAX_MEMBERS: usize = 25;
 /// How much of a column must read as a type for the column to be of that type.
 const MIN_FITTING: f64 = 0.95;
 
-/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, or a sheet of a workbook
-/// (`book.xlsx#SHEET`).
+/// Rows of a table of a database that are looked at.
+const SAMPLED_ROWS: usize = 20_000;
+
+/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, a sheet of a workbook
+/// (`book.xlsx#SHEET`), or a table of a SQLite file (`sqlite:PATH#TABLE`).
 ///
 /// Fails when the file cannot be read or has no columns.
 pub fn infer(path: &Path) -> Result<String> {
@@ -49,9 +52,13 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
             problem: "the file has no columns".to_owned(),
         });
     }
+    let n_rows = match as_text.n_rows() {
+        SAMPLED_ROWS if drafted.is_in_database() => format!("{SAMPLED_ROWS} rows or more"),
+        n_rows => format!("{n_rows} rows"),
+    };
     let config = TableConfig {
         source: path.display().to_string(),
-        description: Some(format!("{} rows of {name}", as_text.n_rows())),
+        description: Some(format!("{n_rows} of {name}")),
         name,
         allow: model::Access::everyone(),
         null_values: Vec::new(),
@@ -65,31 +72,59 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
 /// What is drafted from.
 struct Drafted {
     path: PathBuf,
-    sheet: Option<String>,
+    part: Part,
+}
+
+/// What of a file.
+enum Part {
+    Whole,
+    Sheet(String),
+    /// A table of a SQLite file.
+    Table(String),
 }
 
 impl Drafted {
     fn of(path: &Path) -> Self {
         let text = path.to_string_lossy();
+        if let Some((file, table)) =
+            text.strip_prefix("sqlite:").and_then(|rest| rest.rsplit_once('#'))
+        {
+            return Drafted { path: PathBuf::from(file), part: Part::Table(table.to_owned()) };
+        }
         let named = text.rsplit_once('#').filter(|(book, sheet)| {
             Format::of(Path::new(book)) == Some(Format::Workbook) && !sheet.is_empty()
         });
         match named.filter(|_| !path.exists()) {
             Some((book, sheet)) => {
-                Drafted { path: PathBuf::from(book), sheet: Some(sheet.to_owned()) }
+                Drafted { path: PathBuf::from(book), part: Part::Sheet(sheet.to_owned()) }
             }
-            None => Drafted { path: path.to_owned(), sheet: None },
+            None => Drafted { path: path.to_owned(), part: Part::Whole },
         }
     }
 
-    /// Names the table: after the sheet, or after the file.
+    /// Names the table: after the sheet or the table, or after the file.
     fn name(&self) -> String {
-        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        self.sheet.clone().or(stem).unwrap_or_else(|| "table".to_owned())
+        let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        match &self.part {
+            Part::Whole => stem().unwrap_or_else(|| "table".to_owned()),
+            Part::Sheet(name) | Part::Table(name) => name.clone(),
+        }
+    }
+
+    /// Tells whether a database answers for it, which has neither lists nor dates that are
+    /// written as three numbers.
+    fn is_in_database(&self) -> bool {
+        matches!(self.part, Part::Table(_))
     }
 
     fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
-        Dataset::read(&self.path, &TableSpec { sheet: self.sheet.clone(), ..spec })
+        match &self.part {
+            Part::Whole => Dataset::read(&self.path, &spec),
+            Part::Sheet(sheet) => {
+                Dataset::read(&self.path, &TableSpec { sheet: Some(sheet.clone()), ..spec })
+            }
+            Part::Table(table) => columns::sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
+        }
     }
 }
 
@@ -115,7 +150,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
     if is_boolean {
         return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
     }
-    if is_list(&texts) {
+    if !drafted.is_in_database() && is_list(&texts) {
         let (item, note) = if has_number_lists(&texts) {
             (Field::number(), "lists of numbers")
         } else {
@@ -134,6 +169,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
     let typed = |kind| typed_column(drafted, ColumnSpec::new(column.name(), kind));
     if !is_number
         && !is_moment
+        && !drafted.is_in_database()
         && let Some((order, doubt)) = date_order(&texts)
     {
         let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
@@ -290,7 +326,8 @@ fn extremes(typed: &Dataset, what: &str) -> String {
     }
 }
 
-fn to_toml(config: &TableConfig, notes: &[String]) -> String {
+/// Writes the TOML of a `[[tables]]` entry, with a remark behind each field.
+pub fn to_toml(config: &TableConfig, notes: &[String]) -> String {
     let mut toml = format!(
         "[[tables]]\nname = {}\nsource = {}\n",
         quoted(&config.name),
