@@ -76,6 +76,7 @@ pub use columns::{
     AnyGroup, Bars, Bucket, Calendar, Case, Direction, Distribution, Filter, Op, Range,
     SeriesAnswer, SeriesPoint, Sort, Test, Value, Zone,
 };
+pub use columns::{is_sqlite, sqlite_tables};
 pub use config::{
     DateOrder, DecimalMark, Epoch, ExportsConfig, Field, FieldType, Fields, Operator,
     RelationConfig, TableConfig,
@@ -87,7 +88,7 @@ pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
-pub use infer::{infer, infer_config};
+pub use infer::{infer, infer_config, to_toml};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
 pub use relations::MAX_RELATIONS;
 pub use request::{

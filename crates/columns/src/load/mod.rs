@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
 pub(crate) use builder::number_of;
+pub(crate) use intern::Raw;
 pub use report::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
 pub use workbook::sheets_of;
 
@@ -162,7 +163,7 @@ pub(crate) struct TableBuilder {
 }
 
 impl TableBuilder {
-    fn new(path: &Path, spec: &TableSpec) -> Self {
+    pub(crate) fn new(path: &Path, spec: &TableSpec) -> Self {
         TableBuilder {
             source_name: path.display().to_string(),
             spec: spec.clone(),
@@ -267,7 +268,7 @@ impl TableBuilder {
         cut
     }
 
-    fn finish(mut self) -> (Vec<Column>, LoadReport) {
+    pub(crate) fn finish(mut self) -> (Vec<Column>, LoadReport) {
         let lines = self.lines;
         let report = &mut self.report;
         let line_of = |row: usize| lines.get(row).copied().unwrap_or(row as u64 + 1);

@@ -19,10 +19,10 @@ use crate::cli::StatusArgs;
 use crate::commands::Outcome;
 use crate::commands::check::{Problem, health, problems_of};
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, typed};
+use crate::commands::reach::{Form, Reach, holds_data, typed};
 use crate::commands::sets::{Located, Need, locate};
 use crate::print;
-use crate::wiring::{SharedState, app, describe_store, store_folder};
+use crate::wiring::{SharedState, app, describe_store};
 
 /// Over which time the speed is measured.
 const SPEED_OVER: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     let located = locate(&args.files, &[], Need::Index, |sets| sets)?;
     let mut reports = Vec::new();
     for mut one in located {
-        if !store_folder(&one.config.data_dir).is_dir() {
+        if !holds_data(&one.config)? {
             continue;
         }
         reports.push(report_of(&mut one)?);

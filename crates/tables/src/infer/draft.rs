@@ -4,8 +4,8 @@ use columns::{DateOrder, DecimalMark};
 
 use crate::config::{Field, FieldType, TableConfig};
 
-/// Writes the TOML of a `[[tables]]` entry.
-pub(super) fn to_toml(config: &TableConfig, notes: &[String], remark: Option<&str>) -> String {
+/// Writes the TOML of a `[[tables]]` entry, with a remark behind each field and one above the entry.
+pub fn to_toml(config: &TableConfig, notes: &[String], remark: Option<&str>) -> String {
     let remark = remark.map(|remark| format!("# {remark}\n")).unwrap_or_default();
     let mut toml = format!(
         "{remark}[[tables]]\nname = {}\nsource = {}\n",

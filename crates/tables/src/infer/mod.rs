@@ -17,8 +17,9 @@ use crate::config::{Epoch, Field, Fields, TableConfig};
 use crate::{Error, Result};
 use codes::{is_code, names_code};
 use dates::date_order;
-use draft::to_toml;
 use numbers::{Written, written};
+
+pub use draft::to_toml;
 
 #[cfg(test)]
 mod tests;
@@ -32,8 +33,12 @@ const MAX_MEMBERS: usize = 25;
 /// How much of a column must read as a type for the column to be of that type.
 const MIN_FITTING: f64 = 0.95;
 
-/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, or a sheet of a workbook
-/// (`book.xlsx#SHEET`); a workbook with several sheets gives one entry for each that holds rows.
+/// Rows of a table of a database that are looked at.
+const SAMPLED_ROWS: usize = 20_000;
+
+/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, a sheet of a workbook
+/// (`book.xlsx#SHEET`), or a table of a SQLite file (`sqlite:PATH#TABLE`); a workbook with several
+/// sheets gives one entry for each that holds rows.
 ///
 /// Fails when the file cannot be read or has no columns.
 pub fn infer(path: &Path) -> Result<String> {
@@ -82,9 +87,13 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
             problem: "the file has no columns".to_owned(),
         });
     }
+    let n_rows = match as_text.n_rows() {
+        SAMPLED_ROWS if drafted.is_in_database() => format!("{SAMPLED_ROWS} rows or more"),
+        n_rows => format!("{n_rows} rows"),
+    };
     let config = TableConfig {
         source: path.display().to_string(),
-        description: Some(format!("{} rows of {name}", as_text.n_rows())),
+        description: Some(format!("{n_rows} of {name}")),
         name,
         allow: model::Access::everyone(),
         null_values: Vec::new(),
@@ -99,32 +108,55 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
 /// What is drafted from.
 struct Drafted {
     path: PathBuf,
-    sheet: Option<String>,
+    part: Part,
+}
+
+/// What of a file.
+enum Part {
+    Whole,
+    Sheet(String),
+    /// A table of a SQLite file.
+    Table(String),
 }
 
 impl Drafted {
     fn of(path: &Path) -> Self {
         let text = path.to_string_lossy();
+        if let Some((file, table)) =
+            text.strip_prefix("sqlite:").and_then(|rest| rest.rsplit_once('#'))
+        {
+            return Drafted { path: PathBuf::from(file), part: Part::Table(table.to_owned()) };
+        }
         let named = text.rsplit_once('#').filter(|(book, sheet)| {
             Format::of(Path::new(book)) == Some(Format::Workbook) && !sheet.is_empty()
         });
         match named.filter(|_| !path.exists()) {
             Some((book, sheet)) => {
-                Drafted { path: PathBuf::from(book), sheet: Some(sheet.to_owned()) }
+                Drafted { path: PathBuf::from(book), part: Part::Sheet(sheet.to_owned()) }
             }
-            None => Drafted { path: path.to_owned(), sheet: None },
+            None => Drafted { path: path.to_owned(), part: Part::Whole },
         }
     }
 
-    /// Names the table: after the sheet, or after the file.
+    /// Names the table: after the sheet or the table, or after the file.
     fn name(&self) -> String {
-        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        self.sheet.clone().or(stem).unwrap_or_else(|| "table".to_owned())
+        let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        match &self.part {
+            Part::Whole => stem().unwrap_or_else(|| "table".to_owned()),
+            Part::Sheet(name) | Part::Table(name) => name.clone(),
+        }
+    }
+
+    /// Tells whether a database answers for it, which has neither lists nor dates that are
+    /// written as three numbers.
+    fn is_in_database(&self) -> bool {
+        matches!(self.part, Part::Table(_))
     }
 
     /// Gives the sheets that are meant: the one that is named, or all of a workbook.
     fn sheets(&self) -> Result<Vec<String>> {
-        let is_book = self.sheet.is_none() && Format::of(&self.path) == Some(Format::Workbook);
+        let is_whole = matches!(self.part, Part::Whole);
+        let is_book = is_whole && Format::of(&self.path) == Some(Format::Workbook);
         if !is_book || self.path.is_dir() {
             return Ok(Vec::new());
         }
@@ -132,7 +164,13 @@ impl Drafted {
     }
 
     fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
-        Dataset::read(&self.path, &TableSpec { sheet: self.sheet.clone(), ..spec })
+        match &self.part {
+            Part::Whole => Dataset::read(&self.path, &spec),
+            Part::Sheet(sheet) => {
+                Dataset::read(&self.path, &TableSpec { sheet: Some(sheet.clone()), ..spec })
+            }
+            Part::Table(table) => columns::sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
+        }
     }
 }
 
@@ -197,7 +235,7 @@ fn guess(
     if is_boolean {
         return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
     }
-    if is_list(&texts) {
+    if !drafted.is_in_database() && is_list(&texts) {
         let (item, note) = if has_number_lists(&texts) {
             (Field::number(), "lists of numbers")
         } else {
@@ -218,6 +256,7 @@ fn guess(
     let typed = |kind| typed_column(drafted, ColumnSpec::new(column.name(), kind));
     if !is_number
         && !is_moment
+        && !drafted.is_in_database()
         && let Some((order, doubt)) = date_order(&texts)
     {
         let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
