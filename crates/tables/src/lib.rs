@@ -60,6 +60,7 @@ mod links;
 mod relations;
 mod served_table;
 mod service;
+mod zoned_series;
 
 pub mod demo;
 mod infer;
@@ -76,8 +77,8 @@ pub use columns::{
     SeriesAnswer, SeriesPoint, Sort, Test, Value, Zone,
 };
 pub use config::{
-    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, RelationConfig,
-    TableConfig,
+    DateOrder, DecimalMark, Epoch, ExportsConfig, Field, FieldType, Fields, Operator,
+    RelationConfig, TableConfig,
 };
 pub use describe::{ColumnFigures, Description, MAX_TOP_VALUES};
 pub use error::{Error, Result};
@@ -88,7 +89,6 @@ pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
 pub use infer::{infer, infer_config};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
-pub use numbers::hide_number;
 pub use relations::MAX_RELATIONS;
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,

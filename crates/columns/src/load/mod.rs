@@ -1,5 +1,6 @@
 //! From a source to columns: one file for each format, one builder for all.
 
+mod above_header;
 mod arrow_cells;
 mod builder;
 mod csv;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use builder::ColumnBuilder;
 pub(crate) use builder::number_of;
 pub use report::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
+pub use workbook::sheets_of;
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};
 
@@ -231,6 +233,19 @@ impl TableBuilder {
     /// Remembers that text was not UTF-8.
     pub(crate) fn encoding(&mut self, name: &str) {
         self.report.encoding = Some(name.to_owned());
+    }
+
+    /// Remembers that a row above the header was passed over, where it held something.
+    pub(crate) fn above_header(&mut self, has_text: bool) {
+        self.report.n_above_header += u64::from(has_text);
+    }
+
+    /// Remembers that every cell of a column was between quotes.
+    pub(crate) fn always_quoted(&mut self, column: usize) {
+        let name = self.columns[column].spec().name.clone();
+        if !self.report.quoted_columns.contains(&name) {
+            self.report.quoted_columns.push(name);
+        }
     }
 
     pub(crate) fn n_rows(&self) -> usize {

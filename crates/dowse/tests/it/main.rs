@@ -43,6 +43,7 @@ mod own_dimensions;
 mod pictures;
 mod pipes;
 mod private_pieces;
+mod ranked_lists;
 mod reconcile;
 mod records;
 mod reload;

@@ -156,6 +156,7 @@ fn change_members(
 /// Searches; the exit code says whether something was found.
 fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<Outcome> {
     let tool = session.tool(tool)?;
+    let top_k = top_k.clamp(1, contexts::limits::MAX_TOP_K);
     let found =
         session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
     let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
