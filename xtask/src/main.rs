@@ -48,8 +48,8 @@ usage: cargo xtask CHORE
   agent-tasks [--binary FILE] [--data FOLDER] [--json FILE] [--no-peers]
                         tasks of an agent, played by a script: calls, refusals, tokens, success;
                         FOLDER has documents, or office, tables/nycflights13 and romania/entities
-  answer-tokens [--binary FILE]
-                        tokens of a typical answer of every tool
+  answer-tokens [--binary FILE] [--before FILE]
+                        tokens of a typical answer of every tool, beside those of an earlier build
   first-answer [--binary FILE]
                         seconds from the start to the first answer over 300 documents, no model
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)

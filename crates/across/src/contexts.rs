@@ -52,6 +52,7 @@ impl Source for Contexts {
                     .collect(),
                 warnings: found.warnings,
                 timings: StageTook::all(found.timings),
+                others_by: None,
             },
             Err(error) => FoundIn {
                 warnings: vec![Warning::new("contexts_failed", format!("contexts: {error}"))],

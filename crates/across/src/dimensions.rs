@@ -43,14 +43,24 @@ impl Dimensions {
         })
     }
 
-    fn look_up(&self, caller: &Caller, category: &str, query: &str) -> Vec<filters::SearchResult> {
+    /// Gives the best entries of a category, and whether there are others.
+    fn look_up(
+        &self,
+        caller: &Caller,
+        category: &str,
+        query: &str,
+    ) -> (Vec<filters::SearchResult>, bool) {
         let mut request = SearchRequest::new(category, query);
         request.limit = Some(ASKED_OF_EACH);
         request.explain = Some(true);
         match self.0.search(caller, &request) {
-            Ok(response) => response.results,
+            Ok(response) => {
+                let n_given = response.results.len();
+                let has_others = response.total_matches.is_some_and(|total| total > n_given);
+                (response.results, has_others)
+            }
             // A query that is too long for a name is no name.
-            Err(_) => Vec::new(),
+            Err(_) => (Vec::new(), false),
         }
     }
 }
@@ -61,11 +71,15 @@ impl Source for Dimensions {
     }
 
     fn search(&self, caller: &Caller, query: &str, limit: usize, _deadline: &Deadline) -> FoundIn {
-        let mut hits: Vec<Hit> = self
-            .0
-            .categories(caller)
-            .iter()
-            .flat_map(|category| self.look_up(caller, category, query))
+        let mut others_by = None;
+        let mut results = Vec::new();
+        for category in self.0.categories(caller).iter() {
+            let (found, has_others) = self.look_up(caller, category, query);
+            results.extend(found);
+            others_by = others_by.or(has_others.then_some("search_filters"));
+        }
+        let mut hits: Vec<Hit> = results
+            .into_iter()
             .map(|result| Hit {
                 thing: format!("{}{BETWEEN}{}", result.category, result.filter_value),
                 position: 0,
@@ -82,7 +96,7 @@ impl Source for Dimensions {
             .collect();
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         hits.truncate(limit);
-        FoundIn { hits, ..FoundIn::default() }
+        FoundIn { hits, others_by, ..FoundIn::default() }
     }
 
     fn letter(&self) -> char {

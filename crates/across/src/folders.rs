@@ -60,6 +60,7 @@ impl Source for Folders {
                     .chain(found.warnings)
                     .collect(),
                 timings: StageTook::all(found.timings),
+                others_by: None,
             },
             Err(error) => FoundIn {
                 warnings: vec![Warning::new("files_failed", format!("files: {error}"))],

@@ -44,6 +44,7 @@ impl Source for KnowledgeBases {
                     .into_iter()
                     .map(|took| StageTook { stage: took.stage, ms: took.ms, skipped: took.skipped })
                     .collect(),
+                others_by: None,
             },
             Err(error) => FoundIn {
                 warnings: vec![Warning::new("knowledge_failed", format!("knowledge: {error}"))],

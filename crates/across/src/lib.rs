@@ -29,6 +29,7 @@ pub use error::{Error, Result};
 pub use folders::Folders;
 pub use id::is_same_thing;
 pub use knowledge::KnowledgeBases;
-pub use service::{Duplicate, Findings, MAX_RESULTS, Merged, Service};
+pub use retrieve::{Given, MAX_NAMED};
+pub use service::{Duplicate, Findings, MAX_RESULTS, MAX_WALKED, Merged, Service};
 pub use source::{Fetched, Folding, FoundIn, Hit, Part, Source, StageTook, Stretch};
 pub use tables::Tables;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Caller, Deadline, Warning};
+use retrieve::Given;
 
 use crate::duplicates::Content;
 use crate::id::{Mark, Read};
@@ -12,11 +13,19 @@ use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, StageTo
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
 
+/// Results of one question that a walk gives, over all its answers; the families' own tools go
+/// further.
+pub const MAX_WALKED: usize = 200;
+
 /// Things whose marks are remembered; more begin anew.
 const MAX_KNOWN: usize = 50_000;
 
-/// What each source is asked for, so that duplicates can be folded without coming up short.
-const ASKED_OF_EACH: usize = 20;
+/// What each source is asked for beyond what is wanted, so that duplicates can be folded without
+/// coming up short.
+const SPARE: usize = 10;
+
+/// What a source is asked for at most: with more that says the same, a walk ends early.
+const MAX_ASKED: usize = 4 * MAX_WALKED;
 
 /// Other places of one result that are named.
 const MAX_DUPLICATES: usize = 5;
@@ -34,6 +43,8 @@ pub struct Merged {
     pub rank: usize,
     /// Where else the same is said.
     pub duplicates: Vec<Duplicate>,
+    /// What a walk knows it by.
+    pub name: String,
 }
 
 /// Another place that says the same.
@@ -45,6 +56,8 @@ pub struct Duplicate {
     pub source: &'static str,
     /// What a person calls it.
     pub title: String,
+    /// What a walk knows it by.
+    pub name: String,
 }
 
 /// What a question over everything found.
@@ -56,6 +69,10 @@ pub struct Findings {
     pub warnings: Vec<Warning>,
     /// What the stages of each family took, in the order of the families.
     pub timings: Vec<(&'static str, StageTook)>,
+    /// Whether there are more results than these.
+    pub has_more: bool,
+    /// Tools that give more of one kind than a question over everything does.
+    pub others: Vec<&'static str>,
 }
 
 /// A question over everything.
@@ -82,13 +99,46 @@ impl Service {
         limit: usize,
         deadline: &Deadline,
     ) -> Findings {
-        let mut answers = self.ask_all(caller, query, deadline);
+        self.search_after(caller, query, &Given::default(), limit, deadline)
+    }
+
+    /// Finds what is best without what was given, as [`Service::search`] does.
+    pub fn search_after(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Findings {
+        let limit = limit.min(MAX_RESULTS);
+        let mut n_asked = given.n_named() + limit + SPARE;
+        loop {
+            let answers = self.ask_all(caller, query, n_asked, deadline);
+            let is_any_full = answers.iter().any(|answer| answer.hits.len() >= n_asked);
+            let mut findings = self.merge(answers);
+            findings.results.retain(|merged| !given.holds(&merged.name));
+            findings.has_more = findings.results.len() > limit || is_any_full;
+            let is_short = findings.results.len() < limit && is_any_full;
+            if !is_short || n_asked >= MAX_ASKED || deadline.is_over() {
+                findings.has_more &= !findings.results.is_empty();
+                findings.results.truncate(limit);
+                return findings;
+            }
+            // All that was found may say the same as what was given.
+            n_asked = (n_asked * 2).min(MAX_ASKED);
+        }
+    }
+
+    fn merge(&self, mut answers: Vec<FoundIn>) -> Findings {
         drop_needless_repairs(&mut answers);
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
         let mut timings = Vec::new();
+        let mut others = Vec::new();
         for (source, answer) in self.sources.iter().zip(answers) {
             timings.extend(answer.timings.into_iter().map(|took| (source.name(), took)));
+            others.extend(answer.others_by);
             for mut warning in answer.warnings {
                 // Figures of two families side by side would say nothing without their names.
                 if warning.code == ingest::VECTORS_INCOMPLETE {
@@ -102,32 +152,32 @@ impl Service {
             let hits = (1..).zip(answer.hits).map(|(rank, hit)| {
                 let mark = id::mark(source.name(), &hit.thing);
                 self.remember(mark, &hit.thing);
-                Merged {
-                    id: id::encode(source.letter(), &mark, hit.position),
-                    source: source.name(),
-                    hit,
-                    rank,
-                    duplicates: Vec::new(),
-                }
+                let id = id::encode(source.letter(), &mark, hit.position);
+                let place = if source.has_many_places() { hit.position } else { 0 };
+                let name = id::encode(source.letter(), &mark, place);
+                let duplicates = Vec::new();
+                Merged { id, source: source.name(), hit, rank, duplicates, name }
             });
             merged.extend(hits.map(|merged| (merged, source.folding())));
         }
         // The sort is stable, so what is equal in score and rank keeps the order of the sources.
         merged.sort_by_key(|(merged, _)| (std::cmp::Reverse(merged.hit.score), merged.rank));
-        let mut results = fold(merged);
-        results.truncate(limit.min(MAX_RESULTS));
-        Findings { results, warnings, timings }
+        Findings { results: fold(merged), warnings, timings, has_more: false, others }
     }
 
     /// Asks all sources side by side; one that ends unexpectedly gives a warning.
-    fn ask_all(&self, caller: &Caller, query: &str, deadline: &Deadline) -> Vec<FoundIn> {
+    fn ask_all(
+        &self,
+        caller: &Caller,
+        query: &str,
+        n_asked: usize,
+        deadline: &Deadline,
+    ) -> Vec<FoundIn> {
         std::thread::scope(|scope| {
             let asked: Vec<_> = self
                 .sources
                 .iter()
-                .map(|source| {
-                    scope.spawn(move || source.search(caller, query, ASKED_OF_EACH, deadline))
-                })
+                .map(|source| scope.spawn(move || source.search(caller, query, n_asked, deadline)))
                 .collect();
             let asked = asked.into_iter().zip(self.sources.iter());
             asked
@@ -233,8 +283,8 @@ fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
         });
         match same {
             Some((other, _, _)) if other.duplicates.len() < MAX_DUPLICATES => {
-                let Merged { id, source, hit, .. } = merged;
-                other.duplicates.push(Duplicate { id, source, title: hit.title });
+                let Merged { id, source, hit, name, .. } = merged;
+                other.duplicates.push(Duplicate { id, source, title: hit.title, name });
             }
             Some(_) => {}
             None => kept.push((merged, folding, content)),

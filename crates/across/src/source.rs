@@ -47,6 +47,9 @@ pub struct FoundIn {
     pub warnings: Vec<Warning>,
     /// What each stage of its search took, in order; empty where the family has no stages.
     pub timings: Vec<StageTook>,
+    /// Set by a family that gives no more than so many of one kind, however many are asked for,
+    /// where there are more: the tool that gives them all.
+    pub others_by: Option<&'static str>,
 }
 
 /// What a stage took, or why it did not run.
@@ -75,13 +78,13 @@ impl StageTook {
 /// Which part of a thing is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// The character to begin at; where the hit is when absent.
+    /// The character to begin at, or the row of a table; where the hit is when absent.
     pub offset: Option<usize>,
     /// How many characters at most.
     pub max_chars: usize,
 }
 
-/// Which characters of a longer text are given.
+/// Which characters of a longer text are given, or which rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     /// The first.
@@ -160,6 +163,12 @@ pub trait Source: Send + Sync {
     ///
     /// Fails when the family does.
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>>;
+
+    /// Tells whether one thing may be found at several places at once. Where it is not, its hit
+    /// may be at another place in the next answer and is still the same hit.
+    fn has_many_places(&self) -> bool {
+        false
+    }
 
     /// Tells whether results that say the same are one result.
     fn folding(&self) -> Folding {

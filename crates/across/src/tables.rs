@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
-use tables::{FoundValue, Schema, Service, to_markdown};
+use tables::{FoundValue, MAX_FOUND_VALUES, Rows, Schema, Service, to_markdown};
 
 use crate::words::Words;
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source};
+use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
@@ -18,8 +18,12 @@ const TABLES_WAIT: Duration = Duration::from_secs(3);
 /// How long the rows of a thing may take.
 const FETCH_WAIT: Duration = Duration::from_secs(10);
 
-/// Rows that are given of a thing.
+/// Rows of a thing that one answer gives; `next` goes on behind them.
 const MAX_ROWS: usize = 50;
+
+/// What is said behind a row that alone is longer than an answer.
+const ROW_CUT: &str = "… (this row is longer than one answer: `query_table` with `columns` gives \
+                       its cells one by one)";
 
 /// Values that are compared with what an id names.
 const MAX_COMPARED: usize = 1_000_000;
@@ -39,13 +43,14 @@ impl Tables {
         Tables(service)
     }
 
+    /// Finds values in a table, and tells whether some column has more of them.
     fn search_table(
         &self,
         caller: &Caller,
         schema: &Schema,
         words: &Words,
         deadline: &Deadline,
-    ) -> tables::Result<Vec<Hit>> {
+    ) -> tables::Result<(Vec<Hit>, bool)> {
         let about = about(schema);
         let mut hits = vec![];
         let even = vec![1.0; words.len()];
@@ -75,6 +80,11 @@ impl Tables {
             let n_with = *n_with as f64;
             worth[*word_idx] = (1.0 + (n_rows - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
         }
+        let mut is_cut = false;
+        for field in schema.column_names() {
+            let n_values = found.values.iter().filter(|value| value.field == field).count();
+            is_cut |= n_values >= MAX_FOUND_VALUES;
+        }
         for value in found.values {
             let own = words.fit(&worth, &value.value);
             if own.found.is_empty() {
@@ -99,7 +109,7 @@ impl Tables {
                 }),
             });
         }
-        Ok(hits)
+        Ok((hits, is_cut))
     }
 }
 
@@ -117,7 +127,10 @@ impl Source for Tables {
         let deadline = Deadline::after(TABLES_WAIT.min(deadline.remaining()));
         for schema in self.0.schemas(caller) {
             match self.search_table(caller, schema, &words, &deadline) {
-                Ok(hits) => found.hits.extend(hits),
+                Ok((hits, is_cut)) => {
+                    found.hits.extend(hits);
+                    found.others_by = found.others_by.or(is_cut.then_some("query_table"));
+                }
                 Err(error) => {
                     let message = format!("table `{}` was not searched: {error}", schema.name);
                     found.warnings.push(Warning::new("table_skipped", message));
@@ -167,9 +180,11 @@ impl Source for Tables {
         let failed =
             |error: tables::Error| Error::Failed { source_name: "tables", cause: Box::new(error) };
         let deadline = Deadline::after(FETCH_WAIT);
+        let start = part.offset.unwrap_or(0);
+        let places = start..start.saturating_add(MAX_ROWS);
         let (title, rows) = match (parts.next(), parts.next(), parts.next()) {
             (None, _, _) => {
-                let rows = self.0.some_rows(caller, table, MAX_ROWS, &deadline).map_err(failed)?;
+                let rows = self.0.some_rows(caller, table, places, &deadline).map_err(failed)?;
                 (table.to_owned(), rows)
             }
             (Some(field), Some(mark), Some(words)) => {
@@ -188,27 +203,49 @@ impl Source for Tables {
                     return Ok(None);
                 };
                 let rows =
-                    self.0.rows_with(caller, table, &found, MAX_ROWS, &deadline).map_err(failed)?;
+                    self.0.rows_with(caller, table, &found, places, &deadline).map_err(failed)?;
                 (format!("{table}: {field}"), rows)
             }
             _ => return Ok(None),
         };
-        let text = format!("{}\n\n{}", about(schema), to_markdown(&rows.columns, &rows.rows));
-        Ok(Some(
-            Fetched {
-                title,
-                text,
-                around: Around::default(),
-                span: None,
-                metadata: json!({
-                    "table": table,
-                    "total_rows": rows.total,
-                    "shown_rows": rows.rows.len(),
-                    "truncated": rows.total > rows.rows.len() as u64,
-                }),
-            }
-            .cut_to(part, 0),
-        ))
+        let head = if start == 0 { format!("{}\n\n", about(schema)) } else { String::new() };
+        let (text, n_shown) = rows_within(&head, &rows, part.max_chars);
+        let total = usize::try_from(rows.total).unwrap_or(usize::MAX);
+        let start = start.min(total);
+        Ok(Some(Fetched {
+            title,
+            text,
+            around: Around::default(),
+            span: Some(Stretch { start, end: start + n_shown, total }),
+            metadata: json!({
+                "table": table,
+                "total_rows": rows.total,
+                "shown_rows": n_shown,
+                "truncated": n_shown < total,
+            }),
+        }))
+    }
+
+    fn has_many_places(&self) -> bool {
+        true
+    }
+}
+
+/// Writes as many rows as fit, at least one, and counts them.
+fn rows_within(head: &str, rows: &Rows, max_chars: usize) -> (String, usize) {
+    let mut n_shown = rows.rows.len();
+    loop {
+        let shown = rows.rows.get(..n_shown).unwrap_or_default();
+        let text = format!("{head}{}", to_markdown(&rows.columns, shown));
+        let n_chars = text.chars().count();
+        if n_chars <= max_chars {
+            return (text, n_shown);
+        }
+        if n_shown <= 1 {
+            let kept: String = text.chars().take(max_chars).collect();
+            return (format!("{kept}{ROW_CUT}"), n_shown);
+        }
+        n_shown = (n_shown * max_chars / n_chars).clamp(1, n_shown - 1);
     }
 }
 

@@ -22,8 +22,9 @@ use sha2::{Digest, Sha256};
 use crate::load::{self, LoadReport};
 use crate::{Column, Dataset, Error, Result, TableSpec, mapped};
 
-/// Changes with the layout of the files, so that old ones are not taken for new ones.
-const LAYOUT: &str = "columns-2";
+/// Changes with the layout of the files and with what cells are read as, so that old ones are not
+/// taken for new ones.
+const LAYOUT: &str = "columns-3";
 /// The key of the report in a file's metadata.
 const REPORT_KEY: &str = "dowse.load_report";
 

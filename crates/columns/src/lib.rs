@@ -41,9 +41,11 @@
 
 mod aggregate;
 mod moment;
+mod numeral;
 mod query;
 mod spec;
 mod value;
+mod written_date;
 mod zone;
 
 mod column;
@@ -76,11 +78,12 @@ pub use error::{Error, Result};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
-    NAMED_MISFITS, RepeatedKeys, stat,
+    NAMED_MISFITS, RepeatedKeys, sheets_of, stat,
 };
 pub use moment::{
-    Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, three_numbers, to_iso,
+    Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, parse_ordered, to_iso,
 };
+pub use numeral::{DecimalMark, Numeral, read_numeral};
 pub use parquet_out::ParquetWriter;
 pub use query::{
     Answer, AnyGroup, Bars, Case, ColumnInfo, Direction, Distribution, Facet, FacetRow, Filter,
@@ -91,9 +94,10 @@ pub use related::Lookup;
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 pub use source::{open, open_related};
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
-pub use sql::{PostgresTable, SqliteTable};
+pub use sql::{PostgresTable, SqliteTable, is_sqlite, sqlite_sample, sqlite_tables};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;
+pub use written_date::three_numbers;
 pub use zone::{Calendar, Zone};
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use crate::written_date::{from_parts, three_numbers, with_month_name};
+
 /// One day.
 pub const DAY_MILLIS: i64 = 86_400_000;
 
@@ -116,7 +118,7 @@ impl Bucket {
 }
 
 /// Reads a moment like [`parse`], and dates of three numbers in the given order.
-pub(crate) fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) -> Option<i64> {
+pub fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) -> Option<i64> {
     let numbered = order.and_then(|order| {
         let (first, second, year, rest) = three_numbers(text)?;
         let (day, month) = match order {
@@ -126,71 +128,6 @@ pub(crate) fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) 
         from_parts(year, month, day, rest)
     });
     numbered.or_else(|| parse(text, epoch))
-}
-
-/// Splits `03/04/2024 12:30` into its numbers and the time behind; the year comes last and has
-/// four digits.
-pub fn three_numbers(text: &str) -> Option<(i8, i8, i16, &str)> {
-    let text = text.trim();
-    let (date, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
-    let mut parts = date.split(['/', '.', '-']);
-    let first: i8 = parts.next()?.parse().ok()?;
-    let second: i8 = parts.next()?.parse().ok()?;
-    let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
-    let is_over = parts.next().is_none() && first > 0 && second > 0;
-    is_over.then_some((first, second, year, rest.trim()))
-}
-
-/// Reads dates with the name of a month: `Jun 12 1998`, `12 June 1998`, `June 12, 1998 08:30`.
-fn with_month_name(text: &str) -> Option<i64> {
-    let mut words = text.split([' ', ',', '-', '/']).filter(|word| !word.is_empty());
-    let (first, second, third) = (words.next()?, words.next()?, words.next()?);
-    let rest: Vec<&str> = words.collect();
-    let rest = rest.join(" ");
-    let (month, day) = match (month_named(first), month_named(second)) {
-        (Some(month), _) => (month, second),
-        (None, Some(month)) => (month, first),
-        (None, None) => return None,
-    };
-    let day = day.trim_end_matches(|char: char| char.is_ascii_alphabetic()).parse().ok()?;
-    let year = (third.len() == 4).then(|| third.parse().ok()).flatten()?;
-    from_parts(year, month, day, &rest)
-}
-
-fn month_named(word: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let word = word.trim_end_matches('.').to_ascii_lowercase();
-    let is_named = |month: &&str| {
-        word == **month || (word.len() >= 3 && word.len() <= 4 && month.starts_with(&word))
-    };
-    MONTHS.iter().position(is_named).map(|at| at as i8 + 1)
-}
-
-fn from_parts(year: i16, month: i8, day: i8, time: &str) -> Option<i64> {
-    let date = civil::Date::new(year, month, day).ok()?;
-    let time = match time {
-        "" => civil::Time::midnight(),
-        time => {
-            let padded =
-                if time.find(':') == Some(1) { format!("0{time}") } else { time.to_owned() };
-            padded.trim_end_matches('Z').parse().ok()?
-        }
-    };
-    let moment = date.to_datetime(time).to_zoned(TimeZone::UTC).ok()?;
-    in_range(moment.timestamp().as_millisecond() as f64)
 }
 
 /// Reads a moment as people write it: RFC 3339, a date with the name of its month, a date with or without a time, `T` or a space
@@ -241,7 +178,7 @@ pub fn to_iso(millis: i64) -> String {
     )
 }
 
-fn in_range(millis: f64) -> Option<i64> {
+pub(crate) fn in_range(millis: f64) -> Option<i64> {
     (millis >= MIN_MILLIS as f64 && millis <= MAX_MILLIS as f64).then_some(millis as i64)
 }
 

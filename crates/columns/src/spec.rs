@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DateOrder, Epoch};
+use crate::{DateOrder, DecimalMark, Epoch};
 
 /// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,6 +59,9 @@ pub struct ColumnSpec {
     /// What comes first in dates like `03/04/2024`; such dates do not fit without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_order: Option<DateOrder>,
+    /// What comes before decimals in numbers like `1.234,56 €`; only plain numbers fit without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<DecimalMark>,
 }
 
 impl ColumnSpec {
@@ -72,6 +75,7 @@ impl ColumnSpec {
             cells: Cells::One,
             epoch: Epoch::default(),
             date_order: None,
+            decimal: None,
         }
     }
 }
@@ -106,5 +110,7 @@ impl TableSpec {
 }
 
 /// What means "nothing is there" in a column of numbers, booleans or timestamps.
-pub const NULL_WORDS: [&str; 10] =
-    ["", "NA", "N/A", "na", "null", "NULL", "NaN", "nan", "None", "\\N"];
+pub const NULL_WORDS: [&str; 15] = [
+    "", "NA", "N/A", "n/a", "na", "#N/A", "null", "NULL", "Null", "NaN", "nan", "None", "-", "--",
+    "\\N",
+];

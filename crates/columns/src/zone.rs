@@ -9,7 +9,7 @@ use std::str::FromStr;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
 
-use crate::{DAY_MILLIS, Error, Result};
+use crate::{Bucket, DAY_MILLIS, Error, Result};
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
@@ -94,6 +94,26 @@ impl Zone {
         }
         let local: civil::DateTime = text.parse().ok()?;
         Some(local.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond())
+    }
+
+    /// Gives the first millisecond of the bucket behind one that starts at a moment.
+    pub fn next_start(&self, bucket: Bucket, start: i64) -> i64 {
+        let day = (start + self.offset_at(start)).div_euclid(DAY_MILLIS);
+        let behind = match bucket {
+            Bucket::Minute => return start + 60_000,
+            // An hour may end early or late where clocks change by half of one.
+            Bucket::Hour => {
+                let number = |millis: i64| Calendar::Hour.number(millis, self.offset_at(millis));
+                let minutes = (1..=120).map(|minutes| start + minutes * 60_000);
+                let mut minutes = minutes.filter(|millis| number(*millis) > start);
+                return minutes.next().unwrap_or(start + HOUR_MILLIS);
+            }
+            Bucket::Day => day + 1,
+            Bucket::Week => day + 7,
+            Bucket::Month => day_of_month(day, 1),
+            Bucket::Year => day_of_month(day, 12),
+        };
+        self.start_of_day(behind).max(start + 1)
     }
 
     /// Names the hours from the one that holds a moment to the one that holds another, as buckets
@@ -298,6 +318,13 @@ fn year_and_month(day: i64) -> (i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month)
 }
 
+/// The first day of the month that is so many months behind that of a day.
+fn day_of_month(day: i64, n_months: i64) -> i64 {
+    let (year, month) = year_and_month(day);
+    let index = year * 12 + month - 1 + n_months;
+    Bucket::Month.start_of(index).div_euclid(DAY_MILLIS)
+}
+
 fn date_of_day(day: i64) -> Option<civil::Date> {
     let epoch = civil::date(1970, 1, 1);
     epoch.checked_add(SignedDuration::from_hours(day.checked_mul(24)?)).ok()
@@ -368,6 +395,32 @@ mod tests {
                         calendar.number(*millis, zone.offset_at(*millis))
                     );
                 }
+            }
+        }
+
+        #[test]
+        fn the_next_start_is_the_first_moment_of_the_next_bucket(
+            millis in 0_i64..4_000_000_000_000,
+            zone in proptest::sample::select(vec!["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Sao_Paulo"]),
+        ) {
+            let zone = Zone::named(zone).unwrap();
+            let pairs = [
+                (Bucket::Hour, Calendar::Hour),
+                (Bucket::Day, Calendar::Day),
+                (Bucket::Week, Calendar::Week),
+                (Bucket::Month, Calendar::Month),
+                (Bucket::Year, Calendar::Year),
+            ];
+            for (bucket, calendar) in pairs {
+                let number = |millis: i64| calendar.number(millis, zone.offset_at(millis));
+                let label = calendar.label(number(millis), &zone);
+                let span = zone.span_of_date(&label).map(|(start, _)| start);
+                let start = span.or_else(|| zone.moment_of(&label)).unwrap();
+                let next = zone.next_start(bucket, start);
+                prop_assert_eq!(number(start), number(millis));
+                prop_assert!(start <= millis && millis < next, "{bucket:?} {label}");
+                prop_assert_ne!(number(next), number(millis));
+                prop_assert_eq!(number(next - 1), number(millis));
             }
         }
 

@@ -49,6 +49,11 @@ impl Service {
         self.jobs().check(caller, job, |job| self.subject(caller, job, Right::Read))
     }
 
+    /// Tells whether the caller may stop a job of this family.
+    pub fn may_cancel_job(&self, caller: &Caller, job: &Job) -> bool {
+        self.jobs().check(caller, job, |job| self.subject(caller, job, Right::Edit)).is_ok()
+    }
+
     /// Stops a job of a project that the caller may change.
     pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
         let job = self.jobs().get(caller, id, |job| self.subject(caller, job, Right::Edit))?;

@@ -75,6 +75,16 @@ impl Service {
         Ok(self.project_of(caller, id, Right::Read)?.0)
     }
 
+    /// Tells whether the caller may make, change and delete what is in a project.
+    pub fn may_edit(&self, caller: &Caller, id: &str) -> bool {
+        self.project_of(caller, id, Right::Edit).is_ok()
+    }
+
+    /// Tells whether the caller may let others into a project, and delete it.
+    pub fn may_delete(&self, caller: &Caller, id: &str) -> bool {
+        self.project_of(caller, id, Right::Own).is_ok()
+    }
+
     /// Changes a project. Only its owner lets others in.
     pub fn update_project(
         &self,

@@ -142,7 +142,8 @@ impl Service {
             return Ok(found);
         }
         let scopes = [Scope { namespace, filter: Filter::pointer_scope(&tool.json_path) }];
-        let top_k = top_k.clamp(1, limits::MAX_TOP_K);
+        // Whoever walks asks for what the answers before gave as well.
+        let top_k = top_k.clamp(1, limits::MAX_WALKED + limits::MAX_TOP_K + 1);
         let searched = self.0.retriever.search(&Request {
             query,
             scopes: &scopes,

@@ -9,7 +9,7 @@ use crate::bench_cli::BenchArgs;
 use crate::commands::ContextArgs;
 use crate::files_cli::{ExtractArgs, FilesArgs, IndexArgs, OpenArgs, SearchArgs};
 use crate::kb_cli::KbArgs;
-use crate::log_cli::LogArgs;
+use crate::log_cli::{EveryArgs, LogArgs};
 
 /// One search server for AI agents.
 #[derive(Debug, Parser)]
@@ -17,6 +17,8 @@ use crate::log_cli::LogArgs;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) every: EveryArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -125,14 +127,6 @@ pub(crate) struct ModelListArgs {
     pub(crate) json: bool,
 }
 
-/// Which embedder is used, whatever the configuration says.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub(crate) struct ModelChoiceArgs {
-    /// Work on words alone: no model is loaded or downloaded
-    #[arg(long, global = true)]
-    pub(crate) no_model: bool,
-}
-
 /// Flags of `dowse mcp`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpArgs {
@@ -140,8 +134,6 @@ pub(crate) struct McpArgs {
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
     /// Folders to search, beside those of the configuration
     pub(crate) folders: Vec<PathBuf>,
 }
@@ -170,8 +162,6 @@ pub(crate) struct ConnectArgs {
     pub(crate) folders: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
-    #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
     /// A server that runs already, such as `http://127.0.0.1:7700/mcp`
     #[arg(long, conflicts_with = "folders")]
     pub(crate) url: Option<String>,
@@ -209,6 +199,9 @@ pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse man`.
@@ -216,6 +209,9 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// Write a page for every command into this folder
     pub(crate) folder: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Reads an address, or a port on loopback.
@@ -232,16 +228,16 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ConfigArgs {
     /// The configuration; `dowse.toml` in this folder when it is there
-    #[arg(long, value_name = "FILE", env = "DOWSE_CONFIG")]
+    #[arg(long, global = true, value_name = "FILE", env = "DOWSE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 }
 
 /// Where the data is.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataArgs {
     /// The folder for the data, instead of what the configuration says or, without one, a folder
     /// of the user's data directory
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
 }
 
@@ -251,7 +247,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
+    pub(crate) data: DataArgs,
     /// Check what is kept, too, and rebuild damaged indexes from the catalogue
     #[arg(long)]
     pub(crate) repair: bool,
@@ -278,6 +274,8 @@ pub(crate) struct MoveArgs {
 pub(crate) struct BackupArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// The backup
     pub(crate) file: PathBuf,
     /// Print JSON instead of text
@@ -330,9 +328,9 @@ pub(crate) struct DemoArgs {
     /// Where the demo keeps what it builds
     #[arg(long, value_name = "FOLDER", default_value = ".dowse/demo")]
     pub(crate) data_dir: PathBuf,
-    /// Work on words alone, without getting a model
+    /// Print the addresses as one line of JSON once it listens
     #[arg(long)]
-    pub(crate) no_model: bool,
+    pub(crate) json: bool,
 }
 
 /// Flags of `dowse serve`.
@@ -348,8 +346,9 @@ pub(crate) struct ServeArgs {
     /// port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
+    /// Print the addresses as one line of JSON once it listens
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What to do with models.
@@ -390,7 +389,10 @@ pub(crate) struct EvalArgs {
     pub(crate) limit: usize,
     /// Write the report to this file, too
     #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
     /// An earlier report to compare with; fails when nDCG@10 fell
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -400,9 +402,6 @@ pub(crate) struct EvalArgs {
     /// The part of the documents that get vectors, 0 to 1: a search while they are being made
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     pub(crate) vectors: f64,
-    /// Evaluate words alone
-    #[arg(long)]
-    pub(crate) no_model: bool,
     /// Where vectors are kept between runs; `eval` in the data folder unless given
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cache: Option<PathBuf>,
@@ -413,6 +412,8 @@ pub(crate) struct EvalArgs {
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// How many entries
     #[arg(short = 'n', long, default_value_t = 20)]
     pub(crate) entries: usize,
@@ -433,23 +434,49 @@ mod tests {
 
     use super::*;
 
-    /// Servers print what a person pastes; the rest of these print scripts and pages.
-    const WITHOUT_JSON: [&str; 6] = ["demo", "serve", "mcp", "completions", "man", "help"];
+    /// Gives every command that does something, as it is typed.
+    fn all(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
+        let inner: Vec<&clap::Command> =
+            command.get_subcommands().filter(|one| one.get_name() != "help").collect();
+        if inner.is_empty() {
+            return vec![words.to_vec()];
+        }
+        let with = |one: &clap::Command| [words, &[one.get_name().to_owned()]].concat();
+        inner.iter().flat_map(|one| all(one, &with(one))).collect()
+    }
 
+    /// A flag that some commands did not know was an error there.
     #[test]
-    fn every_command_that_answers_can_answer_in_json() {
-        fn walk(command: &clap::Command, name: &str, has_json: bool, missing: &mut Vec<String>) {
-            let has_json = has_json || command.get_arguments().any(|arg| arg.get_id() == "json");
-            let mut inner = command.get_subcommands().peekable();
-            if inner.peek().is_none() && !has_json {
-                missing.push(name.to_owned());
-            }
-            for one in inner.filter(|one| !WITHOUT_JSON.contains(&one.get_name())) {
-                walk(one, &format!("{name} {}", one.get_name()), has_json, missing);
+    fn every_command_takes_the_flags_of_all() {
+        let commands = all(&Cli::command(), &["dowse".to_owned()]);
+        assert!(commands.len() > 40, "{}", commands.len());
+        for words in commands {
+            for flag in ["--json", "--no-model", "-q", "-v"] {
+                let mut typed = words.clone();
+                typed.push(flag.to_owned());
+                // What else a command needs is another question.
+                if let Err(error) = Cli::try_parse_from(&typed) {
+                    assert_ne!(
+                        error.kind(),
+                        clap::error::ErrorKind::UnknownArgument,
+                        "{typed:?}: {error}"
+                    );
+                }
             }
         }
-        let mut missing = Vec::new();
-        walk(&Cli::command(), "dowse", false, &mut missing);
-        assert!(missing.is_empty(), "without `--json`: {missing:?}");
+    }
+
+    #[test]
+    fn the_flags_of_all_hold_before_a_command_and_behind_it() {
+        for words in [["dowse", "--json", "search", "x"], ["dowse", "search", "x", "--json"]] {
+            let cli = Cli::try_parse_from(words).unwrap();
+            let Command::Search(args) = &cli.command else { panic!("{words:?}") };
+            assert!(args.json && cli.every.json, "{words:?}");
+        }
+        let cli = Cli::try_parse_from(["dowse", "kb", "list", "--no-model", "--data-dir", "x"]);
+        let cli = cli.unwrap();
+        assert!(cli.every.no_model);
+        let Command::Kb(args) = cli.command else { panic!("no `kb`") };
+        assert_eq!(args.data.data_dir, Some(PathBuf::from("x")));
     }
 }

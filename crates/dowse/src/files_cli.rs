@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{ConfigArgs, DataArgs, ModelChoiceArgs};
+use crate::cli::{ConfigArgs, DataArgs};
 
 /// Which folders a command works on.
 #[derive(Debug, Clone, Args)]
@@ -16,8 +16,6 @@ pub(crate) struct FilesArgs {
     /// A folder, beside those of the configuration; may be given more than once
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
 }
 
 /// Flags of `dowse index`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use model::Clearance;
 
-use crate::cli::{ConfigArgs, ModelChoiceArgs};
+use crate::cli::{ConfigArgs, DataArgs};
 use crate::files_cli::at_least_one;
 
 /// Flags of `dowse kb`.
@@ -14,7 +14,7 @@ pub(crate) struct KbArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
+    pub(crate) data: DataArgs,
     /// The tenant that owns the knowledge bases
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,

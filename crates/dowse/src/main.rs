@@ -37,6 +37,9 @@ fn main() -> ExitCode {
     if cli.log.quiet {
         print::be_quiet();
     }
+    if cli.every.no_model {
+        config::use_no_model();
+    }
     let is_server = cli.command.is_server();
     if is_server {
         platform::keep_private();

@@ -84,6 +84,16 @@ pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a path or a word as a shell reads it: in quotes where something in it has a meaning there.
+pub(crate) fn in_shell(path: impl AsRef<std::path::Path>) -> String {
+    let shown = path.as_ref().display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:,=".contains(letter);
+    if !shown.is_empty() && shown.chars().all(is_plain) {
+        return shown;
+    }
+    format!("'{}'", shown.replace('\'', "'\\''"))
+}
+
 /// Prints an error with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
     to_stderr(&format!("{}: {error}", paint("error", "31;1")));
@@ -304,6 +314,14 @@ mod tests {
             rows.to_json(),
             json!([{ "name": "a", "n_chunks": 3 }, { "name": "long", "n_chunks": null }])
         );
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(in_shell("/a/b-c.d"), "/a/b-c.d");
+        assert_eq!(in_shell("my files"), "'my files'");
+        assert_eq!(in_shell("it's"), r"'it'\''s'");
+        assert_eq!(in_shell(""), "''");
     }
 
     #[test]

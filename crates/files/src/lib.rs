@@ -21,7 +21,6 @@ mod years;
 
 mod again;
 mod browse;
-mod cursor;
 mod index;
 mod outcomes;
 mod place;
@@ -29,6 +28,7 @@ mod preview;
 mod same;
 mod search;
 
+mod citations;
 mod rewrite;
 mod summary;
 
@@ -41,7 +41,6 @@ mod tests;
 
 pub use browse::{FileEntry, FilePage, FolderEntry, FolderPage, FolderRequest, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
-pub use cursor::{Cursor, MAX_WALKED};
 pub use error::{Error, Result};
 pub use index::{
     INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, indexed_roots,
@@ -50,7 +49,7 @@ pub use outcomes::{FileOutcome, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
-pub use search::{FileHit, MAX_RESULTS, Pagination, SearchRequest, SearchResults};
+pub use search::{FileHit, MAX_RESULTS, MAX_WALKED, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
 pub use walk::{ListedFile, list_files, list_folders, volume_of};

@@ -48,6 +48,21 @@ pub(crate) fn folded(
     Ok((places, n_taken))
 }
 
+/// Files one by one, the same or not.
+pub(crate) fn each(
+    indexer: &Indexer,
+    found: Vec<retrieve::Ranked>,
+) -> Result<(Vec<Places>, usize)> {
+    let mut places: Vec<Places> = vec![];
+    for (rank, ranked) in found.into_iter().enumerate() {
+        let document =
+            indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
+        places.push(Places { ranked, document, duplicates: vec![], rank });
+    }
+    let n_taken = places.len();
+    Ok((places, n_taken))
+}
+
 fn is_same(
     indexer: &Indexer,
     one: &Places,

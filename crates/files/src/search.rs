@@ -4,24 +4,26 @@ use std::path::Path;
 
 use ingest::{JobQueue, JobState};
 use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
-use retrieve::{Coverage, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
+use retrieve::{Coverage, Given, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
 use serde::Serialize;
 use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
 use crate::again::{Again, Decided, is_in_doubt};
-use crate::cursor::Cursor;
 use crate::index::attribute;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
-use crate::same::{Places, folded};
+use crate::same::{Places, each, folded};
 use crate::walk::{ext_of, normal_ext};
 use crate::years::YEARS;
 use crate::{Error, INDEX_JOB, Indexer, Result};
 
 /// The most results in one page.
 pub const MAX_RESULTS: usize = 100;
+
+/// Files that are ranked at most; a walk goes no further.
+pub const MAX_WALKED: usize = 10_000;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +34,9 @@ pub struct SearchRequest {
     pub k: usize,
     /// How many to pass over first; not looked at when `after` is given.
     pub offset: usize,
-    /// The files that the pages before gave; the next page is what is best now without them.
-    pub after: Option<Cursor>,
+    /// The files that the pages before gave; the next page is what is best now without them, or
+    /// in a fixed order once so many were given that they cannot be named.
+    pub after: Option<Given>,
     /// Extensions to keep; wins over the words of the query.
     pub exts: Option<Vec<String>>,
     /// Years to keep; wins over the words of the query.
@@ -144,8 +147,6 @@ pub struct SearchResults {
     pub warnings: Vec<Warning>,
     /// What part can be found by meaning.
     pub coverage: Coverage,
-    /// The paths that were ranked, best first, from the request's offset on.
-    pub order: Vec<String>,
     /// What each stage took, in order.
     pub timings: Vec<StageTiming>,
 }
@@ -212,18 +213,24 @@ pub(crate) fn search(
             format!("`{root}` cannot be reached now: its results are from the last index"),
         ));
     }
-    let offset = request.after.as_ref().map_or(request.offset, Cursor::len);
-    let is_new = |ranked: &retrieve::Ranked| {
-        let path = ranked.hit.document.to_string();
-        request.after.as_ref().is_none_or(|given| !given.holds(&path))
-    };
-    let order: Vec<String> =
-        response.hits.iter().map(|ranked| ranked.hit.document.to_string()).collect();
-    let fresh: Vec<_> = response.hits.into_iter().filter(is_new).collect();
+    let n_ranked = response.hits.len();
+    let mut fresh = response.hits;
+    if let Some(given) = &request.after {
+        fresh.retain(|ranked| !given.holds(ranked.hit.document.as_str()));
+    }
     let n_fresh = fresh.len();
-    let (fresh, n_taken) = folded(indexer, fresh, request.k)?;
+    let is_closed = request.after.as_ref().is_some_and(Given::is_closed);
+    let (offset, (fresh, n_taken)) = if is_closed {
+        fresh.sort_by_cached_key(|ranked| Given::place_of(ranked.hit.document.as_str()));
+        fresh.truncate(request.k);
+        (n_ranked - n_fresh, each(indexer, fresh)?)
+    } else {
+        let offset = request.after.as_ref().map_or(request.offset, Given::n_named);
+        (offset, folded(indexer, fresh, request.k)?)
+    };
     // All that was ranked may be the same few contents: what lies beyond was not looked at.
-    let has_more = n_fresh > n_taken || order.len() >= reach(request).1;
+    let is_full = !is_closed && n_ranked >= reach(searched, request)?.1;
+    let has_more = n_fresh > n_taken || is_full;
     let is_end = !has_more && !response.total.is_exact && offset + n_taken < response.total.n;
     let is_cut =
         offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
@@ -283,7 +290,7 @@ pub(crate) fn search(
     };
     let Filters { exts, years } = filters;
     let (coverage, timings) = (response.coverage, response.timings);
-    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, order, timings })
+    Ok(SearchResults { items, pagination, exts, years, warnings, coverage, timings })
 }
 
 /// Says how far the first index of a root is, while it is not complete: more may be found later.
@@ -343,7 +350,7 @@ pub(crate) fn ask(
     }
     let namespace = searched.indexer.namespace().clone();
     let scope = Scope { namespace, filter: Filter::And(conditions) };
-    let (offset, limit) = reach(request);
+    let (offset, limit) = reach(searched, request)?;
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
     let scopes = [scope];
@@ -392,11 +399,16 @@ fn estimated_files(searched: &Searched<'_>, asked: &Request<'_>) -> Result<usize
 
 /// Tells from which file on, and up to how many, are ranked for a page: one more than asked for
 /// tells whether there is another.
-fn reach(request: &SearchRequest) -> (usize, usize) {
-    match &request.after {
-        Some(given) => (0, given.len() + request.k + 1 + SPARE_FOR_DUPLICATES),
+fn reach(searched: &Searched<'_>, request: &SearchRequest) -> Result<(usize, usize)> {
+    Ok(match &request.after {
+        // A fixed order is of all files that can be ranked.
+        Some(given) if given.is_closed() => {
+            let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
+            (0, counts.n_documents.clamp(1, MAX_WALKED))
+        }
+        Some(given) => (0, given.n_named() + request.k + 1 + SPARE_FOR_DUPLICATES),
         None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
-    }
+    })
 }
 
 /// Files asked for beyond those wanted: some of a page may be the same.

@@ -10,13 +10,11 @@ use model::Deadline;
 use serde::Deserialize;
 use text::{Analyzer, LanguageSet, Scratch, detect_language, sentences};
 
+use crate::citations::with_true_citations;
 use crate::{Error, Result};
 
 /// Sentences of an extractive summary.
 const MAX_SENTENCES: usize = 6;
-
-/// Longer endings of a name are no extension of a file.
-const MAX_EXT_BYTES: usize = 5;
 
 /// Tokens that the model may write unless the caller says otherwise.
 pub const DEFAULT_MAX_TOKENS: u32 = 400;
@@ -133,59 +131,6 @@ fn within(written: &str, max_tokens: usize) -> String {
     format!("{} …", whole.unwrap_or(&kept).trim_end())
 }
 
-/// Takes out citations of files that were not given or of which nothing was used, and names the
-/// files where the model named none.
-fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
-    // What was said in another language shares no words with its source.
-    let language = detect_language(summary);
-    let is_given = |name: &str| {
-        results.iter().any(|result| {
-            let is_it = result.path == name
-                || Path::new(&result.path).file_name().is_some_and(|own| own == name);
-            is_it
-                && (detect_language(&result.snippet) != language
-                    || shares_words(summary, &result.snippet, 1))
-        })
-    };
-    let looks_like_a_file = |name: &str| {
-        let ext = Path::new(name).extension().and_then(|ext| ext.to_str());
-        ext.is_some_and(|ext| {
-            ext.len() <= MAX_EXT_BYTES && ext.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
-    };
-    let mut kept = String::with_capacity(summary.len());
-    let mut n_cited = 0;
-    let mut rest = summary;
-    while let Some((before, bracketed)) = rest.split_once('[') {
-        kept.push_str(before);
-        let Some((names, after)) = bracketed.split_once(']') else {
-            kept.push('[');
-            rest = bracketed;
-            continue;
-        };
-        let names: Vec<&str> = names.split([',', ';']).map(str::trim).collect();
-        let given: Vec<&str> = names.iter().copied().filter(|name| is_given(name)).collect();
-        n_cited += given.len();
-        if !given.is_empty() {
-            kept.push_str(&format!("[{}]", given.join(", ")));
-        } else if !names.iter().any(|name| looks_like_a_file(name)) {
-            // Other uses of brackets are none of our business.
-            kept.push_str(&format!("[{}]", names.join(", ")));
-        }
-        rest = after;
-    }
-    kept.push_str(rest);
-    if n_cited == 0 {
-        let used = results.iter().filter(|result| shares_words(&kept, &result.snippet, 2));
-        let mut names: Vec<&str> = used.map(|result| file_name(&result.path)).collect();
-        names.dedup();
-        if !names.is_empty() {
-            kept.push_str(&format!("\n\n[{}]", names.join(", ")));
-        }
-    }
-    kept
-}
-
 /// Tells whether a summary says something of a snippet: it shares so many words that are not in
 /// every sentence.
 pub(crate) fn shares_words(summary: &str, snippet: &str, n_shared: usize) -> bool {
@@ -202,7 +147,7 @@ pub(crate) fn shares_words(summary: &str, snippet: &str, n_shared: usize) -> boo
     distinct.len() >= n_shared.min(words.len())
 }
 
-fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
@@ -300,37 +245,6 @@ fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_given_files_are_cited() {
-        let snippet = |path: &str, snippet: &str| SnippetOf {
-            path: path.to_owned(),
-            snippet: snippet.to_owned(),
-        };
-        let results = [snippet("/a/plan.docx", "one harbour"), snippet("/a/b.md", "two railways")];
-        let check = |written: &str, expected: &str| {
-            assert_eq!(with_true_citations(written, &results), expected);
-        };
-        check("- One [plan.docx]\n- Two [/a/b.md]", "- One [plan.docx]\n- Two [/a/b.md]");
-        check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
-        check("See [note] in [b.md", "See [note] in [b.md");
-        check("Nothing", "Nothing");
-        // A file of which nothing is said is no source, whatever the model claims.
-        check(
-            "The harbour is one of many [plan.docx, b.md].",
-            "The harbour is one of many [plan.docx].",
-        );
-        // A model that names no file gets those whose words it used.
-        let results = [
-            SnippetOf {
-                path: "/a/plan.docx".to_owned(),
-                snippet: "The harbour opens in May".to_owned(),
-            },
-            SnippetOf { path: "/a/b.md".to_owned(), snippet: "Budget of the railway".to_owned() },
-        ];
-        let written = with_true_citations("In May the harbour opens.", &results);
-        assert_eq!(written, "In May the harbour opens.\n\n[plan.docx]");
-    }
 
     #[test]
     fn what_a_model_writes_beyond_its_limit_ends_at_a_sentence() {

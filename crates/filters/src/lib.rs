@@ -65,7 +65,9 @@ pub use error::{Error, Result};
 pub use lookup::{CachedNameEmbedder, ModelNameEmbedder, NameEmbedder, NameEmbedderError};
 pub use postgres::Failure;
 pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
-pub use request::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest};
+pub use request::{
+    DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest,
+};
 pub use response::{ResultExplanation, SearchResponse, SearchResult};
 pub use service::{MAX_MEANING_NAMES, Service, Settings};
 pub use snapshot::DimensionInfo;

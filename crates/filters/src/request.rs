@@ -10,6 +10,9 @@ pub const DEFAULT_LIMIT: usize = 10;
 /// The most results of one lookup.
 pub const MAX_LIMIT: usize = 50;
 
+/// The most results of one text over all answers of a walk: as many names as are ranked.
+pub const MAX_WALKED: usize = lookup::MAX_MATCHES;
+
 /// The most characters of a query.
 pub const MAX_QUERY_CHARS: usize = 500;
 

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::config::{DimensionConfig, FilterKeyConfig, FiltersConfig};
 use crate::dimension::Dimension;
-use crate::request::{MAX_BATCH, SearchRequest};
+use crate::request::{MAX_BATCH, MAX_WALKED, SearchRequest};
 use crate::response::SearchResponse;
 use crate::snapshot::{DimensionInfo, Snapshot};
 use crate::source::Source;
@@ -125,11 +125,24 @@ impl Service {
     ///
     /// Fails when the request is out of range or the category does not exist for the caller.
     pub fn search(&self, caller: &Caller, request: &SearchRequest) -> Result<SearchResponse> {
+        self.search_to(caller, request, request.limit_or_default())
+    }
+
+    /// Looks one text up and gives the first so many results, whatever the limit of the request:
+    /// at most [`MAX_WALKED`].
+    ///
+    /// Fails as [`Service::search`] does.
+    pub fn search_to(
+        &self,
+        caller: &Caller,
+        request: &SearchRequest,
+        n_results: usize,
+    ) -> Result<SearchResponse> {
         request.check()?;
         self.reload_in_background();
         self.embed_in_background();
         let snapshot = self.snapshot(caller, &request.category)?;
-        snapshot.search(request, self.shared.filters)
+        snapshot.search(request, n_results.min(MAX_WALKED), self.shared.filters)
     }
 
     /// Finds the value that `is_it` knows by its category and itself, among those that the caller

@@ -174,10 +174,10 @@ impl Snapshot {
     pub(crate) fn search(
         &self,
         request: &SearchRequest,
+        limit: usize,
         filters: FiltersConfig,
     ) -> Result<SearchResponse> {
         let dimension = self.dimension_for(&request.query)?;
-        let limit = request.limit_or_default();
         let answer = dimension.lookup(&Request {
             text: &request.query,
             locale: request.locale.as_deref(),

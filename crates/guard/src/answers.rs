@@ -10,6 +10,7 @@ use fs_err::{File, OpenOptions};
 use model::Timestamp;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::{AuditConfig, private};
@@ -61,11 +62,44 @@ pub struct KeptAnswer {
     pub generation: Option<u64>,
 }
 
+/// An answer as it leaves: what a [`KeptAnswer`] is read back from, without a copy of its text.
+#[derive(Debug, Serialize)]
+pub struct LeavingAnswer<'a> {
+    /// When the call arrived, in milliseconds since the Unix epoch.
+    pub at: Timestamp,
+    /// The request's id, as in the audit.
+    pub request: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// The tenant of the caller.
+    pub tenant: &'a str,
+    /// The caller.
+    pub caller: &'a str,
+    /// What was asked, as JSON.
+    pub arguments: &'a RawValue,
+    /// What was answered, as JSON, redacted and cut.
+    pub answer: &'a RawValue,
+    /// The ids of its results.
+    pub ids: Vec<&'a str>,
+    /// SHA-256 of the answer's text, in hexadecimal.
+    pub hash: &'a str,
+    /// How many changes the store had seen when it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+}
+
 /// The answers of some days.
 pub struct Answers {
     folder: PathBuf,
     config: AuditConfig,
-    open: Mutex<Option<(i64, File)>>,
+    open: Mutex<Option<OpenDay>>,
+}
+
+/// The file that is written to.
+struct OpenDay {
+    day: i64,
+    file: File,
+    n_bytes: u64,
 }
 
 impl Answers {
@@ -74,9 +108,14 @@ impl Answers {
         Answers { folder: folder.to_owned(), config: config.clone(), open: Mutex::new(None) }
     }
 
+    /// Tells whether answers are kept at all.
+    pub fn is_keeping(&self) -> bool {
+        self.config.keep_answers_days > 0 && !self.config.omit_queries
+    }
+
     /// Keeps an answer. What cannot be written is lost, and the loss is logged.
-    pub fn keep(&self, answer: &KeptAnswer) {
-        if self.config.keep_answers_days == 0 || self.config.omit_queries {
+    pub fn keep(&self, answer: &LeavingAnswer<'_>) {
+        if !self.is_keeping() {
             return;
         }
         if let Err(error) = self.write(answer) {
@@ -84,22 +123,24 @@ impl Answers {
         }
     }
 
-    fn write(&self, answer: &KeptAnswer) -> std::io::Result<()> {
+    fn write(&self, answer: &LeavingAnswer<'_>) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(answer)?;
         line.push(b'\n');
         let day = answer.at.0.div_euclid(DAY_MILLIS);
         let mut open = self.open.lock();
-        if open.as_ref().is_none_or(|(known, _)| *known != day) {
+        if open.as_ref().is_none_or(|open| open.day != day) {
             private::create_folder(&self.folder)?;
             self.tidy(day)?;
             let file = OpenOptions::new().create(true).append(true).open(self.file_of(day))?;
-            *open = Some((day, file));
+            let n_bytes = file.metadata()?.len();
+            *open = Some(OpenDay { day, file, n_bytes });
         }
-        let Some((_, file)) = open.as_mut() else { return Ok(()) };
-        file.write_all(&line)?;
+        let Some(today) = open.as_mut() else { return Ok(()) };
+        today.file.write_all(&line)?;
+        today.n_bytes += line.len() as u64;
         let most = self.config.keep_answers_mb.saturating_mul(1_000_000);
         // One day may not take all the space either.
-        if file.metadata()?.len() > most.max(1) {
+        if today.n_bytes > most.max(1) {
             *open = None;
             self.shorten(day)?;
         }
@@ -255,13 +296,13 @@ impl Answers {
 }
 
 /// Gives the ids of the results of an answer, whatever the tool calls them.
-pub fn ids_of(answer: &Value) -> Vec<String> {
+pub fn ids_of(answer: &Value) -> Vec<&str> {
     let lists = ["results", "items", "rows"].iter().filter_map(|name| answer[*name].as_array());
     lists
         .flatten()
         .filter_map(|result| {
             let id = result.get("id").or(result.get("path")).or(result["metadata"].get("chunk_id"));
-            id?.as_str().map(str::to_owned)
+            id?.as_str()
         })
         .take(MAX_IDS)
         .collect()
@@ -321,12 +362,30 @@ mod tests {
             tenant: "acme".to_owned(),
             caller: "ann".to_owned(),
             arguments: json!({ "query": "q" }).as_object().cloned(),
-            ids: ids_of(&value),
+            ids: ids_of(&value).into_iter().map(str::to_owned).collect(),
             answer: Some(value),
             is_erased: false,
             hash: "h".to_owned(),
             generation: Some(7),
         }
+    }
+
+    fn keep(answers: &Answers, answer: &KeptAnswer) {
+        let json = |value: Value| serde_json::value::to_raw_value(&value).unwrap();
+        let arguments = json(Value::Object(answer.arguments.clone().unwrap()));
+        let text = json(answer.answer.clone().unwrap());
+        answers.keep(&LeavingAnswer {
+            at: answer.at,
+            request: &answer.request,
+            tool: &answer.tool,
+            tenant: &answer.tenant,
+            caller: &answer.caller,
+            arguments: &arguments,
+            answer: &text,
+            ids: answer.ids.iter().map(String::as_str).collect(),
+            hash: &answer.hash,
+            generation: answer.generation,
+        });
     }
 
     fn config(days: u32, mb: u64) -> AuditConfig {
@@ -338,12 +397,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let answers = Answers::new(folder.path(), &config(2, 100));
         let first = answer(1, 10);
-        answers.keep(&first);
+        keep(&answers, &first);
         assert_eq!(answers.find("r1", first.at).unwrap(), Some(first.clone()));
         assert_eq!(answers.find("r2", first.at).unwrap(), None);
-        answers.keep(&answer(2, 11));
+        keep(&answers, &answer(2, 11));
         assert!(answers.find("r1", first.at).unwrap().unwrap().answer.is_some());
-        answers.keep(&answer(3, 12));
+        keep(&answers, &answer(3, 12));
         let remains = answers.find("r1", first.at).unwrap().unwrap();
         assert_eq!((remains.answer, remains.arguments), (None, None));
         assert_eq!((remains.ids, remains.hash), (vec!["id1".to_owned()], "h".to_owned()));
@@ -354,13 +413,13 @@ mod tests {
     fn erased_answers_say_so_and_their_text_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let answers = Answers::new(folder.path(), &config(7, 100));
-        [1, 3].into_iter().for_each(|n| answers.keep(&answer(n, 10)));
-        answers.keep(&KeptAnswer { tenant: "other".to_owned(), ..answer(2, 10) });
+        [1, 3].into_iter().for_each(|n| keep(&answers, &answer(n, 10)));
+        keep(&answers, &KeptAnswer { tenant: "other".to_owned(), ..answer(2, 10) });
         let n_erased = answers.erase(Some("other")).unwrap();
         assert_eq!(n_erased, 1);
         let erased = answers.find("r2", Timestamp(10 * DAY_MILLIS)).unwrap().unwrap();
         assert!(erased.is_erased && erased.answer.is_none() && erased.arguments.is_none());
-        answers.keep(&answer(4, 10));
+        keep(&answers, &answer(4, 10));
         for n in [1, 3, 4] {
             let kept = answers.find(&format!("r{n}"), Timestamp(10 * DAY_MILLIS)).unwrap();
             assert!(kept.unwrap().answer.is_some(), "{n}");
@@ -375,7 +434,7 @@ mod tests {
         let answers = Answers::new(folder.path(), &config(7, 100));
         for round in 0..20 {
             for n in 0..50 {
-                answers.keep(&answer(round * 50 + n, 10));
+                keep(&answers, &answer(round * 50 + n, 10));
             }
             assert_eq!(answers.erase(Some("acme")).unwrap(), 50);
             assert_eq!(fs_err::metadata(answers.file_of(10)).unwrap().len(), 0);
@@ -391,7 +450,7 @@ mod tests {
         let omitting = AuditConfig { omit_queries: true, ..config(7, 100) };
         for config in [omitting, config(0, 100)] {
             let answers = Answers::new(folder.path(), &config);
-            answers.keep(&answer(1, 10));
+            keep(&answers, &answer(1, 10));
             assert_eq!(answers.find("r1", Timestamp(10 * DAY_MILLIS)).unwrap(), None);
         }
     }
@@ -401,7 +460,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let answers = Answers::new(folder.path(), &config(7, 1));
         for n in 0..8_000 {
-            answers.keep(&answer(n, 10));
+            keep(&answers, &answer(n, 10));
         }
         let size: u64 = fs_err::metadata(answers.file_of(10)).unwrap().len();
         assert!(size <= 1_100_000, "{size}");

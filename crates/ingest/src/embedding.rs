@@ -1,5 +1,9 @@
 //! Vectors after words: passages without a vector get one, a few at a time.
+//!
+//! A text that comes again (a copy of a file, a footer of every page) is embedded once: within a
+//! step always, and between steps as long as it is among the last [`limits::MAX_REMEMBERED_TEXTS`].
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +11,7 @@ use infer::Embedder;
 use model::{Deadline, NamespaceId, PassageId};
 use store::{Store, StoredPassage, VectorSpace};
 
-use crate::{Error, Progress, Result, Stage, limits, pack_tokens};
+use crate::{Progress, Result, Stage, limits, pack_tokens};
 
 /// How long one step of the embedder may take.
 const STEP_TIME: Duration = Duration::from_secs(600);
@@ -49,8 +53,9 @@ impl Embedding {
         let counts = self.store.counts(&self.namespace)?;
         progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
         let mut embedded = Embedded::default();
+        let mut remembered = Remembered::default();
         while !progress.is_cancelled() {
-            let n_set = self.step(limits::PASSAGES_PER_EMBEDDING)?;
+            let n_set = self.step(limits::PASSAGES_PER_EMBEDDING, &mut remembered)?;
             if n_set == 0 {
                 return Ok(embedded);
             }
@@ -63,43 +68,137 @@ impl Embedding {
     }
 
     /// Makes the vectors of the passages that have waited longest; 0 when none is missing.
-    pub(crate) fn step(&self, limit: usize) -> Result<usize> {
+    pub(crate) fn step(&self, limit: usize, remembered: &mut Remembered) -> Result<usize> {
         let waiting = self.store.passages_without_vectors(&self.namespace, limit)?;
-        self.embed(&waiting)
+        self.embed(&waiting, remembered)
     }
 
     /// Makes the vectors of some passages; one that is gone, or has its vector, is passed over.
-    pub(crate) fn step_of(&self, passages: &[PassageId]) -> Result<usize> {
-        self.embed(&self.store.without_vectors(&self.namespace, passages)?)
+    pub(crate) fn step_of(
+        &self,
+        passages: &[PassageId],
+        remembered: &mut Remembered,
+    ) -> Result<usize> {
+        self.embed(&self.store.without_vectors(&self.namespace, passages)?, remembered)
     }
 
-    fn embed(&self, waiting: &[StoredPassage]) -> Result<usize> {
+    fn embed(&self, waiting: &[StoredPassage], remembered: &mut Remembered) -> Result<usize> {
         if waiting.is_empty() {
             return Ok(0);
         }
-        let deadline = Deadline::after(STEP_TIME);
+        remembered.begin(&*self.embedder);
         let texts: Vec<String> = waiting.iter().map(text_of).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let ids = waiting.iter().map(|passage| passage.id().clone());
-        let mean = match self.embedder.has_token_vectors() {
-            true => Some(infer::token_mean(&*self.embedder, &deadline)?),
-            false => None,
-        };
-        let vectors: Vec<(PassageId, Vec<f32>)> = match mean {
-            Some(mean) => {
-                let embedded = self.embedder.embed_passages_with_tokens(&texts, &deadline)?;
-                let blobs: Vec<_> = ids
-                    .clone()
-                    .zip(&embedded)
-                    .map(|(id, text)| (id, pack_tokens(&text.tokens, &mean)))
-                    .collect();
-                // The blob goes first: a passage that has a vector is never looked at again.
-                self.store.set_blobs(&self.namespace, &blobs)?;
-                ids.zip(embedded.into_iter().map(|text| text.pooled)).collect()
+        let made = self.make(&texts, remembered)?;
+        let passages = || waiting.iter().map(|passage| passage.id().clone()).zip(&texts);
+        if self.embedder.has_token_vectors() {
+            let blobs: Vec<_> =
+                passages().map(|(id, text)| (id, made[text.as_str()].blob.clone())).collect();
+            // The blob goes first: a passage that has a vector is never looked at again.
+            self.store.set_blobs(&self.namespace, &blobs)?;
+        }
+        let vectors: Vec<_> =
+            passages().map(|(id, text)| (id, made[text.as_str()].vector.clone())).collect();
+        let n_set = self.store.set_vectors(&self.namespace, &vectors)?;
+        for ((id, text), (_, vector)) in passages().zip(vectors) {
+            remembered.add(text, &self.namespace, id, vector);
+        }
+        Ok(n_set)
+    }
+
+    /// Gives what belongs to each text, made once or remembered.
+    fn make<'t>(
+        &self,
+        texts: &'t [String],
+        remembered: &Remembered,
+    ) -> Result<HashMap<&'t str, Made>> {
+        let mut made: HashMap<&str, Made> = HashMap::new();
+        let mut missing: Vec<&str> = vec![];
+        for text in texts.iter().map(String::as_str) {
+            if made.contains_key(text) || missing.contains(&text) {
+                continue;
             }
-            None => ids.zip(self.embedder.embed_passages(&texts, &deadline)?).collect(),
+            match self.known(text, remembered)? {
+                Some(known) => drop(made.insert(text, known)),
+                None => missing.push(text),
+            }
+        }
+        let deadline = Deadline::after(STEP_TIME);
+        if self.embedder.has_token_vectors() {
+            let mean = infer::token_mean(&*self.embedder, &deadline)?;
+            let embedded = self.embedder.embed_passages_with_tokens(&missing, &deadline)?;
+            for (text, embedded) in missing.into_iter().zip(embedded) {
+                let blob = pack_tokens(&embedded.tokens, &mean);
+                made.insert(text, Made { vector: embedded.pooled, blob });
+            }
+        } else {
+            let vectors = self.embedder.embed_passages(&missing, &deadline)?;
+            for (text, vector) in missing.into_iter().zip(vectors) {
+                made.insert(text, Made { vector, blob: vec![] });
+            }
+        }
+        Ok(made)
+    }
+
+    /// Gives what was made of a text before; nothing where that is forgotten, or its passage is
+    /// gone.
+    fn known(&self, text: &str, remembered: &Remembered) -> Result<Option<Made>> {
+        let Some(twin) = remembered.by_text.get(text) else { return Ok(None) };
+        let vector = twin.vector.clone();
+        if !self.embedder.has_token_vectors() {
+            return Ok(Some(Made { vector, blob: vec![] }));
+        }
+        let blobs = match self.store.blobs(&twin.namespace, std::slice::from_ref(&twin.passage)) {
+            Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
+            blobs => blobs?,
         };
-        self.store.set_vectors(&self.namespace, &vectors).map_err(Error::from)
+        Ok(blobs.into_iter().flatten().next().map(|blob| Made { vector, blob }))
+    }
+}
+
+/// What is made of a text.
+struct Made {
+    vector: Vec<f32>,
+    /// Its token vectors, packed; empty where the model gives none.
+    blob: Vec<u8>,
+}
+
+/// The texts that were embedded last, with their vectors. Token vectors are larger, so they are
+/// read from the passage that has them.
+#[derive(Default)]
+pub(crate) struct Remembered {
+    /// Whose vectors these are.
+    embedder: String,
+    by_text: HashMap<String, Twin>,
+    /// The texts in the order in which they came.
+    order: VecDeque<String>,
+}
+
+struct Twin {
+    namespace: NamespaceId,
+    passage: PassageId,
+    vector: Vec<f32>,
+}
+
+impl Remembered {
+    /// Forgets everything when it belongs to another model.
+    fn begin(&mut self, embedder: &dyn Embedder) {
+        let id = embedder.id().to_string();
+        if self.embedder != id {
+            *self = Remembered { embedder: id, ..Remembered::default() };
+        }
+    }
+
+    fn add(&mut self, text: &str, namespace: &NamespaceId, passage: PassageId, vector: Vec<f32>) {
+        let twin = Twin { namespace: namespace.clone(), passage, vector };
+        if self.by_text.insert(text.to_owned(), twin).is_some() {
+            return;
+        }
+        self.order.push_back(text.to_owned());
+        if self.order.len() > limits::MAX_REMEMBERED_TEXTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_text.remove(&oldest);
+        }
     }
 }
 

@@ -20,6 +20,9 @@ pub const TEXT_BYTES_PER_COMMIT: usize = 16 << 20;
 pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
 /// Passages that are embedded and written in one step.
 pub const PASSAGES_PER_EMBEDDING: usize = 64;
+/// Texts whose vectors are remembered while passages wait for theirs, so that a text which comes
+/// again is embedded once.
+pub const MAX_REMEMBERED_TEXTS: usize = 2_048;
 /// Passages that people asked for and that wait for their vectors.
 pub const MAX_WANTED_PASSAGES: usize = 256;
 /// Events of watched folders that wait to be gathered.

@@ -14,6 +14,7 @@ use model::{Deadline, Hit, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
 use store::Store;
 
+use crate::embedding::Remembered;
 use crate::{Embedding, Error, Progress, Result, Stage, limits};
 
 /// How long the worker waits for a model to load.
@@ -67,8 +68,8 @@ pub struct Vectors {
     /// Names this process among the servers that share a catalogue.
     holder: String,
     wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
-    /// One at a time makes vectors, so that none is made twice.
-    paying: Mutex<()>,
+    /// One at a time makes vectors, so that none is made twice; it remembers the last ones.
+    paying: Mutex<Remembered>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -191,18 +192,30 @@ impl Vectors {
     /// When the store or the embedder fails; what was made before stays.
     pub fn pay(&self, progress: &Progress) -> Result<usize> {
         let Ok(embedder) = self.embedder.get(&Deadline::after(MODEL_WAIT)) else { return Ok(0) };
-        let _paying = self.paying.lock();
+        let mut remembered = self.paying.lock();
+        let n_made = self.pay_all(&embedder, &mut remembered, progress);
+        // What is remembered is of use while passages wait, and costs memory.
+        *remembered = Remembered::default();
+        n_made
+    }
+
+    fn pay_all(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        remembered: &mut Remembered,
+        progress: &Progress,
+    ) -> Result<usize> {
         let mut n_made = 0;
-        for namespace in self.owing(&*embedder)? {
+        for namespace in self.owing(&**embedder)? {
             let counts = self.store.counts(&namespace)?;
             progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
             while !progress.is_cancelled() {
-                n_made += self.pay_wanted(&embedder)?;
+                n_made += self.pay_wanted(embedder, remembered)?;
                 if !self.is_ours(&namespace)? {
                     break;
                 }
-                let embedding = self.embedding(&namespace, &embedder);
-                let n_step = match embedding.step(limits::PASSAGES_PER_EMBEDDING) {
+                let embedding = self.embedding(&namespace, embedder);
+                let n_step = match embedding.step(limits::PASSAGES_PER_EMBEDDING, remembered) {
                     // It was dropped meanwhile.
                     Err(Error::Store(store::Error::UnknownNamespace { .. })) => break,
                     made => made?,
@@ -289,7 +302,11 @@ impl Vectors {
     }
 
     /// Makes the vectors that people wait for.
-    fn pay_wanted(&self, embedder: &Arc<dyn Embedder>) -> Result<usize> {
+    fn pay_wanted(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        remembered: &mut Remembered,
+    ) -> Result<usize> {
         let mut by_namespace: Vec<(NamespaceId, Vec<PassageId>)> = vec![];
         {
             let mut wanted = self.wanted.lock();
@@ -303,7 +320,8 @@ impl Vectors {
         }
         let mut n_made = 0;
         for (namespace, passages) in by_namespace {
-            n_made += match self.embedding(&namespace, embedder).step_of(&passages) {
+            let embedding = self.embedding(&namespace, embedder);
+            n_made += match embedding.step_of(&passages, remembered) {
                 Err(Error::Store(
                     store::Error::UnknownNamespace { .. } | store::Error::NoVectorSpace { .. },
                 )) => 0,

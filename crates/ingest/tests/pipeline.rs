@@ -229,7 +229,10 @@ fn missing_vectors_are_a_debt_that_is_paid_whatever_the_reason() {
     let store = store(folder.path());
     store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
     let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
-    let items = (0..200).map(|number| markdown(&format!("d{number:03}"), "1", "Some qqq."));
+    // Each has a text of its own: one that is the same would be embedded once.
+    let items = (0..200).map(|number| {
+        markdown(&format!("d{number:03}"), "1", &format!("Some qqq in number {number}."))
+    });
     pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
 
     let off = Vectors::new(store.clone(), Arc::new(EmbedderSlot::new(EmbedderChoice::Off)));

@@ -79,6 +79,11 @@ impl Service {
         Ok(self.base(caller, id, Right::Read)?.0)
     }
 
+    /// Tells whether the caller may change a knowledge base and what is in it.
+    pub fn may_change(&self, caller: &Caller, id: &str) -> bool {
+        self.base(caller, id, Right::Change).is_ok()
+    }
+
     /// Changes a knowledge base.
     pub fn update_base(
         &self,

@@ -158,6 +158,13 @@ impl Service {
         }
     }
 
+    /// Tells whether the caller may stop a job of this family.
+    pub fn may_cancel_job(&self, caller: &Caller, job: &Job) -> bool {
+        let is_changeable = |base: &str| self.may_change(caller, base);
+        self.check_job(caller, job).is_ok()
+            && job.arguments["knowledge_base"].as_str().is_none_or(is_changeable)
+    }
+
     /// Stops a job that the caller may see. Uploads that it was to index are given up.
     pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
         let job = self.job(caller, id)?;

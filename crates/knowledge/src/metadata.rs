@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Caller, DocumentId, Timestamp, iso};
+use model::{Caller, DocumentId};
 use serde::Serialize;
 use serde_json::Value;
 use store::{ObjectPage, TypedObject};
@@ -55,7 +55,7 @@ pub enum Test {
 /// What is known of a field over the documents that a caller may see.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetadataField {
-    /// `text`, `number`, `boolean`, or `mixed`.
+    /// `text`, `number`, `boolean`, `date`, or `mixed`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// How many documents have it.
@@ -63,9 +63,9 @@ pub struct MetadataField {
     /// Its values where they are few, the most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Value>,
-    /// The lowest and the highest, for numbers.
+    /// The lowest and the highest, for numbers and dates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<[f64; 2]>,
+    pub range: Option<[Value; 2]>,
 }
 
 /// The documents that fit some conditions.
@@ -165,29 +165,73 @@ impl Condition {
 }
 
 fn is_same(value: &Value, wanted: &Value) -> bool {
-    match (number(value), number(wanted)) {
-        (Some(one), Some(other)) => one == other,
+    match (number(value), number(wanted), spans(value, wanted)) {
+        (Some(one), Some(other), _) => one == other,
+        // A month is all of its days, and a day all of its moments.
+        (_, _, Some(((start, end), (first, last)))) => start <= last && first <= end,
         _ => text::fold(&plain(value)) == text::fold(&plain(wanted)),
     }
 }
 
 fn is_at_least(value: &Value, bound: &Value) -> bool {
-    match (number(value), number(bound)) {
-        (Some(value), Some(bound)) => value >= bound,
-        _ => plain(value) >= moment(bound),
+    match (number(value), number(bound), spans(value, bound)) {
+        (Some(value), Some(bound), _) => value >= bound,
+        (_, _, Some(((start, _), (first, _)))) => start >= first,
+        _ => plain(value) >= plain(bound),
     }
 }
 
 fn is_at_most(value: &Value, bound: &Value) -> bool {
-    match (number(value), number(bound)) {
-        (Some(value), Some(bound)) => value <= bound,
+    match (number(value), number(bound), spans(value, bound)) {
+        (Some(value), Some(bound), _) => value <= bound,
+        // `2024-03` as an end holds the whole month.
+        (_, _, Some(((start, _), (_, last)))) => start <= last,
         _ => {
-            // `2024-03` as an end holds the whole month: only as much is compared as was said.
-            let bound = moment(bound);
+            // Only as much is compared as was said.
+            let bound = plain(bound);
             let value: String = plain(value).chars().take(bound.chars().count()).collect();
             value <= bound
         }
     }
+}
+
+/// The first and the last millisecond of something.
+type Milliseconds = (i64, i64);
+
+/// Reads two values as dates, where one of them is written as one and the other can be read so.
+fn spans(value: &Value, other: &Value) -> Option<(Milliseconds, Milliseconds)> {
+    let is_written = |value: &Value| number(value).is_none() && span(value).is_some();
+    if !is_written(value) && !is_written(other) {
+        return None;
+    }
+    Some((span(value)?, span(other)?))
+}
+
+/// Years as numbers.
+const YEARS: std::ops::RangeInclusive<i64> = 1000..=9999;
+
+/// Milliseconds of a day.
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// Reads a value as a date: ISO 8601, milliseconds, or a year as a number. The first millisecond
+/// of a day is the day, as a date without a time is written in milliseconds so.
+fn span(value: &Value) -> Option<Milliseconds> {
+    let whole = number(value).filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    match whole {
+        Some(year) if YEARS.contains(&year) => of_text(&year.to_string()),
+        Some(millis) if millis % DAY_MILLIS == 0 => Some((millis, millis + DAY_MILLIS - 1)),
+        Some(millis) => Some((millis, millis)),
+        None => of_text(value.as_str()?),
+    }
+}
+
+fn of_text(text: &str) -> Option<Milliseconds> {
+    crate::dates::span_of_date(text).map(|(first, last)| (first.millis(), last.millis()))
+}
+
+/// Tells whether a value can be an end of a range of dates.
+pub fn is_date(value: &Value) -> bool {
+    span(value).is_some()
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -202,19 +246,13 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Writes an end of a range as dates are written in metadata: milliseconds as ISO 8601.
-fn moment(bound: &Value) -> String {
-    match bound.as_i64() {
-        Some(millis) => iso(Timestamp(millis)),
-        None => plain(bound),
-    }
-}
-
 #[derive(Default)]
 struct Counts {
     n_documents: usize,
     kinds: Vec<&'static str>,
     range: Option<[f64; 2]>,
+    /// The earliest and the latest of the dates, each as it is written.
+    dates: Option<[(i64, String); 2]>,
     /// Values with how often they occur; nothing once they are too many to name.
     values: Option<BTreeMap<String, (Value, usize)>>,
     has_begun: bool,
@@ -244,10 +282,17 @@ impl Counts {
         let kind = match value {
             Value::Number(_) => "number",
             Value::Bool(_) => "boolean",
+            Value::String(_) if number(value).is_none() && span(value).is_some() => "date",
             Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => "text",
         };
         if !self.kinds.contains(&kind) {
             self.kinds.push(kind);
+        }
+        if let ("date", Value::String(text), Some((at, _))) = (kind, value, span(value)) {
+            let [low, high] =
+                self.dates.take().unwrap_or_else(|| [(at, text.clone()), (at, text.clone())]);
+            let one = (at, text.clone());
+            self.dates = Some([low.min(one.clone()), high.max(one)]);
         }
         if let (Value::Number(_), Some(number)) = (value, number(value)) {
             let [low, high] = self.range.unwrap_or([number, number]);
@@ -271,11 +316,16 @@ impl Counts {
         values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         let is_short = |value: &Value| plain(value).chars().count() <= MAX_VALUE_CHARS;
         let kind = if let [only] = self.kinds.as_slice() { *only } else { "mixed" };
+        let range = match (self.range, self.dates) {
+            (Some(numbers), _) => Some(numbers.map(Value::from)),
+            (None, Some(dates)) => Some(dates.map(|(_, text)| Value::from(text))),
+            (None, None) => None,
+        };
         MetadataField {
             kind,
             documents: self.n_documents,
             values: values.into_iter().map(|(value, _)| value).filter(is_short).collect(),
-            range: self.range,
+            range,
         }
     }
 }
@@ -322,6 +372,53 @@ mod tests {
         check(&json!("2024-03-30"), range(millis, Value::Null), false);
     }
 
+    /// Dates were compared letter by letter: milliseconds fitted no day, a year as a number was a
+    /// moment of 1970, and another time zone was another time.
+    #[test]
+    fn dates_are_iso_or_milliseconds() {
+        let any = |value: Value| Test::AnyOf(vec![value]);
+        let midnight = json!(1_711_843_200_000_i64);
+        for said in [
+            midnight.clone(),
+            json!("1711843200000"),
+            json!("2024-03-31"),
+            json!("2024-03"),
+            json!(2024),
+            json!("2024"),
+            json!("2024-03-31T18:00:00Z"),
+            json!("2024-04-01T03:00:00+09:00"),
+        ] {
+            check(&json!("2024-03-31T18:00:00Z"), any(said.clone()), true);
+            check(&json!(["2019-01-01", "2024-03-31T18:00:00Z"]), any(said), true);
+        }
+        check(&json!("2024-03-31"), any(midnight.clone()), true);
+        check(&midnight, any(json!("2024-03-31")), true);
+        check(&midnight, any(json!("2024-04")), false);
+        check(&json!("2024-04-01"), any(midnight.clone()), false);
+        check(&json!("2024-03-31"), Test::NoneOf(vec![json!("2024-03")]), false);
+        // Years and counts stay numbers.
+        check(&json!(2024), any(json!(2024)), true);
+        check(&json!(2024), any(json!("2025")), false);
+        let range = |min: Value, max: Value| Test::Range { min: Some(min), max: Some(max) };
+        check(&json!("2024-03-31"), range(json!(2024), json!(2024)), true);
+        check(&json!("2025-01-01"), range(json!(2024), json!(2024)), false);
+        check(&json!(2024), range(json!("2024-01-01"), json!("2024-12-31")), true);
+        check(&midnight, range(json!("2024-03-01"), json!("2024-03-31")), true);
+        check(&json!("2024-03-31 23:59"), range(midnight.clone(), midnight), true);
+        check(&json!("abc"), range(json!("aaa"), json!("abd")), true);
+    }
+
+    #[test]
+    fn fields_of_dates_say_so() {
+        let mut counted = BTreeMap::new();
+        for date in ["2024-05-01", "2023-11-30T08:00:00Z", "2024-01"] {
+            count(&mut counted, &json!({ "date": date }));
+        }
+        let field = counted.remove("date").unwrap().into_field();
+        let range = [json!("2023-11-30T08:00:00Z"), json!("2024-05-01")];
+        assert_eq!((field.kind, field.range), ("date", Some(range)));
+    }
+
     #[test]
     fn fields_say_their_types_and_few_values() {
         let mut counted = BTreeMap::new();
@@ -333,7 +430,10 @@ mod tests {
             counted.into_iter().map(|(name, counts)| (name, counts.into_field())).collect();
         assert_eq!(fields.len(), 2);
         let year = &fields["year"];
-        assert_eq!((year.kind, year.documents, year.range), ("number", 30, Some([2000.0, 2029.0])));
+        assert_eq!(
+            (year.kind, year.documents, year.range.clone()),
+            ("number", 30, Some([json!(2000.0), json!(2029.0)]))
+        );
         assert_eq!(fields["tags"].values, [json!("b"), json!("a")]);
     }
 }

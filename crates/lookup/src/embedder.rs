@@ -26,6 +26,14 @@ impl ModelNameEmbedder {
     pub fn new(slot: Arc<EmbedderSlot>) -> Self {
         ModelNameEmbedder { slot }
     }
+
+    fn embed_within(&self, query: &str, limit: Duration) -> Result<Vec<f32>, NameEmbedderError> {
+        let deadline = Deadline::after(limit);
+        let embedder = self.slot.get(&deadline).map_err(|state| not_ready(&state))?;
+        embedder
+            .embed_query(query, &deadline)
+            .map_err(|error| NameEmbedderError { reason: error.to_string() })
+    }
 }
 
 impl fmt::Debug for ModelNameEmbedder {
@@ -49,11 +57,11 @@ impl NameEmbedder for ModelNameEmbedder {
     }
 
     fn embed_query(&self, query: &str) -> Result<Vec<f32>, NameEmbedderError> {
-        let deadline = Deadline::after(QUERY_LIMIT);
-        let embedder = self.slot.get(&deadline).map_err(|state| not_ready(&state))?;
-        embedder
-            .embed_query(query, &deadline)
-            .map_err(|error| NameEmbedderError { reason: error.to_string() })
+        self.embed_within(query, QUERY_LIMIT)
+    }
+
+    fn embed_background(&self, queries: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
+        queries.iter().map(|query| self.embed_within(query, NAMES_LIMIT)).collect()
     }
 }
 

@@ -45,6 +45,7 @@ mod code;
 mod evidence;
 mod vocabulary;
 
+mod background;
 mod embedder;
 mod index;
 mod name_embedder;

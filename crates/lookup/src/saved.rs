@@ -29,7 +29,7 @@ pub struct CachedNameEmbedder {
 #[derive(Debug)]
 struct Opened {
     path: PathBuf,
-    vectors: AHashMap<[u8; 16], Vec<f32>>,
+    vectors: AHashMap<Key, Vec<f32>>,
 }
 
 impl CachedNameEmbedder {
@@ -44,40 +44,37 @@ impl CachedNameEmbedder {
         let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
         Some(self.folder.join(format!("names-{name}.vectors")))
     }
-}
 
-impl NameEmbedder for CachedNameEmbedder {
-    fn id(&self) -> Option<String> {
-        self.inner.id()
-    }
-
-    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
-        let Some(path) = self.path() else { return self.inner.embed_names(names) };
-        let keys: Vec<[u8; 16]> = names.iter().map(|name| key(name)).collect();
+    /// Gives vectors from the file, and makes and keeps those that it lacks.
+    fn kept(
+        &self,
+        texts: &[&str],
+        keys: &[Key],
+        embed: &dyn Fn(&[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError>,
+    ) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
+        let Some(path) = self.path() else { return embed(texts) };
         let missing: Vec<usize> = {
             let mut opened = self.opened.lock();
             let is_current = opened.as_ref().is_some_and(|opened| opened.path == path);
             if !is_current {
-                let vectors = read(&path);
+                let vectors = open(&path);
                 *opened = Some(Opened { path: path.clone(), vectors });
             }
             let known = opened.as_ref().map(|opened| &opened.vectors);
-            (0..names.len())
+            (0..texts.len())
                 .filter(|at| known.is_none_or(|known| !known.contains_key(&keys[*at])))
                 .collect()
         };
         // The lock is not held while the model works: queries of other dimensions go on.
-        let texts: Vec<&str> = missing.iter().map(|at| names[*at]).collect();
-        let embedded =
-            if texts.is_empty() { Vec::new() } else { self.inner.embed_names(&texts)? };
-        if embedded.len() != texts.len() {
-            let reason = format!("{} vectors for {} names", embedded.len(), texts.len());
+        let new_texts: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
+        let embedded = if new_texts.is_empty() { Vec::new() } else { embed(&new_texts)? };
+        if embedded.len() != new_texts.len() {
+            let reason = format!("{} vectors for {} names", embedded.len(), new_texts.len());
             return Err(NameEmbedderError { reason });
         }
         let mut opened = self.opened.lock();
-        let Some(opened) = opened.as_mut() else { return self.inner.embed_names(names) };
-        let new: Vec<([u8; 16], Vec<f32>)> =
-            missing.iter().map(|at| keys[*at]).zip(embedded).collect();
+        let Some(opened) = opened.as_mut() else { return embed(texts) };
+        let new: Vec<(Key, Vec<f32>)> = missing.iter().map(|at| keys[*at]).zip(embedded).collect();
         if opened.vectors.len() + new.len() <= MAX_VECTORS
             && let Err(error) = append(&path, &new)
         {
@@ -92,26 +89,65 @@ impl NameEmbedder for CachedNameEmbedder {
             })
             .collect()
     }
+}
+
+impl NameEmbedder for CachedNameEmbedder {
+    fn id(&self) -> Option<String> {
+        self.inner.id()
+    }
+
+    fn embed_names(&self, names: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
+        let keys: Vec<Key> = names.iter().map(|name| key(name)).collect();
+        self.kept(names, &keys, &|missing| self.inner.embed_names(missing))
+    }
+
+    fn embed_background(&self, queries: &[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
+        let keys: Vec<Key> = queries.iter().map(|query| query_key(query)).collect();
+        self.kept(queries, &keys, &|missing| self.inner.embed_background(missing))
+    }
 
     fn embed_query(&self, query: &str) -> Result<Vec<f32>, NameEmbedderError> {
         self.inner.embed_query(query)
     }
 }
 
-fn key(name: &str) -> [u8; 16] {
+/// What a vector is found by in the file.
+type Key = [u8; 16];
+
+/// The key of a query: its vector is not that of a name with the same letters.
+fn query_key(query: &str) -> Key {
+    key(&format!("query\0{query}"))
+}
+
+fn key(name: &str) -> Key {
     let digest = Sha256::digest(name.as_bytes());
     let mut key = [0; 16];
     key.copy_from_slice(&digest[..16]);
     key
 }
 
-/// Reads what a file has; a file of another layout has nothing.
-fn read(path: &Path) -> AHashMap<[u8; 16], Vec<f32>> {
+/// Reads what a file has, and takes a record away that was cut off at its end: what is added
+/// behind it would be read as its rest.
+fn open(path: &Path) -> AHashMap<Key, Vec<f32>> {
+    let (vectors, n_whole) = read(path);
+    let n_bytes = fs_err::metadata(path).map_or(0, |metadata| metadata.len());
+    if n_whole > 0 && n_bytes > n_whole {
+        let cut = fs_err::OpenOptions::new().write(true).open(path);
+        if let Err(error) = cut.and_then(|file| file.set_len(n_whole)) {
+            tracing::warn!(%error, "a file of names' vectors ends in a broken record");
+        }
+    }
+    vectors
+}
+
+/// Reads what a file has, and how many of its bytes are whole; a file of another layout has
+/// nothing.
+fn read(path: &Path) -> (AHashMap<Key, Vec<f32>>, u64) {
     let mut vectors = AHashMap::new();
     let mut bytes = Vec::new();
     let opened = fs_err::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
     if opened.is_err() || !bytes.starts_with(MAGIC) {
-        return vectors;
+        return (vectors, 0);
     }
     let mut rest = &bytes[MAGIC.len()..];
     while let Some((head, behind)) = rest.split_at_checked(20) {
@@ -126,10 +162,11 @@ fn read(path: &Path) -> AHashMap<[u8; 16], Vec<f32>> {
         vectors.insert(key, vector);
         rest = behind;
     }
-    vectors
+    let n_whole = bytes.len() - rest.len();
+    (vectors, n_whole as u64)
 }
 
-fn append(path: &Path, new: &[([u8; 16], Vec<f32>)]) -> std::io::Result<()> {
+fn append(path: &Path, new: &[(Key, Vec<f32>)]) -> std::io::Result<()> {
     if new.is_empty() {
         return Ok(());
     }
@@ -206,7 +243,36 @@ mod tests {
         let bytes = fs_err::read(&path).unwrap();
         for length in 0..bytes.len() {
             fs_err::write(&path, &bytes[..length]).unwrap();
-            assert!(read(&path).len() < 2);
+            assert!(read(&path).0.len() < 2);
         }
+    }
+
+    #[test]
+    fn what_is_added_behind_a_record_that_was_cut_off_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = CachedNameEmbedder::new(Arc::new(Counting::default()), folder.path());
+        first.embed_names(&["Alba", "Cluj"]).unwrap();
+        let path = first.path().unwrap();
+        let bytes = fs_err::read(&path).unwrap();
+        fs_err::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+        let second = CachedNameEmbedder::new(Arc::new(Counting::default()), folder.path());
+        second.embed_names(&["Alba", "Cluj", "Dej"]).unwrap();
+        let third = Arc::new(Counting::default());
+        let again = CachedNameEmbedder::new(third.clone(), folder.path());
+        let vectors = again.embed_names(&["Alba", "Cluj", "Dej"]).unwrap();
+        assert_eq!(vectors, [vec![4.0, 1.0], vec![4.0, 1.0], vec![3.0, 1.0]]);
+        assert_eq!(third.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn queries_that_are_always_the_same_are_kept_apart_from_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = CachedNameEmbedder::new(Arc::new(Counting::default()), folder.path());
+        first.embed_background(&["Alba"]).unwrap();
+        let second = Arc::new(Counting::default());
+        let again = CachedNameEmbedder::new(second.clone(), folder.path());
+        assert_eq!(again.embed_background(&["Alba"]).unwrap(), [vec![4.0, 1.0]]);
+        again.embed_names(&["Alba"]).unwrap();
+        assert_eq!(second.0.load(Ordering::Relaxed), 1, "the name is another vector");
     }
 }

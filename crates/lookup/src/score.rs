@@ -3,7 +3,8 @@
 use crate::index::{Index, NameRecord, WordOfName};
 use crate::query::{QueryWord, Reading};
 use crate::token::abbreviates;
-use crate::vocabulary::similarity;
+use crate::typo;
+use crate::vocabulary::{is_wide, similarity};
 use crate::weights;
 use crate::words::Nature;
 
@@ -22,6 +23,16 @@ const WHOLE_NAME: f32 = 0.8;
 /// The share of a name and of a query that a sure word must say when all else is misspelt.
 const HALF: f32 = 0.42;
 
+/// The letters that must surely agree in some word of the query for a name of which it is only a
+/// small part. One slip in four letters leads to some word of any large register.
+const LEAST_CERTAIN_LETTERS: f32 = 4.5;
+
+/// The share of a name from which on it is no small part.
+const LARGE_PART: f32 = 0.5;
+
+/// What a slip takes from the letters that surely agree: itself, and what it could hide.
+const LETTERS_OF_A_SLIP: f32 = 2.0;
+
 /// What such a name is worth when the query says next to nothing else, and when nearly all of it
 /// agrees: never enough to be taken without asking.
 const KEPT_LEAST: f32 = 0.56;
@@ -38,6 +49,7 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     let mut has_word = false;
     let mut is_sure = false;
     let mut is_supported = false;
+    let mut n_certain = None;
     for (query_idx, answer) in answered.by_query_word.iter().enumerate().rev() {
         let query_word = &reading.words[query_idx];
         if answer.is_none() {
@@ -59,6 +71,10 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         let Some((place, similarity)) = answer else { continue };
         let query_word = &reading.words[query_idx];
         is_sure |= *similarity >= SURE && query_word.nature == Nature::Plain;
+        if query_word.nature == Nature::Plain {
+            let certain = certain_letters(index, query_word, &words[*place], *similarity);
+            n_certain = Some(n_certain.map_or(certain, |before: f32| before.max(certain)));
+        }
         has_word |= !is_abbreviation(index, query_word, &words[*place]);
         query_covered += query_word.weight * similarity;
         name_covered += words[*place].weight * similarity;
@@ -71,6 +87,10 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     }
     let query_coverage = query_covered / reading.weight;
     let name_coverage = (name_covered / name.weight).min(1.0);
+    let is_chance = n_certain.is_some_and(|n_certain| n_certain < LEAST_CERTAIN_LETTERS);
+    if is_chance && !is_sure && name_coverage < LARGE_PART {
+        return 0.0;
+    }
     let mut score = weights::blend(query_coverage, name_coverage) * reading.factor;
     // A name that is whole in the query stays a candidate, whatever else the query says.
     if is_sure && name_coverage >= WHOLE_NAME {
@@ -88,6 +108,22 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         score *= OTHER_NUMBER;
     }
     score
+}
+
+/// How many letters of a query's word are surely those of the name's word.
+fn certain_letters(index: &Index, query: &QueryWord, word: &WordOfName, similarity: f32) -> f32 {
+    let written = &query.token.folded;
+    let n_letters: f32 = written.chars().map(letters_of).sum();
+    // The beginning of a word has no slip in it, and nothing but the rest is open.
+    if index.vocabulary.word(word.word).folded.starts_with(written.as_str()) {
+        return n_letters + 1.0;
+    }
+    n_letters - LETTERS_OF_A_SLIP * typo::slips(similarity, n_letters)
+}
+
+/// Han, kana and hangul say in one character what takes several letters.
+fn letters_of(char: char) -> f32 {
+    if is_wide(char) { 3.0 } else { 1.0 }
 }
 
 /// How well any word of a name speaks of the kind that a word of the query names.

@@ -34,6 +34,8 @@ const OTHER_KIND: f32 = 0.85;
 /// What each level below the first leaves of a code that was found by a name other than its
 /// own: who says `education` means the chapter.
 const DEEPER: f32 = 0.985;
+/// The same where nothing but meaning found it: nearness tells levels apart already.
+const DEEPER_IN_MEANING: f32 = 0.995;
 /// Words that say that a value follows.
 const VALUE_WORDS: [&str; 9] =
     ["cui", "cif", "cod", "fiscal", "code", "id", "siruta", "value", "nr"];
@@ -64,7 +66,7 @@ impl Index {
         {
             match vectors.nearest(request.text) {
                 Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
-                    let score = score * found.depth(entry);
+                    let score = score * found.depth(entry, DEEPER_IN_MEANING);
                     found.add(entry, score, How::Semantic, name);
                 }),
                 Err(error) => answer.meaning_failed = Some(error.reason),
@@ -166,7 +168,7 @@ impl MatchedEntries<'_> {
 
     fn factor(&self, source: NameSource, entry: EntryIdx) -> f32 {
         match source {
-            NameSource::Alias(_) => ALIAS * self.depth(entry),
+            NameSource::Alias(_) => ALIAS * self.depth(entry, DEEPER),
             NameSource::Name(at) => {
                 let locale = self.index.entry(entry).names[at as usize].locale.as_deref();
                 match (locale, self.request.locale) {
@@ -179,11 +181,11 @@ impl MatchedEntries<'_> {
         }
     }
 
-    /// What the depth of an entry's code leaves.
-    fn depth(&self, entry: EntryIdx) -> f32 {
+    /// What the depth of an entry's code leaves, at so much a level.
+    fn depth(&self, entry: EntryIdx, each_level: f32) -> f32 {
         let code = self.index.entry(entry).code.as_deref().map(crate::code::canonical);
         let n_levels = code.map_or(1, |code| code.split('.').count());
-        DEEPER.powi(n_levels.saturating_sub(1) as i32)
+        each_level.powi(n_levels.saturating_sub(1) as i32)
     }
 
     fn best(&self) -> f32 {

@@ -149,6 +149,69 @@ fn meaning_helps_where_letters_fail() {
     assert_eq!(failed.meaning_failed.as_deref(), Some("the model is gone"));
 }
 
+/// Names lie at right angles; words that nobody knows lean towards the first one by `lean`.
+#[derive(Debug)]
+struct Leaning {
+    lean: f32,
+}
+
+impl Leaning {
+    /// A vector of unit length that leans towards the first name.
+    fn towards_first(lean: f32) -> Vec<f32> {
+        vec![lean, 0.0, (1.0 - lean * lean).sqrt()]
+    }
+}
+
+impl NameEmbedder for Leaning {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        Ok(names.iter().map(|name| vec![f32::from(*name == "roșu"), 0.0, 0.0]).collect())
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
+        let lean = query.strip_prefix("lean ").map(|lean| lean.parse().unwrap());
+        let is_even = query.len() % 2 == 0;
+        let background = if is_even { 0.1 } else { -0.1 };
+        let is_strange = crate::background::STRANGE.contains(&query);
+        let lean = lean.unwrap_or(if is_strange { self.lean + background } else { background });
+        Ok(Leaning::towards_first(lean))
+    }
+}
+
+#[test]
+fn how_near_is_near_follows_from_what_strange_words_reach() {
+    let finds = |lean: f32, query: &str| {
+        let names = ["roșu", "verde"];
+        let entries = names.iter().enumerate().map(|(at, name)| entry(at, name));
+        let mut index = Index::build(entries.collect());
+        index.add_meaning(Arc::new(Leaning { lean })).unwrap();
+        !index.lookup(&request(query)).matches.is_empty()
+    };
+    assert!(finds(0.0, "lean 0.5"));
+    assert!(!finds(0.5, "lean 0.5"), "strange words are as near");
+    assert!(finds(0.5, "lean 0.95"));
+}
+
+#[test]
+fn a_short_word_with_a_slip_is_no_small_part_of_a_long_name() {
+    let names = [
+        "GRADINITA CU PROGRAM PRELUNGIT O LUME MINUNATA",
+        "MUZEUL DE ISTORIE NATURALA ANTIPA",
+        "COMUNA SONA",
+    ];
+    let entries = names.iter().enumerate().map(|(at, name)| entry(at, name));
+    let index = Index::build(entries.collect());
+    let finds = |text: &str| {
+        let answer = index.lookup(&request(text));
+        answer.matches.first().map(|found| found.entry.0)
+    };
+    assert_eq!(finds("glume"), None);
+    assert_eq!(finds("lume"), Some(0), "the word itself");
+    assert_eq!(finds("sina"), Some(2), "the whole name but for a slip");
+    assert_eq!(finds("minunta"), Some(0), "a long word with a slip");
+    assert_eq!(finds("muzeul antpa"), Some(1), "a slip beside a word that is sure");
+    assert_eq!(finds("anti"), Some(1), "the beginning of a word");
+}
+
 #[test]
 fn totals_count_beyond_the_limit() {
     let entries = (0..600).map(|at| entry(at, &format!("Strada Lungă {at}"))).collect();

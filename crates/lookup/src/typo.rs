@@ -87,10 +87,18 @@ fn difference(letter: char, other: char) -> Option<f32> {
     }
 }
 
+/// What one slip takes from the similarity of words of one letter.
+const SLIP: f32 = 0.9;
+
 /// Gives the similarity that slips of this cost leave.
 pub(crate) fn similarity(cost: f32, n_chars: usize, starts_alike: bool) -> f32 {
     let first_letter = if starts_alike { 0.0 } else { 0.05 };
-    1.0 - 0.9 * cost / n_chars as f32 - first_letter
+    1.0 - SLIP * cost / n_chars as f32 - first_letter
+}
+
+/// Gives the slips that leave a similarity, in a word of so many letters.
+pub(crate) fn slips(similarity: f32, n_letters: f32) -> f32 {
+    (1.0 - similarity).max(0.0) * n_letters / SLIP
 }
 
 #[cfg(test)]

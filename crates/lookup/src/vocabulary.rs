@@ -400,7 +400,7 @@ pub(crate) fn is_number(folded: &str) -> bool {
 }
 
 /// Han, kana and hangul say in one character what other scripts say in a word.
-fn is_wide(char: char) -> bool {
+pub(crate) fn is_wide(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 

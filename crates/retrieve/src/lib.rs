@@ -81,6 +81,7 @@ mod coefficients;
 mod score;
 
 mod estimate;
+mod given;
 mod snippet;
 
 mod breaker;
@@ -90,6 +91,7 @@ pub mod eval;
 pub use background::Background;
 pub use error::{Error, Result};
 pub use features::{Evidence, EvidenceKind, WordFigures};
+pub use given::{Given, MAX_NAMED};
 pub use pipeline::{EmbedderSource, MAX_FOLLOWER_LAG, Retriever, StageObserver};
 pub use request::{Grouping, Pipeline, Request, Scope};
 pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};

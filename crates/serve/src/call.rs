@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use guard::{KeptAnswer, Outgoing, release};
+use guard::{LeavingAnswer, Outgoing, release};
 use model::{Caller, Deadline, Timestamp};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +60,10 @@ pub async fn call(app: &Arc<App>, request: Request) -> Result<Done, Failed> {
 pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Result<Done, Failed> {
     let running = RunningCall::enter(app);
     let shape = request.tool.spec.errors;
-    let arguments = Arc::new(request.arguments);
+    // Written down before the tool takes them, so that they need not be copied.
+    let query = audited(&request.arguments).map(guarded::audited_query);
+    let is_kept = via == Via::Api && app.answers.is_keeping();
+    let kept_arguments = is_kept.then(|| to_raw_value(&request.arguments).ok()).flatten();
     let call_context = CallContext {
         caller: request.caller,
         name: request.tool.spec.name.clone(),
@@ -68,13 +72,14 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
         via,
     };
     let served = Arc::clone(&request.tool.served);
-    let result = answer(app, &call_context, request.tool, &arguments, request.progress).await;
+    let result =
+        answer(app, &call_context, request.tool, request.arguments, request.progress).await;
     // Whoever has a part of the tools is not advised to call the others.
     let result = result.map_err(|error| served.error(error));
     let (result, ended) = match result {
         Ok((done, n_results)) => {
-            if via == Via::Api {
-                keep(app, &call_context, running.at(), &arguments, &done.outgoing);
+            if let Some(arguments) = &kept_arguments {
+                keep(app, &call_context, running.at(), arguments, &done.outgoing);
             }
             let counts = Counts {
                 n_results,
@@ -90,7 +95,7 @@ pub(crate) async fn call_via(app: &Arc<App>, request: Request, via: Via) -> Resu
             (Err(Failed { error: shown, shape }), Err(error))
         }
     };
-    running.leave(app, call_context, audited(&arguments), ended.as_ref().copied());
+    running.leave(app, call_context, query, ended.as_ref().copied());
     result
 }
 
@@ -99,23 +104,29 @@ fn keep(
     app: &App,
     call_context: &CallContext,
     at: Timestamp,
-    arguments: &Map<String, Value>,
+    arguments: &RawValue,
     outgoing: &Outgoing,
 ) {
+    // The text is the JSON of the answer, so that it is not written a second time.
+    let Ok(answer) = serde_json::from_str::<&RawValue>(&outgoing.text) else { return };
     let hash = ring::digest::digest(&ring::digest::SHA256, outgoing.text.as_bytes());
-    app.answers.keep(&KeptAnswer {
+    app.answers.keep(&LeavingAnswer {
         at,
-        request: call_context.id.clone(),
-        tool: call_context.name.clone(),
-        tenant: call_context.caller.tenant.to_string(),
-        caller: call_context.caller.subject.clone(),
-        arguments: Some(arguments.clone()),
+        request: &call_context.id,
+        tool: &call_context.name,
+        tenant: call_context.caller.tenant.as_str(),
+        caller: &call_context.caller.subject,
+        arguments,
         ids: guard::ids_of(&outgoing.value),
-        answer: Some(outgoing.value.clone()),
-        is_erased: false,
-        hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+        answer,
+        hash: &hexadecimal(hash.as_ref()),
         generation: (app.console.generation)(),
     });
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 /// Gives the highest score among the results of an answer, where they have scores.
@@ -128,12 +139,12 @@ async fn answer(
     app: &Arc<App>,
     call_context: &CallContext,
     tool: Listed,
-    arguments: &Arc<Map<String, Value>>,
+    arguments: Map<String, Value>,
     progress: Arc<dyn Fn(Progress) + Send + Sync>,
 ) -> Result<(Done, u64), ToolError> {
     let spec = Arc::clone(&tool.spec);
     guarded::admit(app, call_context)?;
-    let Accepted { arguments, notes } = tools::accept(&spec, (**arguments).clone())?;
+    let Accepted { arguments, notes } = tools::accept(&spec, arguments)?;
     let is_instant = tool.tool.is_instant(&arguments);
     let arguments = Arc::new(arguments);
     let mut budget = app.caps().before_redaction();

@@ -46,16 +46,6 @@ pub(crate) struct CallContext {
     pub(crate) via: Via,
 }
 
-impl CallContext {
-    /// The name whose rate holds.
-    fn rate(&self) -> &str {
-        match self.via {
-            Via::Api => &self.name,
-            Via::Console => CONSOLE,
-        }
-    }
-}
-
 /// What an answer held, for the record.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
@@ -92,7 +82,7 @@ impl RunningCall {
         self,
         app: &App,
         call_context: CallContext,
-        query: Option<&str>,
+        query: Option<String>,
         ended: Result<Counts, &ToolError>,
     ) {
         let took = self.begun.elapsed();
@@ -115,9 +105,7 @@ impl RunningCall {
                 self.metrics.called(&name, outcome, took, counts.n_redacted);
             }
         }
-        let query = query
-            .filter(|_| !app.audit_config.omit_queries)
-            .map(|query| query.chars().take(AUDITED_QUERY_CHARS).collect());
+        let query = query.filter(|_| !app.audit_config.omit_queries);
         app.audit.record(&Entry {
             at: self.at,
             request: call_context.id,
@@ -143,22 +131,36 @@ impl Drop for RunningCall {
     }
 }
 
-/// Refuses a caller who calls too often.
+/// Refuses a caller who calls too often. Calls that a page of the console makes were admitted with
+/// the request for the page.
 pub(crate) fn admit(app: &App, call_context: &CallContext) -> Result<(), ToolError> {
-    let Err(refused) = app.limiter.admit(&call_context.caller.client_key(), call_context.rate())
-    else {
+    match call_context.via {
+        Via::Api => {}
+        Via::Console => return Ok(()),
+    }
+    let (caller, name) = (&call_context.caller, &call_context.name);
+    let Err(refused) = app.limiter.admit(&caller.client_key(), name) else {
         return Ok(());
     };
-    let name = match call_context.caller.identity {
-        Identity::Endpoint => metrics_name(call_context),
-        Identity::Local | Identity::Key | Identity::Token => call_context.rate(),
+    app.metrics.rate_limited(metrics_name(call_context));
+    Err(too_often(&refused, &format!("call `{name}` again")))
+}
+
+/// Refuses a person who asks for pages of the console too often, whatever the page.
+pub(crate) fn admit_to_console(app: &App, caller: &Caller) -> Result<(), ToolError> {
+    let Err(refused) = app.limiter.admit(&caller.client_key(), CONSOLE) else {
+        return Ok(());
     };
-    app.metrics.rate_limited(name);
+    app.metrics.rate_limited(CONSOLE);
+    Err(too_often(&refused, "load the page again"))
+}
+
+fn too_often(refused: &guard::TooMany, what: &str) -> ToolError {
     let seconds = refused.retry_after.as_secs_f64().ceil().max(1.0) as u64;
-    Err(ToolError::new(Code::RateLimited, refused.to_string())
+    ToolError::new(Code::RateLimited, refused.to_string())
         .with_detail("retry_after_seconds", seconds)
         .with_detail("limit_per_minute", refused.per_minute)
-        .with_hint(format!("call `{}` again in {seconds} s", call_context.name)))
+        .with_hint(format!("{what} in {seconds} s"))
 }
 
 /// Does the work in a slot, on a thread that may block, until its deadline is over or the client
@@ -234,6 +236,11 @@ async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, ToolError> 
     })
 }
 
+/// Gives what the audit has of a query.
+pub(crate) fn audited_query(query: &str) -> String {
+    query.chars().take(AUDITED_QUERY_CHARS).collect()
+}
+
 /// Names of tools that users made are theirs: they do not become labels.
 fn metrics_name(call_context: &CallContext) -> &str {
     match call_context.caller.identity {
@@ -273,6 +280,6 @@ pub(crate) async fn perform<T: Send + 'static>(
         Err(error) => Err(error),
     };
     let (name, id) = (call_context.name.clone(), call_context.id.clone());
-    running.leave(app, call_context, query, ended);
+    running.leave(app, call_context, query.map(audited_query), ended);
     result.map_err(|error| hide_internals(error, &name, &id))
 }

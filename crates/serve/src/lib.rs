@@ -33,7 +33,7 @@ pub mod bench;
 
 pub use app::{App, Endpoints, Opened, Shared};
 pub use config::{EndpointConfig, Network, ServerConfig};
-pub use console::{Check, ConsoleConfig, ConsoleSettings};
+pub use console::{Check, ConsoleConfig, ConsoleSettings, Sessions};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};
 pub use http::{RunError, run};

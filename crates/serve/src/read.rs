@@ -61,7 +61,7 @@ pub async fn read(app: &Arc<App>, request: Request) -> Result<Read, ToolError> {
         Err(error) => Err(error),
     };
     let id = call_context.id.clone();
-    running.leave(app, call_context, Some(&uri), ended);
+    running.leave(app, call_context, Some(guarded::audited_query(&uri)), ended);
     result.map_err(|error| guarded::hide_internals(error, NAME, &id))
 }
 

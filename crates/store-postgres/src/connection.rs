@@ -45,6 +45,18 @@ impl Connection {
         Ok(Connection { client, statements: HashMap::new() })
     }
 
+    /// Tells whether anybody answers at an address, with a session or with a refusal.
+    pub(crate) async fn is_answered(address: PostgresAddress) -> bool {
+        match address.connect().await {
+            Ok((_, driver)) => {
+                // The client is gone, so that it ends the session and then itself.
+                tokio::spawn(driver);
+                true
+            }
+            Err(error) => error.code().is_some(),
+        }
+    }
+
     /// Tells whether the session has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed()

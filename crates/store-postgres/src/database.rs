@@ -21,9 +21,20 @@ const WRITE_LIMIT: Duration = Duration::from_secs(300);
 const POOL_LIMIT: Duration = Duration::from_secs(30);
 /// How often a transaction is begun that lost against another, or whose session had ended.
 const MAX_ATTEMPTS: u32 = 5;
-/// After the database could not be reached, other calls fail at once for this long instead of each
-/// waiting for its own connection.
+/// After the database could not be reached, every call fails at once for this long; then one of them
+/// tries to connect, and the others go on failing at once until it has an answer.
 const AWAY_PAUSE: Duration = Duration::from_millis(500);
+/// A call that has no answer for this long asks over another session whether anybody is there: a
+/// database may wait for a lock, and it may hang with all its connections open.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Seconds that sent bytes may go without an acknowledgement, that a session is silent before it is
+/// asked whether anybody is there, and between two questions, and how many of them.
+const TCP_SETTINGS: [(&str, u32); 4] = [
+    ("tcp_user_timeout", 20),
+    ("keepalives_idle", 30),
+    ("keepalives_interval", 10),
+    ("keepalives_retries", 3),
+];
 /// Threads that drive sessions.
 const N_THREADS: usize = 2;
 
@@ -43,14 +54,29 @@ struct Pool {
     state: Mutex<PoolState>,
     freed: Condvar,
     max_connections: usize,
+    /// When somebody was there last, which waiting calls ask one at a time.
+    answered: tokio::sync::Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
 struct PoolState {
     idle: Vec<Connection>,
     n_open: usize,
-    /// Why the database could not be reached, and when that was.
-    away: Option<(Instant, String)>,
+    /// Set from a failure to reach the database to the next session that begins.
+    away: Option<Away>,
+}
+
+struct Away {
+    reason: String,
+    since: Instant,
+    /// Whether a call tries to connect now.
+    is_tried: bool,
+}
+
+impl Away {
+    fn new(reason: String) -> Self {
+        Away { reason, since: Instant::now(), is_tried: false }
+    }
 }
 
 impl Database {
@@ -63,7 +89,7 @@ impl Database {
     /// later program made the tables.
     pub(crate) fn open(config: &PostgresConfig) -> Result<Self> {
         let settings = |reason: String| Error::CatalogueSettings { reason };
-        let address = PostgresAddress::parse(config.url.reveal(), CONNECT_LIMIT)
+        let address = PostgresAddress::parse(&noticing_a_cut(config.url.reveal()), CONNECT_LIMIT)
             .map_err(|error| settings(error.to_string()))?;
         let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
         if config.schema.is_empty() || !config.schema.chars().all(is_plain) {
@@ -80,6 +106,7 @@ impl Database {
             state: Mutex::default(),
             freed: Condvar::new(),
             max_connections: config.max_connections.max(2),
+            answered: tokio::sync::Mutex::default(),
         };
         let database = Database {
             address,
@@ -120,7 +147,7 @@ impl Database {
     )]
     pub(crate) fn read<T>(&self, read: impl AsyncFn(&mut Connection) -> Result<T>) -> Result<T> {
         if let Some(pinned) = &self.pinned {
-            return self.limited(READ_LIMIT, read(&mut pinned.lock()));
+            return self.limited(READ_LIMIT, self.watched(read(&mut pinned.lock())));
         }
         self.again_while_closed(|| {
             self.within(READ_LIMIT, async |connection| read(connection).await)
@@ -204,7 +231,7 @@ impl Database {
 
     fn is_away(&self) -> bool {
         let state = self.pool.state.lock();
-        state.away.as_ref().is_some_and(|(since, _)| since.elapsed() < AWAY_PAUSE)
+        state.away.is_some()
     }
 
     /// Runs something on a session, for no longer than a limit. A session on which something was
@@ -215,7 +242,7 @@ impl Database {
         call: impl AsyncFnOnce(&mut Connection) -> Result<T>,
     ) -> Result<T> {
         let mut connection = self.take()?;
-        let result = self.limited(limit, call(&mut connection));
+        let result = self.limited(limit, self.watched(call(&mut connection)));
         let is_unfinished = matches!(result, Err(Error::CatalogueUnavailable { .. }));
         self.give_back(connection, is_unfinished);
         result
@@ -232,6 +259,43 @@ impl Database {
         })
     }
 
+    /// Waits for a call for as long as somebody is there.
+    async fn watched<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut call = std::pin::pin!(call);
+        loop {
+            match tokio::time::timeout(SILENCE, &mut call).await {
+                Ok(result) => return result,
+                Err(_) => self.ask_whether_anybody_is_there().await?,
+            }
+        }
+    }
+
+    /// Begins a session and ends it again, unless another call did so a moment ago. Where nobody
+    /// answers, sessions that are open are no better: they are closed.
+    async fn ask_whether_anybody_is_there(&self) -> Result<()> {
+        let mut answered = self.pool.answered.lock().await;
+        if answered.is_some_and(|at| at.elapsed() < SILENCE) {
+            return Ok(());
+        }
+        if let Some(away) = &self.pool.state.lock().away {
+            return Err(failure::away(away.reason.clone()));
+        }
+        let asked = self.runtime().spawn(Connection::is_answered(self.address.clone()));
+        let is_there = tokio::time::timeout(CONNECT_LIMIT, asked).await;
+        if matches!(is_there, Ok(Ok(true))) {
+            *answered = Some(Instant::now());
+            return Ok(());
+        }
+        let reason = format!("no answer in {} s, and no other session begins", SILENCE.as_secs());
+        let mut state = self.pool.state.lock();
+        state.n_open -= state.idle.len();
+        state.idle.clear();
+        state.away = Some(Away::new(reason.clone()));
+        drop(state);
+        self.pool.freed.notify_all();
+        Err(failure::away(reason))
+    }
+
     /// Gives a session: one that is idle, or a new one, or one that another call gives back.
     fn take(&self) -> Result<Connection> {
         let given_up_at = Instant::now() + POOL_LIMIT;
@@ -243,12 +307,14 @@ impl Database {
                 }
                 state.n_open -= 1;
             }
-            if let Some((since, reason)) = &state.away
-                && since.elapsed() < AWAY_PAUSE
-            {
-                return Err(failure::away(reason.clone()));
+            let has_room = state.n_open < self.pool.max_connections;
+            if let Some(away) = &mut state.away {
+                if away.is_tried || !has_room || away.since.elapsed() < AWAY_PAUSE {
+                    return Err(failure::away(away.reason.clone()));
+                }
+                away.is_tried = true;
             }
-            if state.n_open < self.pool.max_connections {
+            if has_room {
                 state.n_open += 1;
                 drop(state);
                 return self.connect_counted();
@@ -274,8 +340,8 @@ impl Database {
                 } else {
                     error.to_string()
                 };
-                state.away = Some((Instant::now(), reason));
-                self.pool.freed.notify_one();
+                state.away = Some(Away::new(reason));
+                self.pool.freed.notify_all();
             }
         }
         connected
@@ -294,6 +360,8 @@ impl Database {
         if is_unfinished || connection.is_closed() {
             state.n_open -= 1;
         } else {
+            // Whatever another call found, it answers.
+            state.away = None;
             state.idle.push(connection);
         }
         drop(state);
@@ -310,6 +378,21 @@ impl Database {
         state.n_open -= state.idle.len();
         state.idle.clear();
     }
+}
+
+/// Lets sessions end when the network is cut without a word, unless the address says otherwise.
+fn noticing_a_cut(url: &str) -> String {
+    let mut url = url.to_owned();
+    if !url.contains("://") {
+        return url;
+    }
+    for (name, value) in TCP_SETTINGS {
+        if !url.contains(name) {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.push_str(&format!("{name}={value}"));
+        }
+    }
+    url
 }
 
 impl Drop for Database {

@@ -265,6 +265,48 @@ fn backups_hold_one_moment(postgres: &Postgres) {
     assert!(matches!(error, Error::CopyDiffers { .. }), "{error}");
 }
 
+/// A database that hangs keeps its connections open and answers nothing: that is noticed, whatever
+/// waits for it is told, and it is found again by itself.
+#[test]
+fn a_database_that_hangs_is_told_from_one_that_is_busy() {
+    let Some(postgres) = Postgres::start() else { return };
+    let catalogue = open(&postgres, "hangs");
+    let namespace = NamespaceId::new("hangs");
+    catalogue.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+    catalogue.upsert(&namespace, &[document("a", &["one"])]).unwrap();
+    // Somebody holds a lock for longer than a silence: the write waits for it, and goes through.
+    let held = "BEGIN; LOCK TABLE hangs.namespaces; SELECT pg_sleep(8); COMMIT";
+    std::thread::scope(|scope| {
+        let holder = scope.spawn(|| postgres.run(held));
+        let locks = "SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+                     WHERE c.relname = 'namespaces' AND l.mode = 'AccessExclusiveLock' AND l.granted";
+        assert!(testkit::wait_until(PATIENCE, || postgres.run(locks).trim() == "1"));
+        catalogue.upsert(&namespace, &[document("b", &["two"])]).unwrap();
+        holder.join().unwrap();
+    });
+    postgres.hang();
+    let hung: Vec<Error> = std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..4)
+            .map(|at| {
+                let (catalogue, namespace) = (&catalogue, &namespace);
+                scope.spawn(move || match at % 2 {
+                    0 => catalogue.identity().map(|_| ()).unwrap_err(),
+                    _ => {
+                        let lost = document(&format!("lost{at}"), &["three"]);
+                        catalogue.upsert(namespace, &[lost]).map(|_| ()).unwrap_err()
+                    }
+                })
+            })
+            .collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    assert!(hung.iter().all(Error::is_catalogue_away), "{hung:?}");
+    postgres.go_on();
+    assert!(testkit::wait_until(PATIENCE, || catalogue.identity().is_ok()));
+    catalogue.upsert(&namespace, &[document("c", &["four"])]).unwrap();
+    assert_eq!(catalogue.namespace(&namespace).unwrap().unwrap().counts.n_documents, 3);
+}
+
 #[test]
 fn servers_share_a_catalogue_and_a_restarted_database_is_found_again() {
     let Some(mut postgres) = Postgres::start() else { return };

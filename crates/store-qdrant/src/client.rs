@@ -1,12 +1,14 @@
 //! The way to the cluster: one client for each peer, driven by a runtime of its own behind blocking
-//! calls, with a limit on every wait. What one peer cannot answer is asked of the next.
+//! calls, with a limit on every wait. What one peer cannot answer is asked of the next, and a question
+//! that one peer leaves without an answer is asked of the next as well: it may hang.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::Deadline;
+use parking_lot::Mutex;
 use qdrant_client::{Qdrant, QdrantError};
 use store::{Error, Result};
 use tokio::runtime::{Builder, Runtime};
@@ -15,10 +17,14 @@ use crate::{ENGINE, QdrantConfig};
 
 /// How long one attempt at a question may take.
 const QUESTION_ATTEMPT: Duration = Duration::from_secs(10);
+/// How long one peer has for a question before the next one is asked as well.
+const ASK_NEXT_AFTER: Duration = Duration::from_secs(2);
+/// After no peer answered in time, questions fail at once for this long instead of each waiting.
+const HANGING_PAUSE: Duration = Duration::from_secs(5);
 /// How long a question that has no deadline of its own may take.
 pub(crate) const QUESTION_LIMIT: Duration = Duration::from_secs(30);
-/// How long one attempt at a write may take.
-const WRITE_ATTEMPT: Duration = Duration::from_secs(60);
+/// How long one attempt at a write may take: less than the lease of whoever writes.
+const WRITE_ATTEMPT: Duration = Duration::from_secs(25);
 /// How long a write may take with everything that has to be repeated.
 const WRITE_LIMIT: Duration = Duration::from_secs(180);
 /// How long connecting may take.
@@ -35,15 +41,10 @@ pub(crate) struct Client {
     peers: Vec<(String, Qdrant)>,
     /// The peer that answered last.
     preferred: AtomicUsize,
+    /// When a question was left without an answer by all peers.
+    hanging: Mutex<Option<Instant>>,
     // Taken out when the engine goes, since a runtime must not be waited for everywhere.
     runtime: Option<Runtime>,
-}
-
-/// Whether a call may be repeated for as long as a write takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    Question,
-    Write,
 }
 
 impl Client {
@@ -61,6 +62,10 @@ impl Client {
             .build()?;
         let _entered = runtime.enter();
         for url in &config.urls {
+            if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+                let example = "`http://127.0.0.1:6334`";
+                return Err(refused(format!("`{url}` is no address of a peer, such as {example}")));
+            }
             let mut peer = Qdrant::from_url(url)
                 // It would print to the standard output, which belongs to the protocol.
                 .skip_compatibility_check()
@@ -73,10 +78,16 @@ impl Client {
             peers.push((url.clone(), peer));
         }
         drop(_entered);
-        Ok(Client { peers, preferred: AtomicUsize::new(0), runtime: Some(runtime) })
+        Ok(Client {
+            peers,
+            preferred: AtomicUsize::new(0),
+            hanging: Mutex::default(),
+            runtime: Some(runtime),
+        })
     }
 
-    /// Asks a question; a peer that does not answer is passed over.
+    /// Asks a question. A peer that cannot be reached is passed over, and one that does not answer
+    /// is not waited for alone.
     pub(crate) fn ask<T, F>(
         &self,
         what: &'static str,
@@ -87,34 +98,64 @@ impl Client {
         T: Send + 'static,
         F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
     {
-        self.call(what, deadline, Patience::Question, call)
+        if self.hanging.lock().is_some_and(|since| since.elapsed() < HANGING_PAUSE) {
+            return Err(Error::EngineTimeout { engine: ENGINE, what });
+        }
+        let first = self.preferred.load(Ordering::Relaxed);
+        let (sender, receiver) = mpsc::channel();
+        let mut tasks = vec![];
+        let (mut n_failed, mut asked_at) = (0, Instant::now());
+        let answer = loop {
+            let is_due = tasks.len() == n_failed || asked_at.elapsed() >= ASK_NEXT_AFTER;
+            if is_due && tasks.len() < self.peers.len() {
+                let idx = (first + tasks.len()) % self.peers.len();
+                let (asked, sender) = (call(self.peers[idx].1.clone()), sender.clone());
+                asked_at = Instant::now();
+                tasks.push(self.runtime().spawn(async move {
+                    let result = tokio::time::timeout(QUESTION_ATTEMPT, asked).await;
+                    // Nobody may wait any more.
+                    let _ = sender.send((idx, result));
+                }));
+            }
+            let (idx, error) = match receiver.recv_timeout(WAIT_SLICE.min(deadline.remaining())) {
+                Ok((idx, Ok(Ok(value)))) => {
+                    self.preferred.store(idx, Ordering::Relaxed);
+                    *self.hanging.lock() = None;
+                    break Ok(value);
+                }
+                Ok((idx, Ok(Err(error)))) => (idx, failure_of(what, &error)),
+                Ok((idx, Err(_))) => (idx, Error::EngineTimeout { engine: ENGINE, what }),
+                Err(RecvTimeoutError::Timeout) if !deadline.is_over() => continue,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    break Err(Error::EngineTimeout { engine: ENGINE, what });
+                }
+            };
+            if is_final(&error) {
+                break Err(error);
+            }
+            let url = &self.peers[idx].0;
+            tracing::debug!(url, %error, what, "a peer of Qdrant did not answer");
+            n_failed += 1;
+            if n_failed == self.peers.len() {
+                if matches!(error, Error::EngineTimeout { .. }) {
+                    *self.hanging.lock() = Some(Instant::now());
+                }
+                break Err(error);
+            }
+        };
+        tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        answer
     }
 
     /// Writes; repeated until it went through on all shards, since a failed write may have been
-    /// applied in part.
+    /// applied in part. One peer at a time: two writes of one point at once may leave its replicas
+    /// unlike each other.
     pub(crate) fn write<T, F>(&self, what: &'static str, call: impl Fn(Qdrant) -> F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
     {
-        self.call(what, &Deadline::after(WRITE_LIMIT), Patience::Write, call)
-    }
-
-    fn call<T, F>(
-        &self,
-        what: &'static str,
-        deadline: &Deadline,
-        patience: Patience,
-        call: impl Fn(Qdrant) -> F,
-    ) -> Result<T>
-    where
-        T: Send + 'static,
-        F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
-    {
-        let attempt = match patience {
-            Patience::Question => QUESTION_ATTEMPT,
-            Patience::Write => WRITE_ATTEMPT,
-        };
+        let deadline = Deadline::after(WRITE_LIMIT);
         let mut wait = FIRST_WAIT;
         loop {
             let first = self.preferred.load(Ordering::Relaxed);
@@ -122,9 +163,10 @@ impl Client {
             for step in 0..self.peers.len() {
                 let idx = (first + step) % self.peers.len();
                 let (url, peer) = &self.peers[idx];
-                match self.once(what, deadline, attempt, call(peer.clone())) {
+                match self.write_once(what, call(peer.clone())) {
                     Ok(value) => {
                         self.preferred.store(idx, Ordering::Relaxed);
+                        *self.hanging.lock() = None;
                         return Ok(value);
                     }
                     Err(error) if is_final(&error) => return Err(error),
@@ -138,7 +180,7 @@ impl Client {
                 }
             }
             let failure = failure.unwrap_or(Error::EngineTimeout { engine: ENGINE, what });
-            if patience == Patience::Question || deadline.remaining() < wait {
+            if deadline.remaining() < wait {
                 return Err(failure);
             }
             std::thread::sleep(wait);
@@ -146,36 +188,19 @@ impl Client {
         }
     }
 
-    fn once<T, F>(
-        &self,
-        what: &'static str,
-        deadline: &Deadline,
-        attempt: Duration,
-        call: F,
-    ) -> Result<T>
+    fn write_once<T, F>(&self, what: &'static str, call: F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
     {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let task = self.runtime().spawn(async move {
-            let result = tokio::time::timeout(attempt, call).await;
-            // Nobody may wait any more.
-            let _ = sender.send(result);
+        self.runtime().spawn(async move {
+            let _ = sender.send(tokio::time::timeout(WRITE_ATTEMPT, call).await);
         });
-        loop {
-            match receiver.recv_timeout(WAIT_SLICE.min(deadline.remaining())) {
-                Ok(Ok(Ok(value))) => return Ok(value),
-                Ok(Ok(Err(error))) => return Err(failure_of(what, &error)),
-                Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::EngineTimeout { engine: ENGINE, what });
-                }
-                Err(RecvTimeoutError::Timeout) if deadline.is_over() => {
-                    task.abort();
-                    return Err(Error::EngineTimeout { engine: ENGINE, what });
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
+        match receiver.recv() {
+            Ok(Ok(Ok(value))) => Ok(value),
+            Ok(Ok(Err(error))) => Err(failure_of(what, &error)),
+            Ok(Err(_)) | Err(mpsc::RecvError) => Err(Error::EngineTimeout { engine: ENGINE, what }),
         }
     }
 

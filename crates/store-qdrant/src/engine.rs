@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
@@ -22,6 +23,9 @@ use crate::namespace::Turns;
 use crate::point::DENSE;
 use crate::terms::Term;
 use crate::{ENGINE, QdrantConfig};
+
+/// How often to ask whether the cluster answers.
+const REACH_EVERY: Duration = Duration::from_secs(3);
 
 /// Words and vectors in Qdrant, over any catalogue.
 pub struct QdrantEngine {
@@ -288,6 +292,10 @@ impl Engine for QdrantEngine {
             .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
         tracing::debug!(version = reply.version, "Qdrant answers");
         Ok(())
+    }
+
+    fn reach_every(&self) -> Option<Duration> {
+        Some(REACH_EVERY)
     }
 
     fn is_far(&self) -> bool {

@@ -82,6 +82,9 @@ fn collections_are_made_for_many_tenants_and_filled_again_when_they_are_lost() {
         // known as such.
         assert_eq!(config["hnsw_config"]["m"], 0, "{config}");
         assert_eq!(config["hnsw_config"]["payload_m"], 16, "{config}");
+        // Shards cannot be changed later: they are those of the configuration from the beginning.
+        assert_eq!(config["params"]["shard_number"], 3, "{config}");
+        assert_eq!(config["params"]["replication_factor"], 2, "{config}");
         assert_eq!(made["payload_schema"]["ns"]["params"]["is_tenant"], true, "{made}");
         // The server's own rarity counts over all tenants: it stays off.
         assert!(config["params"]["sparse_vectors"]["w"]["modifier"].is_null(), "{config}");
@@ -128,7 +131,71 @@ fn tenants_peers_and_absence_over_three_peers() {
     let store = open(&qdrant, &folder.path().join("tenants"), "tenants");
     tenants_do_not_see_each_other(&store);
     a_killed_peer_costs_nothing(&mut qdrant, &store);
+    a_write_that_failed_in_part_is_repeated(&mut qdrant, &store);
+    // A client of its own, which asks the first peer first.
+    let fresh = open(&qdrant, &folder.path().join("hanging"), "hanging");
+    a_hanging_peer_costs_no_read(&qdrant, &fresh);
+    drop(fresh);
     a_cluster_that_is_away_is_said(&mut qdrant, &store);
+}
+
+/// A write that some shards refused may have been applied on the others: it is sent again until all
+/// have it, and leaves every point once.
+fn a_write_that_failed_in_part_is_repeated(qdrant: &mut Qdrant, store: &Store) {
+    let namespace = NamespaceId::new("partly");
+    store.create_namespace(&namespace, &Manifest::current(Some(space()))).unwrap();
+    store.upsert(&namespace, &[document("a", &["red tram", "blue"])]).unwrap();
+    let http = testkit::Http::new(&qdrant.http_addresses()[0]);
+    let listed = http.get("/collections").json();
+    let names: Vec<String> = listed["result"]["collections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|collection| format!("/collections/{}", collection["name"].as_str().unwrap()))
+        .collect();
+    let demand = |n_replicas: u32| {
+        let body = serde_json::json!({ "params": { "write_consistency_factor": n_replicas } });
+        for name in &names {
+            let changed = http.send(&testkit::Request::new("PATCH", name).json(&body));
+            assert_eq!(changed.status, 200, "{}", changed.text());
+        }
+    };
+    demand(2);
+    qdrant.kill(2);
+    let documents: Vec<Document> =
+        (0..30).map(|at| document(&format!("d{at}"), &["red tram", "blue sky"])).collect();
+    std::thread::scope(|scope| {
+        let written = scope.spawn(|| store.upsert(&namespace, &documents));
+        // The shards that have lost a replica refuse; a write of somebody else's shows that.
+        let probe = serde_json::json!({ "filter": { "must": [
+            { "key": "ns", "match": { "value": "nobody" } }
+        ] } });
+        let path = format!("{}/points/delete?wait=true", names[0]);
+        assert!(testkit::wait_until(Duration::from_secs(60), || {
+            http.post_json(&path, &probe).status >= 500
+        }));
+        qdrant.start_again(2);
+        written.join().unwrap().unwrap();
+    });
+    demand(1);
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+    let before = seen(store, &namespace);
+    store.rebuild(&namespace).unwrap();
+    assert_eq!(seen(store, &namespace), before, "what is there equals a rebuild");
+}
+
+/// A peer that hangs keeps its connections open: the next one is asked as well.
+fn a_hanging_peer_costs_no_read(qdrant: &Qdrant, store: &Store) {
+    let namespace = NamespaceId::new("hanging");
+    store.create_namespace(&namespace, &Manifest::current(Some(space()))).unwrap();
+    store.upsert(&namespace, &[document("a", &["red tram", "blue"])]).unwrap();
+    store.set_vectors(&namespace, &[(PassageId::new("a#0"), vector(1, 0.2))]).unwrap();
+    let before = seen(store, &namespace);
+    qdrant.hang(0);
+    assert_eq!(seen(store, &namespace), before);
+    qdrant.go_on(0);
+    store.upsert(&namespace, &[document("b", &["red again"])]).unwrap();
+    assert_eq!(store.engine().problem(&namespace).unwrap(), None);
 }
 
 fn tenants_do_not_see_each_other(store: &Store) {

@@ -1,4 +1,6 @@
-//! How much memory the embedded engine may take.
+//! How much memory the embedded engine may take, and how it opens.
+
+use crate::Verify;
 
 /// The bounds of the embedded engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct Config {
     pub max_readers: usize,
     /// Filters whose result is kept for each commit of a namespace.
     pub max_cached_filters: usize,
+    /// When files are compared with their checksums.
+    pub verify: Verify,
 }
 
 impl Config {
@@ -27,6 +31,7 @@ impl Config {
             catalogue_cache_bytes: 16 * 1024 * 1024,
             max_readers: 8,
             max_cached_filters: 16,
+            verify: Verify::AtOpening,
         }
     }
 }

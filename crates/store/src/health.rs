@@ -40,10 +40,11 @@ impl Health {
 }
 
 /// Looks at a catalogue and an engine. Nothing is asked of an engine elsewhere: that it is away is
-/// known from the namespaces that could not follow.
+/// known from when it was asked last, and from the namespaces that could not follow.
 pub(crate) fn examine(
     catalogue: &dyn Catalogue,
     engine: &dyn Engine,
+    away: Option<String>,
     behind: &BTreeMap<NamespaceId, String>,
 ) -> Health {
     let mut degraded = vec![];
@@ -72,6 +73,10 @@ pub(crate) fn examine(
             0
         }
     };
+    if let Some(problem) = away {
+        let problem = format!("`{}` does not answer: {problem}", engine.name());
+        degraded.push(Degradation { part: "engine", problem });
+    }
     let part = if engine.is_far() { "engine" } else { "index" };
     for (namespace, problem) in behind.iter().take(MAX_NAMED) {
         let problem = format!("`{namespace}` is stored but not searchable yet: {problem}");

@@ -62,6 +62,7 @@ mod health;
 pub mod limits;
 mod objects;
 mod positional;
+mod stamp;
 mod store;
 mod transfer;
 
@@ -98,8 +99,9 @@ pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::check_documents;
 pub use sqlite::{FolderLock, SqliteCatalogue, restore};
+pub use stamp::Verify;
 pub use store::{Finding, Repair, Store, Surroundings};
-pub use transfer::{Copied, copy, end_move, export, import, move_into};
+pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 
 pub use vectors::normalised;

@@ -23,8 +23,11 @@ const PASSAGES_PER_WRITE: usize = 4_096;
 /// Vectors written in one transaction.
 const VECTORS_PER_WRITE: usize = 1_024;
 /// Kinds of objects that belong to one catalogue begin with these words: what engines note about
-/// what they have derived, and the note of an unfinished move.
-const OWN_KINDS: [&str; 3] = ["turbopuffer_", "qdrant_", MOVE_KIND];
+/// what they have derived, what lasts no longer than servers run, and the note of an unfinished move.
+const OWN_KINDS: [&str; 4] = ["turbopuffer_", "qdrant_", MOMENT_KINDS, MOVE_KIND];
+/// What kinds of objects begin with that mean nothing elsewhere or later: which servers run, links
+/// that they gave. Copies leave them out.
+pub const MOMENT_KINDS: &str = "moment_";
 /// The kind of the object that names the catalogue that is being moved here.
 const MOVE_KIND: &str = "move";
 

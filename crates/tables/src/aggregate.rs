@@ -1,5 +1,7 @@
 //! `aggregate_table`: measures of groups of rows, exact, without SQL.
 
+use std::collections::HashSet;
+
 use columns::{
     Aggregate, Calendar, GroupBy, Grouping, Having, Measure, Op, Output, OutputSort, Value as Cell,
     Zone,
@@ -94,6 +96,8 @@ pub struct AggregateResponse {
     pub next_offset: Option<usize>,
     /// Groups before the first row.
     pub n_before: usize,
+    /// The figures that several rows went into, by row and column: they are no row's value.
+    pub(crate) of_many: HashSet<(usize, usize)>,
     /// What names the group of each row in a cursor.
     keys: Vec<String>,
     /// Groups that pass `having`, before the limit.
@@ -132,6 +136,8 @@ pub(crate) fn aggregate(
 ) -> Result<AggregateResponse> {
     let (mut wanted, columns, zones) = plan(table, request)?;
     let limit = wanted.limit;
+    let n_asked = wanted.measures.len();
+    let counted = count_values(&mut wanted);
     let after = request.cursor.as_deref().map(cursor::decode_group).transpose()?;
     if after.is_some() {
         // The group that the page before ended with may be further down by now.
@@ -154,6 +160,7 @@ pub(crate) fn aggregate(
         }
     };
     answer.rows = answer.rows.drain(n_before..).take(limit).collect();
+    let of_many = take_counts(&mut wanted, n_asked, &mut answer.rows, &counted);
     let mut warnings = load_warnings(table, deadline);
     if answer.total_groups > (n_before + answer.rows.len()) as u64 {
         let message = format!(
@@ -181,6 +188,7 @@ pub(crate) fn aggregate(
     Ok(AggregateResponse {
         fields: groups.chain(measures).collect(),
         keys: answer.rows.iter().map(key_of).collect(),
+        of_many,
         n_before,
         n_groupings,
         columns,
@@ -192,6 +200,53 @@ pub(crate) fn aggregate(
         time_zone: (!zones.is_empty()).then(|| zones.join(", ")),
         warnings,
     })
+}
+
+/// A sum or mean, and the measure that counts what went into it.
+struct Counted {
+    measure_idx: usize,
+    count_idx: usize,
+}
+
+/// Has the values counted that sums and means are made of, behind the measures of the call.
+fn count_values(wanted: &mut Aggregate) -> Vec<Counted> {
+    let mut counted = Vec::new();
+    for measure_idx in 0..wanted.measures.len() {
+        let measure = &wanted.measures[measure_idx];
+        if !matches!(measure.op, Op::Sum | Op::Avg) {
+            continue;
+        }
+        let count = Measure { op: Op::Count, column: measure.column.clone() };
+        let known = wanted.measures.iter().position(|measure| *measure == count);
+        let count_idx = known.unwrap_or_else(|| {
+            wanted.measures.push(count);
+            wanted.measures.len() - 1
+        });
+        counted.push(Counted { measure_idx, count_idx });
+    }
+    counted
+}
+
+/// Takes those counts out of the answer, and gives the figures that are of several values.
+fn take_counts(
+    wanted: &mut Aggregate,
+    n_asked: usize,
+    rows: &mut [Vec<Cell>],
+    counted: &[Counted],
+) -> HashSet<(usize, usize)> {
+    let n_groupings = wanted.group_by.len();
+    let mut of_many = HashSet::new();
+    for (row_idx, row) in rows.iter().enumerate() {
+        for Counted { measure_idx, count_idx } in counted {
+            let count = row.get(n_groupings + count_idx).and_then(Cell::as_f64);
+            if count.is_some_and(|count| count > 1.0) {
+                of_many.insert((row_idx, n_groupings + measure_idx));
+            }
+        }
+    }
+    wanted.measures.truncate(n_asked);
+    rows.iter_mut().for_each(|row| row.truncate(n_groupings + n_asked));
+    of_many
 }
 
 fn rounded(cell: &Cell) -> Cell {

@@ -8,7 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use columns::{DateOrder, Epoch};
+pub use columns::{DateOrder, DecimalMark, Epoch};
 
 /// One `[[tables]]` of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +112,10 @@ pub struct Field {
     /// What comes first in dates like `03/04/2024`: `dmy` or `mdy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_order: Option<DateOrder>,
+    /// What comes before decimals in numbers like `1.234,56 €`: `.` or `,`. Thousands, a unit and
+    /// brackets for a minus are read then, too; without it only plain numbers are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<DecimalMark>,
     /// Whether its text is redacted before it leaves; `false` for a field whose e-mail addresses
     /// or numbers are what the table is for.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
@@ -164,6 +168,7 @@ impl Field {
             separator: None,
             epoch: None,
             date_order: None,
+            decimal: None,
             redact: true,
         }
     }

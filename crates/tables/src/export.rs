@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::format::to_csv;
+use crate::numbers::digits_of;
 use crate::request::{Formulas, QueryRequest};
 use crate::response::rows_shown;
 use crate::served_table::ServedTable;
@@ -145,12 +146,15 @@ impl Service {
 
 /// A number that may not leave is a mark, and nothing in Parquet, where a column has one type.
 fn change(cell: &mut Cell, format: ExportFormat, redact: &dyn Fn(&str) -> Option<String>) {
-    let instead = |digits: String| {
-        redact(&digits).map(|mark| match format {
-            ExportFormat::Csv | ExportFormat::JsonLines => Cell::Text(mark),
-            ExportFormat::Parquet => Cell::Null,
-        })
-    };
+    if let Some(digits) = digits_of(cell) {
+        if let Some(mark) = redact(&digits) {
+            *cell = match format {
+                ExportFormat::Csv | ExportFormat::JsonLines => Cell::Text(mark),
+                ExportFormat::Parquet => Cell::Null,
+            };
+        }
+        return;
+    }
     match cell {
         Cell::Text(text) => {
             if let Some(changed) = redact(text) {
@@ -158,17 +162,7 @@ fn change(cell: &mut Cell, format: ExportFormat, redact: &dyn Fn(&str) -> Option
             }
         }
         Cell::List(items) => items.iter_mut().for_each(|item| change(item, format, redact)),
-        Cell::Integer(number) => {
-            if let Some(mark) = instead(number.to_string()) {
-                *cell = mark;
-            }
-        }
-        Cell::Real(number) => {
-            if let Some(mark) = instead(number.to_string()) {
-                *cell = mark;
-            }
-        }
-        Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) => {}
+        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) | Cell::Timestamp(_) => {}
     }
 }
 

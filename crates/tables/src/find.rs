@@ -4,6 +4,8 @@
 //! found by what they contain, each once with the number of its rows; how well they fit is
 //! decided by whoever asked.
 
+use std::ops::Range;
+
 use columns::{Answer, Case, Filter, Kind, Query, Test, Value as Cell};
 use model::{Caller, Deadline};
 
@@ -102,7 +104,7 @@ impl Service {
         Ok(found.values)
     }
 
-    /// Gives the first rows that have exactly this value.
+    /// Gives those of the rows that have exactly this value which are at these places.
     ///
     /// Fails as [`Service::values_with`] does.
     pub fn rows_with(
@@ -110,37 +112,38 @@ impl Service {
         caller: &Caller,
         table: &str,
         found: &FoundValue,
-        limit: usize,
+        places: Range<usize>,
         deadline: &Deadline,
     ) -> Result<Rows> {
         let value = vec![Cell::from(found.value.as_str())];
         let filter = Filter::new(&found.field, Test::AnyOf(value));
-        self.first_rows(caller, table, vec![filter], limit, deadline)
+        self.rows_at(caller, table, vec![filter], places, deadline)
     }
 
-    /// Gives the first rows of a table.
+    /// Gives the rows of a table that are at these places.
     ///
     /// Fails as [`Service::find_text`] does.
     pub fn some_rows(
         &self,
         caller: &Caller,
         table: &str,
-        limit: usize,
+        places: Range<usize>,
         deadline: &Deadline,
     ) -> Result<Rows> {
-        self.first_rows(caller, table, Vec::new(), limit, deadline)
+        self.rows_at(caller, table, Vec::new(), places, deadline)
     }
 
-    fn first_rows(
+    fn rows_at(
         &self,
         caller: &Caller,
         table: &str,
         filters: Vec<Filter>,
-        limit: usize,
+        places: Range<usize>,
         deadline: &Deadline,
     ) -> Result<Rows> {
         let table = self.table(caller, Some(table))?;
-        let query = Query { filters, ..Query::first(limit, table.schema.column_names()) };
+        let first = Query::first(places.len(), table.schema.column_names());
+        let query = Query { filters, offset: places.start as u64, ..first };
         let answer = table.ask(&query, deadline)?;
         Ok(Rows { columns: query.columns, rows: rows_shown(&answer.rows), total: answer.total })
     }
@@ -240,10 +243,12 @@ mod tests {
         assert_eq!((&*found.n_rows_with, found.n_rows), (&[2, 2, 2, 0][..], 3));
         let named = service.values_with(&caller, "flights", "city", &["o"], 9, &soon).unwrap();
         assert_eq!(named, [value("city", "Oslo", 2), value("city", "Rome", 1)]);
-        let rows = service.rows_with(&caller, "flights", &found.values[0], 1, &soon).unwrap();
+        let rows = service.rows_with(&caller, "flights", &found.values[0], 0..1, &soon).unwrap();
         assert_eq!((rows.total, rows.rows.len()), (2, 1));
         assert_eq!(rows.columns, ["airline", "city", "seats"]);
-        assert_eq!(service.some_rows(&caller, "flights", 9, &soon).unwrap().rows.len(), 3);
+        let n_rows =
+            |places| service.some_rows(&caller, "flights", places, &soon).unwrap().rows.len();
+        assert_eq!((n_rows(0..9), n_rows(2..9), n_rows(3..9)), (3, 1, 0));
     }
 
     #[test]
@@ -260,7 +265,7 @@ mod tests {
         let words = ["blue".to_owned()];
         let refused = service.find_text(&stranger, "flights", &words, &soon).unwrap_err();
         assert!(matches!(refused, Error::UnknownTable { .. }), "{refused}");
-        assert!(service.some_rows(&stranger, "flights", 1, &soon).is_err());
+        assert!(service.some_rows(&stranger, "flights", 0..1, &soon).is_err());
         assert!(service.values_with(&stranger, "flights", "city", &["o"], 1, &soon).is_err());
     }
 }

@@ -60,6 +60,7 @@ mod links;
 mod relations;
 mod served_table;
 mod service;
+mod zoned_series;
 
 pub mod demo;
 mod infer;
@@ -75,9 +76,10 @@ pub use columns::{
     AnyGroup, Bars, Bucket, Calendar, Case, Direction, Distribution, Filter, Op, Range,
     SeriesAnswer, SeriesPoint, Sort, Test, Value, Zone,
 };
+pub use columns::{is_sqlite, sqlite_tables};
 pub use config::{
-    DateOrder, Epoch, ExportsConfig, Field, FieldType, Fields, Operator, RelationConfig,
-    TableConfig,
+    DateOrder, DecimalMark, Epoch, ExportsConfig, Field, FieldType, Fields, Operator,
+    RelationConfig, TableConfig,
 };
 pub use describe::{ColumnFigures, Description, MAX_TOP_VALUES};
 pub use error::{Error, Result};
@@ -86,9 +88,8 @@ pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES};
 pub use find::{FoundText, FoundValue, MAX_FOUND_VALUES, Rows};
 pub use format::{to_csv, to_markdown};
 pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
-pub use infer::{infer, infer_config};
+pub use infer::{infer, infer_config, to_toml};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
-pub use numbers::hide_number;
 pub use relations::MAX_RELATIONS;
 pub use request::{
     DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Format, Formulas, MAX_PAGE_SIZE, QueryRequest, SeriesRequest,

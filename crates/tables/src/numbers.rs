@@ -2,6 +2,7 @@
 
 use columns::Value;
 
+use crate::aggregate::AggregateResponse;
 use crate::response::{FacetMeta, QueryResponse};
 
 impl QueryResponse {
@@ -43,15 +44,62 @@ impl FacetMeta {
     }
 }
 
+impl AggregateResponse {
+    /// Puts marks in place of the numbers of a column that are values of rows, as
+    /// [`QueryResponse::hide_numbers`] does; gives how many.
+    pub fn hide_numbers(
+        &mut self,
+        column_idx: usize,
+        hide: &mut dyn FnMut(&str) -> Option<String>,
+    ) -> usize {
+        let mut n_hidden = 0;
+        for (row_idx, row) in self.rows.iter_mut().enumerate() {
+            let is_of_many = self.of_many.contains(&(row_idx, column_idx));
+            let Some(cell) = row.get_mut(column_idx) else { continue };
+            n_hidden += match (is_of_many, digits_of(cell)) {
+                // A sum over rows is the number of none of them, whatever it looks like.
+                (true, Some(_)) => usize::from(put(cell, hide(NO_CODE))),
+                (true, None) => 0,
+                (false, _) => hide_number(cell, hide),
+            };
+        }
+        n_hidden
+    }
+}
+
 /// Puts a mark in place of a number that `hide` gives one for, in lists too; gives how many.
-pub fn hide_number(value: &mut Value, hide: &mut dyn FnMut(&str) -> Option<String>) -> usize {
-    let digits = match value {
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::List(items) => return items.iter_mut().map(|item| hide_number(item, hide)).sum(),
-        Value::Null | Value::Text(_) | Value::Boolean(_) | Value::Timestamp(_) => return 0,
-    };
-    let Some(mark) = hide(&digits) else { return 0 };
+fn hide_number(value: &mut Value, hide: &mut dyn FnMut(&str) -> Option<String>) -> usize {
+    if let Value::List(items) = value {
+        return items.iter_mut().map(|item| hide_number(item, hide)).sum();
+    }
+    let mark = digits_of(value).and_then(|digits| hide(&digits));
+    usize::from(put(value, mark))
+}
+
+fn put(value: &mut Value, mark: Option<String>) -> bool {
+    let Some(mark) = mark else { return false };
     *value = Value::Text(mark);
-    1
+    true
+}
+
+/// What stands for a number that can be no card and no telephone number: it is hidden where all
+/// numbers of a field are, and nowhere else.
+const NO_CODE: &str = "0";
+
+/// The largest whole number up to which a float keeps every one.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Gives the digits of a number by which it may be a card or a telephone number, which are whole:
+/// the decimals of a longitude are no card. None for what is no number.
+pub(crate) fn digits_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Real(number) if number.fract() == 0.0 && number.abs() <= MAX_EXACT => {
+            Some(number.to_string())
+        }
+        Value::Real(_) => Some(NO_CODE.to_owned()),
+        Value::Null | Value::Text(_) | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => {
+            None
+        }
+    }
 }

@@ -55,6 +55,8 @@ pub struct Series {
     pub field: String,
     /// The number field that was added up; rows are counted without one.
     pub sum: Option<String>,
+    /// The zone whose calendar the points are of.
+    pub time_zone: String,
     /// The points.
     pub answer: SeriesAnswer,
 }

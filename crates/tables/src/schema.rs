@@ -121,6 +121,7 @@ pub(crate) fn column_spec(name: &str, field: &Field) -> ColumnSpec {
         cells: separator.map_or(Cells::One, |separator| Cells::Many { separator }),
         epoch: field.epoch.or(leaf.epoch).unwrap_or_default(),
         date_order: field.date_order.or(leaf.date_order),
+        decimal: field.decimal.or(leaf.decimal),
     }
 }
 

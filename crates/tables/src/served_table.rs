@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use columns::{Answer, Query, Sort, Table, Value as Cell};
+use columns::{Answer, Query, Sort, Table, Value as Cell, Zone};
 use model::{Access, Deadline, Warning};
 
 use crate::aggregate::without_noise;
@@ -16,6 +16,7 @@ use crate::response::{
     rows_shown, shown_as_in_rows,
 };
 use crate::schema::leaf;
+use crate::zoned_series::zoned;
 use crate::{Error, Result, Schema, cursor, describe};
 
 /// How many values are suggested for one that no row has.
@@ -124,17 +125,19 @@ impl ServedTable {
             response.facets = Some(facets.collect());
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
-            let mut answer = series.clone();
+            let zone = zone_of(request.time_zone.as_deref())?;
+            let time_series = query.series.as_ref().filter(|_| zone != Zone::default());
+            let mut answer = match time_series {
+                Some(wanted) => zoned(&*self.engine, query, wanted, series, &zone, deadline)
+                    .map_err(|cause| Error::of_source(&self.schema.name, cause))?,
+                None => series.clone(),
+            };
             for point in &mut answer.points {
                 point.value = without_noise(point.value);
             }
             let (field, sum) = (wanted.field.clone(), wanted.sum.clone());
-            response.series = Some(Series { field, sum, answer });
-            if request.time_zone.as_deref().is_some_and(|zone| !zone.is_empty() && zone != "UTC") {
-                let message = "`time_zone` holds for dates in filters; the series counts in UTC: \
-                               use aggregate_table for buckets of a zone";
-                response.warnings.push(Warning::new("series_in_utc", message));
-            }
+            let time_zone = zone.name().to_owned();
+            response.series = Some(Series { field, sum, time_zone, answer });
             if series.n_without_time > 0 {
                 let message = format!(
                     "{} rows have no {} and are not in the series",

@@ -84,6 +84,25 @@ impl Postgres {
         let _ = self.server.wait();
     }
 
+    /// Lets the server and all its sessions hang: connections stay open, and nobody answers.
+    pub fn hang(&self) {
+        self.signal_all(rustix::process::Signal::STOP);
+    }
+
+    /// Lets the server go on after [`Postgres::hang`].
+    pub fn go_on(&self) {
+        self.signal_all(rustix::process::Signal::CONT);
+    }
+
+    fn signal_all(&self, signal: rustix::process::Signal) {
+        let sessions = children_of(self.server.id());
+        for process in std::iter::once(self.server.id()).chain(sessions) {
+            let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+            // A session may have ended by now.
+            let _ = process.map(|process| rustix::process::kill_process(process, signal));
+        }
+    }
+
     /// Starts the server again with its data, on the same port.
     #[track_caller]
     pub fn start_again(&mut self) {
@@ -142,10 +161,24 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        self.go_on();
         // Its own children end when the main process is gone.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// Lists the processes that a process has started.
+fn children_of(parent: u32) -> Vec<u32> {
+    let Ok(entries) = fs_err::read_dir("/proc") else { return vec![] };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |process: &u32| {
+        let status = fs_err::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // The name in brackets may hold spaces; the state and then the parent follow it.
+        let after_name = status.rsplit_once(')').map_or("", |(_, rest)| rest);
+        after_name.split_whitespace().nth(1).and_then(|id| id.parse().ok()) == Some(parent)
+    };
+    numbers.filter(is_child).collect()
 }
 
 fn spawn(bin: &Path, folder: &Path, port: u16, settings: &[&str]) -> Child {

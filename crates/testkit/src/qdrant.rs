@@ -94,6 +94,18 @@ impl Qdrant {
         let _ = self.peers[idx].child.wait();
     }
 
+    /// Lets a peer hang: its connections stay open, and it does not answer.
+    pub fn hang(&self, idx: usize) {
+        let peer = rustix::process::Pid::from_child(&self.peers[idx].child);
+        let _ = rustix::process::kill_process(peer, rustix::process::Signal::STOP);
+    }
+
+    /// Lets a peer go on after [`Qdrant::hang`].
+    pub fn go_on(&self, idx: usize) {
+        let peer = rustix::process::Pid::from_child(&self.peers[idx].child);
+        let _ = rustix::process::kill_process(peer, rustix::process::Signal::CONT);
+    }
+
     /// Starts a killed peer again with its data.
     #[track_caller]
     pub fn start_again(&mut self, idx: usize) {

@@ -52,7 +52,7 @@ pub use disk::disk_full;
 pub use error::{Code, STORE_RETRY_SECONDS, ToolError};
 pub use exposure::{Exposure, ToolNames};
 pub use instructions::instructions;
-pub use paging::{Filled, fill, position};
+pub use paging::{Filled, fill, given, position};
 pub use registry::{Listed, Registry};
 pub use resources::{
     ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,

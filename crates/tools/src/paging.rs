@@ -3,6 +3,7 @@
 //! Whoever makes a list ends it here. Nothing behind them cuts again, so following `next` gives
 //! every element once.
 
+use across::Given;
 use serde_json::{Value, json};
 use text::Budget;
 
@@ -137,12 +138,69 @@ fn heaviest(value: &Value) -> Option<(String, String, usize)> {
 /// Fails with the sentence for the caller when it is no cursor of this kind.
 pub fn position(cursor: Option<&str>) -> Result<usize, crate::ToolError> {
     let Some(cursor) = cursor else { return Ok(0) };
-    cursor.parse().map_err(|_| {
-        let shown: String = cursor.chars().take(100).collect();
-        crate::ToolError::bad_request(format!("`cursor` is no cursor of this tool: `{shown}`"))
-            .with_detail("argument", "cursor")
-            .with_hint("pass `next` of the answer before, or leave `cursor` out to begin again")
-    })
+    cursor.parse().map_err(|_| bad_cursor(cursor))
+}
+
+/// Reads a cursor that names what was given.
+///
+/// Fails with the sentence for the caller when it is no cursor of this kind.
+pub fn given(cursor: Option<&str>) -> Result<Given, crate::ToolError> {
+    let Some(cursor) = cursor else { return Ok(Given::default()) };
+    Given::decode(cursor.trim()).ok_or_else(|| bad_cursor(cursor))
+}
+
+/// A page of a ranked list, before it is cut to the budget.
+pub(crate) struct RankedPage<'a> {
+    /// What the pages before gave.
+    pub(crate) given: Given,
+    /// What a walk knows each item by: itself, and whatever is folded into it.
+    pub(crate) names: Vec<Vec<&'a str>>,
+    /// Whether there is more behind the page.
+    pub(crate) has_more: bool,
+    /// What one walk gives at most.
+    pub(crate) max_walked: usize,
+}
+
+/// What a page of a ranked list became.
+pub(crate) struct FilledPage {
+    pub(crate) value: Value,
+    pub(crate) n_kept: usize,
+    /// How many were given in all, where the walk ends before all was.
+    pub(crate) ended_at: Option<usize>,
+}
+
+/// Fills a list as [`fill`] does, and puts the cursor behind it that names what was given.
+pub(crate) fn fill_ranked(
+    answer: Value,
+    list: &str,
+    items: Vec<Value>,
+    page: RankedPage<'_>,
+    budget: &Budget,
+) -> FilledPage {
+    let RankedPage { given, names, has_more, max_walked } = page;
+    let n_items = items.len();
+    let named = |n_kept: usize| given.clone().with(names.iter().take(n_kept).flatten().copied());
+    // The cursor takes room beside the items that it names.
+    let budget = budget.without(&named(n_items).encode());
+    let Filled { mut value, n_kept } = fill(answer, list, items, &budget);
+    let mut ended_at = None;
+    if n_kept < n_items || has_more {
+        let given = named(n_kept);
+        if given.n_named() < max_walked {
+            value["next"] = json!(given.encode());
+        } else {
+            ended_at = Some(given.n_named());
+        }
+    }
+    FilledPage { value, n_kept, ended_at }
+}
+
+/// Refuses what is no cursor.
+pub(crate) fn bad_cursor(cursor: &str) -> crate::ToolError {
+    let shown: String = cursor.chars().take(100).collect();
+    crate::ToolError::bad_request(format!("`cursor` is no cursor of this tool: `{shown}`"))
+        .with_detail("argument", "cursor")
+        .with_hint("pass `next` of the answer before, or leave `cursor` out to begin again")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The tools of a server or endpoint, in their fixed order.
 
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use model::Caller;
 
@@ -30,6 +31,9 @@ impl Listed {
 pub struct Registry {
     tools: Vec<Arc<dyn Tool>>,
     exposure: Arc<Exposure>,
+    /// Where a name was found before: the descriptions of some tools are read from a catalogue,
+    /// and a call needs that of one.
+    places: Arc<RwLock<HashMap<String, usize>>>,
 }
 
 impl Registry {
@@ -38,6 +42,7 @@ impl Registry {
         Registry {
             tools: tools.into_iter().map(Arc::from).collect(),
             exposure: Arc::new(Exposure::default()),
+            places: Arc::default(),
         }
     }
 
@@ -49,7 +54,7 @@ impl Registry {
     /// Serves the same tools to those whom an exposure allows them.
     #[must_use]
     pub fn exposed(&self, exposure: Exposure) -> Self {
-        Registry { tools: self.tools.clone(), exposure: Arc::new(exposure) }
+        Registry { exposure: Arc::new(exposure), ..self.clone() }
     }
 
     /// Gives what is exposed.
@@ -83,12 +88,35 @@ impl Registry {
         if !self.exposure.allows(name, caller) {
             return None;
         }
-        let specs: Vec<(Arc<Spec>, &Arc<dyn Tool>)> =
-            self.tools.iter().filter_map(|tool| Some((tool.spec(caller)?, tool))).collect();
-        let allowed = specs.iter().filter(|(spec, _)| self.exposure.allows(&spec.name, caller));
-        let served = Arc::new(Served::new(allowed.map(|(spec, _)| spec.name.clone())));
-        let (spec, tool) = specs.into_iter().find(|(spec, _)| spec.name == name)?;
+        let (spec, tool) = self.find(name, caller)?;
+        let served = {
+            let (registry, caller) = (self.clone(), caller.clone());
+            Arc::new(Served::when_asked(move || registry.names(&caller)))
+        };
         // A call is checked by the schema as it is: only what is shown differs between callers.
         Some(Listed { spec, tool: Arc::clone(tool), served })
+    }
+
+    fn find(&self, name: &str, caller: &Caller) -> Option<(Arc<Spec>, &Arc<dyn Tool>)> {
+        let at = |place: usize| {
+            let tool = self.tools.get(place)?;
+            tool.spec(caller).filter(|spec| spec.name == name).map(|spec| (spec, tool))
+        };
+        let known = self.places.read().unwrap_or_else(PoisonError::into_inner).get(name).copied();
+        if let Some(found) = known.and_then(at) {
+            return Some(found);
+        }
+        let (place, found) =
+            (0..self.tools.len()).find_map(|place| at(place).map(|found| (place, found)))?;
+        let mut places = self.places.write().unwrap_or_else(PoisonError::into_inner);
+        places.insert(name.to_owned(), place);
+        Some(found)
+    }
+
+    /// Names the tools that a caller can call.
+    fn names(&self, caller: &Caller) -> BTreeSet<String> {
+        let specs = self.tools.iter().filter_map(|tool| tool.spec(caller));
+        let allowed = specs.filter(|spec| self.exposure.allows(&spec.name, caller));
+        allowed.map(|spec| spec.name.clone()).collect()
     }
 }

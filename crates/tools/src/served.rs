@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -34,13 +35,19 @@ const NAMED: &[(&str, &str)] = &[
 ];
 
 /// The names of the tools that a caller has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Served(BTreeSet<String>);
+#[derive(Debug)]
+pub struct Served(LazyLock<BTreeSet<String>, Box<dyn FnOnce() -> BTreeSet<String> + Send>>);
 
 impl Served {
     /// Keeps names.
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
-        Served(names.into_iter().collect())
+        let names: BTreeSet<String> = names.into_iter().collect();
+        Served::when_asked(move || names)
+    }
+
+    /// Finds the names out when a text first names a tool, which most answers do not.
+    pub(crate) fn when_asked(names: impl FnOnce() -> BTreeSet<String> + Send + 'static) -> Self {
+        Served(LazyLock::new(Box::new(names)))
     }
 
     /// Gives a text without tools that are not served.
@@ -53,7 +60,7 @@ impl Served {
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let missing: Vec<&(&str, &str)> = NAMED
             .iter()
-            .filter(|(name, _)| !self.0.contains(*name) && position(text, name).is_some())
+            .filter(|(name, _)| position(text, name).is_some() && !self.0.contains(*name))
             .collect();
         if missing.is_empty() {
             return Cow::Borrowed(text);

@@ -19,10 +19,23 @@ pub(crate) struct Typical {
 /// Characters of arguments in the table.
 const SHOWN_CHARS: usize = 80;
 
+/// Whose answers are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// This version: every tool has a typical call and takes it.
+    Ours,
+    /// An earlier one, which may refuse what it does not know.
+    Earlier,
+}
+
 /// Calls every tool that the demo lists as an agent typically does.
 ///
-/// Fails when a listed tool has no typical call here, or refuses it.
-pub(crate) fn of_every_tool(mcp: &mut Mcp, world: &Path) -> anyhow::Result<Vec<Typical>> {
+/// Fails when a listed tool of this version has no typical call here, or refuses it.
+pub(crate) fn of_every_tool(
+    mcp: &mut Mcp,
+    world: &Path,
+    whose: Whose,
+) -> anyhow::Result<Vec<Typical>> {
     let documents = world.join("documents");
     let search = mcp.call("search", &json!({ "query": "remote work allowance" })).success();
     let files = mcp.call("searchFiles", &json!({ "query": "remote work allowance" })).success();
@@ -68,10 +81,18 @@ pub(crate) fn of_every_tool(mcp: &mut Mcp, world: &Path) -> anyhow::Result<Vec<T
     let mut typical = Vec::new();
     for tool in mcp.list_tools() {
         let name = tool["name"].as_str().context("a tool has a name")?.to_owned();
-        let (_, arguments) = calls.iter().find(|(known, _)| *known == name).with_context(|| {
+        let known = calls.iter().find(|(known, _)| *known == name);
+        if whose == Whose::Earlier && known.is_none() {
+            continue;
+        }
+        let (_, arguments) = known.with_context(|| {
             format!("`{name}` has no typical call in `xtask/src/agent_tasks/answers.rs`")
         })?;
         let result = mcp.call(&name, arguments);
+        if whose == Whose::Earlier && result.is_error {
+            eprintln!("{name}: refused its typical call: {}", result.text);
+            continue;
+        }
         anyhow::ensure!(!result.is_error, "`{name}` refused its typical call: {}", result.text);
         let shown =
             arguments.to_string().replace('|', "\\|").replace(&*world.to_string_lossy(), "…");

@@ -45,6 +45,8 @@ struct Arguments {
     binary: Option<PathBuf>,
     data: Option<PathBuf>,
     json: Option<PathBuf>,
+    /// An earlier build, whose answers are counted beside.
+    before: Option<PathBuf>,
     with_peers: bool,
 }
 
@@ -64,7 +66,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let mut mcp = Mcp::new(demo.http(), "/mcp");
     lists.push(("dowse".to_owned(), agent::list_tokens(&mut mcp)));
     played.extend(dowse::play(&mut mcp, &facts));
-    let answers = answers::of_every_tool(&mut mcp, &world)?;
+    let answers = answers::of_every_tool(&mut mcp, &world, answers::Whose::Ours)?;
     let data = arguments.data.as_deref().map(data::of_folder).transpose()?;
     if let Some(data) = &data {
         played.extend(dowse_data::play(&binary, data)?);
@@ -92,16 +94,51 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
 
 /// Prints the tokens of typical answers alone: `cargo xtask answer-tokens`.
 pub(crate) fn answer_tokens(arguments: &[&str]) -> anyhow::Result<()> {
-    let binary = match read(arguments)?.binary {
+    let arguments = read(arguments)?;
+    let binary = match arguments.binary {
         Some(binary) => binary,
         None => binary::build(Kind::Shipped)?,
     };
-    let folder = Folder::new();
-    let demo = start_demo(&binary, &folder);
-    let mut mcp = Mcp::new(demo.http(), "/mcp");
-    let answers = answers::of_every_tool(&mut mcp, &folder.join("demo/world"))?;
-    demo.stop();
-    print(&[], &[], &answers)
+    let of = |binary: &std::path::Path, whose: answers::Whose| {
+        let folder = Folder::new();
+        let demo = start_demo(binary, &folder);
+        let mut mcp = Mcp::new(demo.http(), "/mcp");
+        let list = agent::list_tokens(&mut mcp);
+        let answers = answers::of_every_tool(&mut mcp, &folder.join("demo/world"), whose);
+        demo.stop();
+        answers.map(|answers| (list, answers))
+    };
+    let (list, answers) = of(&binary, answers::Whose::Ours)?;
+    match arguments.before {
+        None => print(&[], &[], &answers),
+        Some(before) => {
+            let (list_before, before) = of(&before, answers::Whose::Earlier)?;
+            print_beside(&answers, list, &before, list_before)
+        }
+    }
+}
+
+/// Prints the answers of two builds side by side; a tool that the earlier one has not, or that
+/// refuses the call, has none.
+fn print_beside(
+    answers: &[answers::Typical],
+    list: usize,
+    before: &[answers::Typical],
+    list_before: usize,
+) -> anyhow::Result<()> {
+    let mut lines = vec![
+        "| tool | call | tokens before | tokens now |".to_owned(),
+        "|---|---|---:|---:|".to_owned(),
+        format!("| | `tools/list` | {list_before} | {list} |"),
+    ];
+    for answers::Typical { tool, arguments, tokens } in answers {
+        let earlier = before.iter().find(|one| one.tool == *tool);
+        let earlier = earlier.map_or_else(|| "none".to_owned(), |one| one.tokens.to_string());
+        lines.push(format!("| `{tool}` | `{arguments}` | {earlier} | {tokens} |"));
+    }
+    lines.push(String::new());
+    std::io::stdout().write_all(lines.join("\n").as_bytes())?;
+    Ok(())
 }
 
 fn start_demo(binary: &std::path::Path, folder: &Folder) -> Server {
@@ -112,7 +149,8 @@ fn start_demo(binary: &std::path::Path, folder: &Folder) -> Server {
 }
 
 fn read(arguments: &[&str]) -> anyhow::Result<Arguments> {
-    let mut read = Arguments { binary: None, data: None, json: None, with_peers: true };
+    let mut read =
+        Arguments { binary: None, data: None, json: None, before: None, with_peers: true };
     let mut left = arguments.iter();
     while let Some(option) = left.next() {
         let mut value =
@@ -121,9 +159,10 @@ fn read(arguments: &[&str]) -> anyhow::Result<Arguments> {
             "--binary" => read.binary = Some(value()?),
             "--data" => read.data = Some(value()?),
             "--json" => read.json = Some(value()?),
+            "--before" => read.before = Some(value()?),
             "--no-peers" => read.with_peers = false,
             other => anyhow::bail!(
-                "unknown option `{other}`: expected `--binary FILE`, `--data FOLDER`, `--json FILE` or `--no-peers`"
+                "unknown option `{other}`: expected `--binary FILE`, `--before FILE`, `--data FOLDER`, `--json FILE` or `--no-peers`"
             ),
         }
     }

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
+
+use super::defaults::Defaults;
 use super::{Page, cell, heading};
 use crate::project;
 
@@ -16,11 +19,16 @@ const MAX_DEPTH: usize = 6;
 /// A field of a struct that can be read from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
+    /// Its name in the sources.
     name: String,
+    /// Its name in the file.
+    key: String,
     kind: String,
     what: String,
     /// Whether it may be left out though its type does not say so.
     has_default: bool,
+    /// The function that gives its value then.
+    function: Option<String>,
 }
 
 type Structs = BTreeMap<String, Vec<Field>>;
@@ -29,10 +37,17 @@ type Structs = BTreeMap<String, Vec<Field>>;
 #[derive(Debug, Default)]
 struct Sources {
     structs: Structs,
-    /// Words of enums that stand for themselves.
-    enums: BTreeMap<String, Vec<String>>,
-    /// Values of `impl Default`, by struct and field.
-    defaults: BTreeMap<(String, String), String>,
+    /// Words of enums that stand for themselves, with the case of their words.
+    enums: BTreeMap<String, Words>,
+    /// What holds when a key is left out.
+    defaults: Defaults,
+}
+
+/// The words of an enum.
+#[derive(Debug, Default)]
+struct Words {
+    case: String,
+    words: Vec<String>,
 }
 
 /// Walks from the root through every section that some crate defines.
@@ -52,7 +67,7 @@ pub(super) fn page() -> anyhow::Result<Page> {
             }
         }
         sources.enums.extend(enums_in(&source));
-        sources.defaults.extend(defaults_in(&source));
+        sources.defaults.add(&source);
     }
     let root = sources.structs.get(ROOT.0).cloned().unwrap_or_default();
     anyhow::ensure!(!root.is_empty(), "`{}` has no struct `{}`", ROOT.1, ROOT.0);
@@ -63,14 +78,11 @@ pub(super) fn page() -> anyhow::Result<Page> {
     text.push_str("| key | type | default | what |\n|---|---|---|---|\n");
     let mut keys = Vec::new();
     let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
-    table.rows(ROOT.0, &root, "", MAX_DEPTH);
+    table.rows(ROOT.0, &root, "", MAX_DEPTH)?;
     let example = fs_err::read_to_string(project::root().join(EXAMPLE))?;
     let missing: Vec<&String> = keys.iter().filter(|key| !has_key(&example, key)).collect();
     text.push_str(&format!("\n## Example\n\n```toml\n{}\n```\n", example.trim_end()));
-    if !missing.is_empty() {
-        let missing: Vec<String> = missing.iter().map(|key| format!("`{key}`")).collect();
-        text.push_str(&format!("\nNot in the example: {}.\n", missing.join(", ")));
-    }
+    anyhow::ensure!(missing.is_empty(), "`{EXAMPLE}` lacks {missing:?}");
     Ok(Page { name: "configuration.md", text })
 }
 
@@ -94,27 +106,37 @@ struct TableWriter<'a> {
 }
 
 impl TableWriter<'_> {
-    fn rows(&mut self, of: &str, fields: &[Field], prefix: &str, depth: usize) {
+    fn rows(
+        &mut self,
+        of: &str,
+        fields: &[Field],
+        prefix: &str,
+        depth: usize,
+    ) -> anyhow::Result<()> {
         for field in fields {
-            let Field { name, kind, what, .. } = field;
+            let Field { key: name, kind, what, .. } = field;
             let inner = unwrapped(kind);
             let suffix = if kind.contains("Vec<") { "[]" } else { "" };
             let key = format!("{prefix}{name}{suffix}");
             match self.sources.structs.get(inner).filter(|_| depth > 0) {
                 Some(section) => {
                     self.text.push_str(&format!("| **`{key}`** | section | | {} |\n", cell(what)));
-                    self.rows(inner, section, &format!("{key}."), depth - 1);
+                    self.rows(inner, section, &format!("{key}."), depth - 1)?;
                 }
                 None => {
                     let key = format!("{prefix}{name}");
                     let kind = cell(&self.sources.kind(kind));
-                    let default = cell(&self.sources.default_of(of, field));
+                    let default = self.sources.default_of(of, field).with_context(|| {
+                        format!("what `{key}` is when it is left out is not written down")
+                    })?;
+                    let default = cell(&default);
                     self.text
                         .push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
                     self.keys.push(key);
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -139,9 +161,12 @@ impl Sources {
             "PathBuf" => "path".to_owned(),
             "bool" => "`true` or `false`".to_owned(),
             "SocketAddr" => "address".to_owned(),
+            "Fields" => "section of fields".to_owned(),
+            "Parameters" => "section of parameters".to_owned(),
+            "Map<String, Value>" => "section".to_owned(),
             "u16" | "u32" | "u64" | "usize" | "f64" | "f32" => "number".to_owned(),
             _ => match self.enums.get(name) {
-                Some(words) => {
+                Some(Words { words, .. }) => {
                     let words: Vec<String> =
                         words.iter().map(|word| format!("`\"{word}\"`")).collect();
                     words.join(", ")
@@ -151,29 +176,43 @@ impl Sources {
         }
     }
 
-    /// Says what holds when a key is left out; nothing when it may not be.
-    fn default_of(&self, of: &str, field: &Field) -> String {
-        let Field { name, kind, has_default, .. } = field;
-        if let Some(value) = self.defaults.get(&(of.to_owned(), name.clone())) {
-            return format!("`{value}`");
+    /// Says what holds when a key is left out, or that it may not be; nothing where the sources do
+    /// not say.
+    fn default_of(&self, of: &str, field: &Field) -> Option<String> {
+        let Field { name, kind, has_default, function, .. } = field;
+        if let Some(value) = self.defaults.of(of, name, function.as_deref()) {
+            return Some(if value == "none" { value } else { format!("`{value}`") });
         }
-        match kind.as_str() {
-            kind if kind.starts_with("Option<") => "none".to_owned(),
-            _ if !has_default => "required".to_owned(),
+        if kind.starts_with("Option<") {
+            return Some("none".to_owned());
+        }
+        if !has_default {
+            return Some("required".to_owned());
+        }
+        if function.is_some() {
+            return None;
+        }
+        Some(match kind.as_str() {
             kind if kind.starts_with("Vec<") => "`[]`".to_owned(),
-            "BTreeMap<String, String>" => "`{}`".to_owned(),
+            kind if kind.starts_with("BTreeMap<") => "`{}`".to_owned(),
+            "Fields" | "Parameters" => "`{}`".to_owned(),
             "bool" => "`false`".to_owned(),
             "String" => "`\"\"`".to_owned(),
-            _ => "built in".to_owned(),
-        }
+            kind => {
+                let kind = kind.rsplit("::").next().unwrap_or(kind);
+                let variant = self.defaults.variant(kind)?;
+                let case = self.enums.get(kind).map_or("lowercase", |words| words.case.as_str());
+                format!("`\"{}\"`", word_of(variant, case))
+            }
+        })
     }
 }
 
 /// Finds enums whose variants are words of the configuration.
-fn enums_in(source: &str) -> BTreeMap<String, Vec<String>> {
+fn enums_in(source: &str) -> BTreeMap<String, Words> {
     let mut enums = BTreeMap::new();
     let mut case = None;
-    let mut current: Option<(String, Vec<String>)> = None;
+    let mut current: Option<(String, Words)> = None;
     for line in source.lines().map(str::trim) {
         if let Some((name, words)) = &mut current {
             let word = line.trim_end_matches(',');
@@ -181,7 +220,7 @@ fn enums_in(source: &str) -> BTreeMap<String, Vec<String>> {
                 enums.insert(std::mem::take(name), std::mem::take(words));
                 current = None;
             } else if !word.is_empty() && word.chars().all(char::is_alphanumeric) {
-                words.push(word_of(word, case.unwrap_or("lowercase")));
+                words.words.push(word_of(word, &words.case));
             }
         } else if let Some(start) = line.find("rename_all = \"") {
             case = line[start + 14..].split('"').next();
@@ -189,7 +228,8 @@ fn enums_in(source: &str) -> BTreeMap<String, Vec<String>> {
             line.strip_suffix(" {").and_then(|it| it.split_once("enum "))
         {
             if case.is_some() {
-                current = Some((name.to_owned(), Vec::new()));
+                let case = case.unwrap_or("lowercase").to_owned();
+                current = Some((name.to_owned(), Words { case, words: Vec::new() }));
             }
         } else if !line.starts_with('#') && !line.starts_with("///") {
             case = None;
@@ -221,58 +261,6 @@ fn word_of(variant: &str, case: &str) -> String {
     }
 }
 
-/// Reads the values of `impl Default` that are written out.
-fn defaults_in(source: &str) -> BTreeMap<(String, String), String> {
-    let mut defaults = BTreeMap::new();
-    let mut of: Option<&str> = None;
-    for line in source.lines() {
-        if let Some(rest) = line.strip_prefix("impl Default for ") {
-            of = rest.strip_suffix(" {");
-        } else if line == "}" {
-            of = None;
-        } else if let (Some(of), Some((name, value))) = (of, line.trim().split_once(": ")) {
-            let is_name =
-                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-            let value = value.strip_suffix(',').and_then(|value| written(value, source));
-            if let Some(value) = value.filter(|_| is_name) {
-                defaults.insert((of.to_owned(), name.to_owned()), value);
-            }
-        }
-    }
-    defaults
-}
-
-/// Writes a value of Rust as one of TOML; nothing where that needs running it.
-fn written(value: &str, source: &str) -> Option<String> {
-    let value = value.trim_end_matches(".to_owned()");
-    let inside = value.strip_prefix("PathBuf::from(").and_then(|it| it.strip_suffix(')'));
-    let value = inside.unwrap_or(value);
-    let is_number = |it: &str| it.chars().all(|c| c.is_ascii_digit() || "_.".contains(c));
-    match value {
-        "Vec::new()" | "vec![]" => Some("[]".to_owned()),
-        "String::new()" => Some("\"\"".to_owned()),
-        "true" | "false" => Some(value.to_owned()),
-        _ if value.starts_with('"') && value.ends_with('"') => Some(value.to_owned()),
-        _ if is_number(value) => Some(value.replace('_', "")),
-        _ if value.contains(" << ") => {
-            let (number, shift) = value.split_once(" << ")?;
-            let number: u64 = number.replace('_', "").parse().ok()?;
-            Some((number << shift.parse::<u32>().ok()?).to_string())
-        }
-        _ if value.chars().all(|c| c.is_ascii_uppercase() || c == '_') => {
-            let start = format!("const {value}: ");
-            let line = source.lines().find(|line| line.contains(&start))?;
-            written(line.split_once(" = ")?.1.strip_suffix(';')?, source)
-        }
-        _ => {
-            let (kind, variant) = value.split_once("::")?;
-            let is_variant =
-                kind.ends_with("Provider") && variant.chars().all(char::is_alphanumeric);
-            is_variant.then(|| format!("\"{}\"", variant.to_lowercase()))
-        }
-    }
-}
-
 /// Takes `Option` and `Vec` from around a type.
 fn unwrapped(kind: &str) -> &str {
     for wrapper in ["Option<", "Vec<"] {
@@ -292,6 +280,7 @@ fn structs_in(source: &str) -> Structs {
     let mut is_skipped = false;
     let mut all_default = false;
     let mut has_default = false;
+    let (mut function, mut renamed): (Option<String>, Option<String>) = (None, None);
     for line in source.lines().map(str::trim) {
         if let Some(sentence) = line.strip_prefix("///") {
             comment.push(sentence.trim());
@@ -303,6 +292,9 @@ fn structs_in(source: &str) -> Structs {
                 all_default = is_section && line.contains("default");
             } else {
                 has_default |= line.contains("default");
+                function = function.or(quoted_in(line, "default = \""));
+                renamed =
+                    renamed.or(quoted_in(line, " rename = \"").or(quoted_in(line, "(rename = \"")));
             }
         } else if let Some((name, fields)) = &mut current {
             if line == "}" {
@@ -314,14 +306,17 @@ fn structs_in(source: &str) -> Structs {
                 let has_default = has_default || all_default;
                 fields.push(Field {
                     name: name.to_owned(),
+                    key: renamed.take().unwrap_or_else(|| name.to_owned()),
                     kind: kind.to_owned(),
                     what,
                     has_default,
+                    function: function.take(),
                 });
             }
             comment.clear();
             is_skipped = false;
             has_default = false;
+            (function, renamed) = (None, None);
         } else {
             let name = line.strip_suffix(" {").and_then(|it| it.split_once("struct "));
             if let Some((_, name)) = name.filter(|_| is_setting) {
@@ -332,6 +327,12 @@ fn structs_in(source: &str) -> Structs {
         }
     }
     structs
+}
+
+/// Gives what an attribute says in quotes behind `before`.
+fn quoted_in(attribute: &str, before: &str) -> Option<String> {
+    let (_, rest) = attribute.split_once(before)?;
+    Some(rest.split('"').next()?.to_owned())
 }
 
 fn field_in(line: &str) -> Option<(&str, &str)> {
@@ -411,10 +412,11 @@ impl Default for Config {
         let structs = structs_in(SOURCE);
         assert!(!structs.contains_key("Other"));
         let root = structs["Config"].clone();
-        let sources = Sources { structs, enums: enums_in(SOURCE), defaults: defaults_in(SOURCE) };
+        let mut sources = Sources { structs, enums: enums_in(SOURCE), ..Sources::default() };
+        sources.defaults.add(SOURCE);
         let (mut text, mut keys) = (String::new(), Vec::new());
         let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
-        table.rows("Config", &root, "", MAX_DEPTH);
+        table.rows("Config", &root, "", MAX_DEPTH).unwrap();
         let expected = "\
 | `data_dir` | path | `\".dowse\"` | Where data is kept. |
 | `kind` | `\"local\"`, `\"none\"` | `\"local\"` | Which. |

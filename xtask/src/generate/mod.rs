@@ -3,6 +3,7 @@
 
 mod command_line;
 mod configuration;
+mod defaults;
 mod errors;
 mod formats;
 mod limits;

@@ -12,7 +12,7 @@ use super::intern::{Interner, Raw};
 use super::report::{LoadReport, Misfit};
 use crate::column::{Codes, Distinct, NULL_CODE};
 use crate::spec::NULL_WORDS;
-use crate::{Cells, Column, ColumnSpec, Kind, Value, moment};
+use crate::{Cells, Column, ColumnSpec, DecimalMark, Kind, Value, moment, read_numeral};
 
 /// While a source is read, 0 stands for null and `n + 1` for the interner's cell `n`.
 const NO_CELL: u32 = 0;
@@ -109,6 +109,7 @@ impl ColumnBuilder {
         if has_reals {
             for (_, value) in &mut typed {
                 if let Typed::Integer(number) = value {
+                    report.n_rounded += u64::from(*number as f64 as i64 != *number);
                     *value = Typed::Real(*number as f64);
                 }
             }
@@ -231,7 +232,10 @@ fn fit<'a>(raw: Raw<'a>, spec: &ColumnSpec, null_values: &[String]) -> Fit<'a> {
     }
     let value = match spec.kind {
         Kind::Text => Some(Typed::Text(as_text(raw))),
-        Kind::Number => as_number(raw),
+        Kind::Number => match (spec.decimal, raw) {
+            (Some(mark), Raw::Text(text)) => as_numeral(text, mark),
+            (Some(_) | None, raw) => as_number(raw),
+        },
         Kind::Boolean => as_boolean(raw).map(Typed::Boolean),
         Kind::Timestamp => as_millis(raw, spec).map(Typed::Millis),
     };
@@ -266,6 +270,16 @@ fn as_number(raw: Raw<'_>) -> Option<Typed<'static>> {
         Raw::Real(number) => number.is_finite().then(|| real(number)),
         Raw::Boolean(_) => None,
     }
+}
+
+/// Reads a number as people write it; an exponent is no part of that, but programs write it.
+fn as_numeral(text: &str, mark: DecimalMark) -> Option<Typed<'static>> {
+    let has_exponent = text.contains(['e', 'E']) && text.trim().parse::<f64>().is_ok();
+    if has_exponent {
+        return as_number(Raw::Text(text));
+    }
+    let numeral = read_numeral(text, mark)?;
+    as_number(Raw::Text(&numeral.plain))
 }
 
 /// Tells whether a number has more digits than its value keeps: a float holds fifteen.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
+use super::above_header::{LOOKED_AT, MAX_ABOVE, Shape, n_above};
 use super::decode::Decoded;
 use super::intern::Raw;
 use super::report::Misfit;
@@ -34,15 +35,20 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         None => delimiter_of(records.buffer.get(records.at..).unwrap_or_default()),
     };
     let mut cells = Vec::new();
+    let n_above = n_above(&records.first_shapes(delimiter));
+    for _ in 0..n_above {
+        let has_text = records.next(delimiter, &mut cells)?.is_some_and(|_| !is_blank(&cells));
+        table.above_header(has_text);
+    }
     let header = match records.next(delimiter, &mut cells)? {
         None => Vec::new(),
         Some(_) => cells.iter().map(|cell| records.cell(cell).0.trim().to_owned()).collect(),
     };
     let places = table.start(&unique(header))?;
+    let mut quoting = vec![Quoting::default(); places.len()];
     let mut row = 0;
     while let Some(record) = records.next(delimiter, &mut cells)? {
-        let is_blank = cells.len() == 1 && cells[0].is_empty() && places.len() > 1;
-        if is_blank {
+        if is_blank(&cells) && places.len() > 1 {
             continue;
         }
         if row >= MAX_ROWS {
@@ -73,12 +79,40 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
                     table.count_not_utf8(was_utf8);
                     let text = table.cut(&text);
                     table.columns[column].push(Raw::Text(text));
+                    quoting[column].add(*cell);
                 }
             }
         }
         row += 1;
     }
+    for (column, quoting) in quoting.into_iter().enumerate() {
+        if quoting.is_always() {
+            table.always_quoted(column);
+        }
+    }
     Ok(())
+}
+
+fn is_blank(cells: &[Cell]) -> bool {
+    cells.len() == 1 && cells[0].is_empty()
+}
+
+/// Whether the cells of a column are between quotes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quoting {
+    has_quoted: bool,
+    has_bare: bool,
+}
+
+impl Quoting {
+    fn add(&mut self, cell: Cell) {
+        self.has_quoted |= cell.is_quoted;
+        self.has_bare |= !cell.is_quoted && !cell.is_empty();
+    }
+
+    fn is_always(self) -> bool {
+        self.has_quoted && !self.has_bare
+    }
 }
 
 /// Where a record is.
@@ -94,6 +128,7 @@ struct Cell {
     end: usize,
     /// Doubled quotes inside must become single.
     has_doubled_quotes: bool,
+    is_quoted: bool,
 }
 
 impl Cell {
@@ -124,6 +159,25 @@ impl Records {
             self.at = 3;
         }
         Ok(())
+    }
+
+    /// Looks at the first records of the block that is read, without taking them.
+    fn first_shapes(&self, delimiter: u8) -> Vec<Shape> {
+        let mut shapes = Vec::new();
+        let mut cells = Vec::new();
+        let mut at = self.at;
+        while at < self.buffer.len() && shapes.len() < LOOKED_AT {
+            cells.clear();
+            let parsed = split(&self.buffer[at..], at, delimiter, &mut cells, Quotes::Honoured);
+            let Some(parsed) = parsed else { break };
+            shapes.push(Shape::of(cells.iter().map(|cell| !self.is_void(*cell))));
+            at += parsed.n_bytes;
+        }
+        shapes
+    }
+
+    fn is_void(&self, cell: Cell) -> bool {
+        self.buffer[cell.start..cell.end].iter().all(u8::is_ascii_whitespace)
     }
 
     /// Gives the text of a cell of the last record, and whether it was UTF-8.
@@ -224,12 +278,18 @@ fn split(
             let rest = cell_end(&bytes[after..], delimiter);
             let is_clean = rest == 0 || bytes[after..after + rest] == *b"\r";
             let cell = if is_clean {
-                Cell { start: base + start, end: base + end, has_doubled_quotes: close.has_doubled }
+                Cell {
+                    start: base + start,
+                    end: base + end,
+                    has_doubled_quotes: close.has_doubled,
+                    is_quoted: true,
+                }
             } else {
                 Cell {
                     start: base + at,
                     end: base + trimmed(bytes, at, after + rest),
                     has_doubled_quotes: false,
+                    is_quoted: false,
                 }
             };
             cells.push(cell);
@@ -238,7 +298,12 @@ fn split(
             let end = at + cell_end(&bytes[at..], delimiter);
             let ends_line = bytes.get(end) != Some(&delimiter);
             let shown = if ends_line { trimmed(bytes, at, end) } else { end };
-            cells.push(Cell { start: base + at, end: base + shown, has_doubled_quotes: false });
+            cells.push(Cell {
+                start: base + at,
+                end: base + shown,
+                has_doubled_quotes: false,
+                is_quoted: false,
+            });
             at = end;
         }
         match bytes.get(at) {
@@ -290,17 +355,25 @@ fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
 }
 
 /// Finds what separates cells. It must separate the names of the columns, too: rows with lists
-/// can have more of what separates the values of a list.
+/// can have more of what separates the values of a list. Where the first line holds none of it,
+/// and the lines below agree on one, the first line is a title.
 fn delimiter_of(text: &[u8]) -> u8 {
     const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
-    let guessed = model::guess_delimiter(text);
-    let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count = |wanted: u8| memchr::memchr_iter(wanted, header).count();
-    if count(guessed) > 0 {
-        return guessed;
+    let mut rest = text;
+    for _ in 0..=MAX_ABOVE {
+        let guessed = model::guess_delimiter(rest);
+        let header = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let count = |wanted: u8| memchr::memchr_iter(wanted, header).count();
+        if count(guessed) > 0 {
+            return guessed;
+        }
+        let in_header = CANDIDATES.into_iter().max_by_key(|candidate| count(*candidate));
+        if let Some(separator) = in_header.filter(|candidate| count(*candidate) > 0) {
+            return separator;
+        }
+        rest = rest.get(header.len() + 1..).unwrap_or_default();
     }
-    let in_header = CANDIDATES.into_iter().max_by_key(|candidate| count(*candidate));
-    in_header.filter(|candidate| count(*candidate) > 0).unwrap_or(guessed)
+    model::guess_delimiter(text)
 }
 
 /// Names every column: empty names by place, repeated names by a number.

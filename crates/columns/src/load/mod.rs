@@ -1,5 +1,6 @@
 //! From a source to columns: one file for each format, one builder for all.
 
+mod above_header;
 mod arrow_cells;
 mod builder;
 mod csv;
@@ -18,7 +19,9 @@ use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
 pub(crate) use builder::number_of;
+pub(crate) use intern::Raw;
 pub use report::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
+pub use workbook::sheets_of;
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};
 
@@ -160,7 +163,7 @@ pub(crate) struct TableBuilder {
 }
 
 impl TableBuilder {
-    fn new(path: &Path, spec: &TableSpec) -> Self {
+    pub(crate) fn new(path: &Path, spec: &TableSpec) -> Self {
         TableBuilder {
             source_name: path.display().to_string(),
             spec: spec.clone(),
@@ -233,6 +236,19 @@ impl TableBuilder {
         self.report.encoding = Some(name.to_owned());
     }
 
+    /// Remembers that a row above the header was passed over, where it held something.
+    pub(crate) fn above_header(&mut self, has_text: bool) {
+        self.report.n_above_header += u64::from(has_text);
+    }
+
+    /// Remembers that every cell of a column was between quotes.
+    pub(crate) fn always_quoted(&mut self, column: usize) {
+        let name = self.columns[column].spec().name.clone();
+        if !self.report.quoted_columns.contains(&name) {
+            self.report.quoted_columns.push(name);
+        }
+    }
+
     pub(crate) fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -252,7 +268,7 @@ impl TableBuilder {
         cut
     }
 
-    fn finish(mut self) -> (Vec<Column>, LoadReport) {
+    pub(crate) fn finish(mut self) -> (Vec<Column>, LoadReport) {
         let lines = self.lines;
         let report = &mut self.report;
         let line_of = |row: usize| lines.get(row).copied().unwrap_or(row as u64 + 1);

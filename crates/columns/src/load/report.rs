@@ -34,6 +34,13 @@ pub struct LoadReport {
     /// The encoding that the text was read in, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// Rows above the names of the columns, such as a title, that are no rows of the table.
+    #[serde(default)]
+    pub n_above_header: u64,
+    /// Columns of delimited text whose cells are always between quotes: digits there may be meant
+    /// as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quoted_columns: Vec<String>,
     /// Keys of other tables that several rows there have, so that they look nothing up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated_keys: Vec<RepeatedKeys>,

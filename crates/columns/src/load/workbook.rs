@@ -1,9 +1,10 @@
-//! Reads one sheet of a workbook: the first row that is not empty names the columns.
+//! Reads one sheet of a workbook: the first row below titles and notes names the columns.
 
 use std::path::Path;
 
 use calamine::{Data, Reader, open_workbook_auto};
 
+use super::above_header::{LOOKED_AT, Shape, n_above};
 use super::csv::unique;
 use super::intern::Raw;
 use super::{MAX_ROWS, TableBuilder};
@@ -35,7 +36,17 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
     let range = workbook.worksheet_range(sheet).map_err(|cause| malformed(cause.to_string()))?;
     let is_empty = |row: &&[Data]| row.iter().all(|cell| matches!(cell, Data::Empty));
     let first_line = range.start().map_or(1, |(row, _)| u64::from(row) + 1);
-    let mut rows = range.rows().zip(first_line..).filter(|(row, _)| !is_empty(row));
+    let shapes: Vec<Shape> = range
+        .rows()
+        .take(LOOKED_AT)
+        .map(|row| Shape::of(row.iter().map(|cell| !text_of(cell).trim().is_empty())))
+        .collect();
+    let n_above = n_above(&shapes);
+    for shape in &shapes[..n_above] {
+        table.above_header(shape.n_filled > 0);
+    }
+    let below = range.rows().zip(first_line..).skip(n_above);
+    let mut rows = below.filter(|(row, _)| !is_empty(row));
     let Some((header, _)) = rows.next() else {
         table.start(&[])?;
         return Ok(());
@@ -103,4 +114,20 @@ fn text_of(cell: &Data) -> String {
         | Data::Error(_)
         | Data::Empty) => other.to_string(),
     }
+}
+
+/// Names the sheets of a workbook that hold something, in their order.
+///
+/// # Errors
+///
+/// When the file is no workbook.
+pub fn sheets_of(path: &Path) -> Result<Vec<String>> {
+    let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
+    super::stat(path)?;
+    let mut workbook = open_workbook_auto(path).map_err(|cause| malformed(cause.to_string()))?;
+    let is_filled = |(name, range): (String, calamine::Range<Data>)| {
+        (range.rows().filter(|row| row.iter().any(|cell| !matches!(cell, Data::Empty))).count() > 1)
+            .then_some(name)
+    };
+    Ok(workbook.worksheets().into_iter().filter_map(is_filled).collect())
 }

@@ -13,7 +13,9 @@ mod writer;
 
 mod functions;
 mod postgres;
+mod sample;
 mod sqlite;
 
 pub use postgres::PostgresTable;
+pub use sample::{is_sqlite, sqlite_sample, sqlite_tables};
 pub use sqlite::SqliteTable;

@@ -237,7 +237,7 @@ fn take(value: ValueRef<'_>, cell: Cell) -> Value {
     }
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
@@ -280,7 +280,10 @@ const EPOCHS: [(&str, Epoch); 4] = [
 ];
 
 /// Gives the columns of a table or view, and their places in the primary key, from 1.
-fn column_names(connection: &Connection, table: &str) -> rusqlite::Result<Vec<(String, i64)>> {
+pub(super) fn column_names(
+    connection: &Connection,
+    table: &str,
+) -> rusqlite::Result<Vec<(String, i64)>> {
     let mut statement = connection.prepare("SELECT name, pk FROM pragma_table_info(?1)")?;
     statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

@@ -14,7 +14,7 @@ use crate::print;
 const QUERY_CHARS: usize = 60;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
-    let config = load_placed(&args.config)?.config;
+    let config = load_placed(&args.config, &args.data)?.config;
     let entries = Audit::tail(&config.data_dir.join("audit"), args.entries, |entry| {
         args.tool.as_ref().is_none_or(|tool| *tool == entry.tool)
             && args.caller.as_ref().is_none_or(|caller| *caller == entry.caller)

@@ -25,7 +25,7 @@ pub(crate) const LAST_BACKUP: &str = "last-backup.json";
 /// Copies everything that is kept.
 pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     crate::platform::keep_private();
-    let config = load_placed(&args.config)?.config;
+    let config = load_placed(&args.config, &args.data)?.config;
     let file = &args.file;
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
     let unfinished = Unfinished(with_ending(file, ".unfinished"));
@@ -64,7 +64,10 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 /// built from it when they are first used.
 pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
     crate::platform::keep_private();
-    let config = load(args.config.config.as_deref(), &variable)?.config;
+    let mut config = load(args.config.config.as_deref(), &variable)?.config;
+    if let Some(named) = &args.data.data_dir {
+        config.data_dir = std::path::absolute(named)?;
+    }
     anyhow::ensure!(
         args.file.is_file(),
         "there is no backup `{}`\nhint: name a file that `dowse backup FILE` made",

@@ -16,7 +16,6 @@ use crate::cli::CheckArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
-use crate::commands::serve::choose_model;
 use crate::commands::sets::load_placed;
 use crate::config::Config;
 use crate::print;
@@ -54,8 +53,7 @@ pub(super) struct Problem {
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let mut loaded = load_placed(&args.config)?;
-    choose_model(&mut loaded.config, args.model);
+    let loaded = load_placed(&args.config, &args.data)?;
     let config = &loaded.config;
     config.check()?;
     let reading = reach_to_read(config)?;

@@ -14,7 +14,7 @@ use retrieve::eval::{Dataset, EvalConfig, EvalReport, evaluate, scale};
 use crate::bench_cli::SearchBenchArgs;
 use crate::cli::{ConfigArgs, EvalArgs};
 use crate::commands::variable;
-use crate::config::{Config, load};
+use crate::config::{Config, is_without_model, load};
 use crate::print;
 use crate::wiring;
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     let eval = EvalConfig {
         limit_queries: args.limit,
         vector_share: args.vectors,
-        ..config(&args.config, args.no_model, args.cache.as_deref(), &tell)?
+        ..config(&args.config, is_without_model(), args.cache.as_deref(), &tell)?
     };
     let mut report = EvalReport::default();
     for path in &args.datasets {
@@ -46,14 +46,18 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
         ));
         report.datasets.push(evaluate(&dataset, &eval)?);
     }
-    print::line(report.table().trim_end());
-    if let Some(file) = &args.json {
+    if args.json {
+        print::json(&serde_json::to_value(&report)?)?;
+    } else {
+        print::line(report.table().trim_end());
+    }
+    if let Some(file) = &args.report {
         let mut json = serde_json::to_string_pretty(&report)?;
         json.push('\n');
         fs_err::write(file, json)?;
     }
     match &baseline {
-        Some(baseline) => compare(&report, baseline, args.tolerance),
+        Some(baseline) => compare(&report, baseline, args),
         None => Ok(()),
     }
 }
@@ -108,16 +112,22 @@ fn tell(told: &Cell<Option<Instant>>, name: &str, n_done: usize, n_all: usize) {
 fn read_report(file: &Path) -> anyhow::Result<EvalReport> {
     let text = fs_err::read_to_string(file)?;
     serde_json::from_str(&text).with_context(|| {
-        format!("`{}` is no report; `dowse eval DATASET --json FILE` writes one", file.display())
+        format!("`{}` is no report; `dowse eval DATASET --report FILE` writes one", file.display())
     })
 }
 
-fn compare(report: &EvalReport, baseline: &EvalReport, tolerance: f64) -> anyhow::Result<()> {
+fn compare(report: &EvalReport, baseline: &EvalReport, args: &EvalArgs) -> anyhow::Result<()> {
+    let tolerance = args.tolerance;
     let difference = report.difference(baseline);
     if difference.is_empty() {
         bail!("the baseline has none of these datasets; compare with a report of the same ones");
     }
-    print::line(format!("\nnDCG@10 against the baseline\n{}", difference.trim_end()));
+    let shown = format!("\nnDCG@10 against the baseline\n{}", difference.trim_end());
+    if args.json {
+        print::note(shown);
+    } else {
+        print::line(shown);
+    }
     let drops = report.drops(baseline, tolerance);
     if !drops.is_empty() {
         bail!("worse than the baseline by more than {tolerance}:\n  {}", drops.join("\n  "));

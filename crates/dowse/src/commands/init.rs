@@ -2,7 +2,7 @@
 //!
 //! Looks at names and beginnings only, writes one file and never overwrites one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ const MAX_FILES: usize = 20_000;
 const MAX_DEPTH: usize = 6;
 /// The most tables that are drafted.
 const MAX_TABLES: usize = 20;
+/// A file of every data folder.
+const OWN_FILE: &str = "console.secret";
 /// A JSON document of this size is worth a search tool.
 const LARGE_JSON_BYTES: u64 = 256 * 1024;
 
@@ -27,7 +29,10 @@ struct Survey {
     /// Files by extension that text is taken from.
     documents: BTreeMap<String, usize>,
     tables: Vec<PathBuf>,
+    databases: Vec<PathBuf>,
     json: Vec<PathBuf>,
+    /// Folders that could not be looked into, with the reason.
+    closed: Vec<String>,
     n_files: usize,
     is_cut: bool,
 }
@@ -80,8 +85,15 @@ fn look(root: &Path, folder: &Path, depth: usize, survey: &mut Survey) -> anyhow
             continue;
         }
         if path.is_dir() {
-            if depth + 1 < MAX_DEPTH && !matches!(name.as_str(), "node_modules" | "target") {
-                look(root, &path, depth + 1, survey)?;
+            // What this program keeps is no source.
+            let is_own = path.join(OWN_FILE).exists();
+            let is_foreign = matches!(name.as_str(), "node_modules" | "target");
+            if depth + 1 < MAX_DEPTH
+                && !is_own
+                && !is_foreign
+                && let Err(error) = look(root, &path, depth + 1, survey)
+            {
+                survey.closed.push(format!("{error:#}"));
             }
             continue;
         }
@@ -95,13 +107,14 @@ fn look(root: &Path, folder: &Path, depth: usize, survey: &mut Survey) -> anyhow
         let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
         match extension.as_str() {
             "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" => survey.tables.push(relative),
-            "json" if fs_err::metadata(&path)?.len() >= LARGE_JSON_BYTES => {
+            "json" if path.metadata().is_ok_and(|file| file.len() >= LARGE_JSON_BYTES) => {
                 survey.json.push(relative);
             }
-            "" => {}
             other if extract::Format::of_extension(other).is_some() => {
                 *survey.documents.entry(other.to_owned()).or_default() += 1;
             }
+            // Databases have all kinds of names.
+            _ if tables::is_sqlite(&path) => survey.databases.push(relative),
             _ => {}
         }
     }
@@ -116,37 +129,124 @@ fn draft(root: &Path, survey: &Survey) -> String {
     if survey.is_cut {
         let _ = writeln!(text, "# Only the first {MAX_FILES} files were looked at.");
     }
+    for problem in &survey.closed {
+        let _ = writeln!(text, "# Not looked into: {}", on_one_line(problem));
+    }
     if !survey.documents.is_empty() {
         let kinds: Vec<String> =
             survey.documents.iter().map(|(kind, n_files)| format!("{n_files} {kind}")).collect();
         let _ = write!(text, "\n# Documents: {}.\n[files]\nroots = [\".\"]\n", kinds.join(", "));
     }
-    for file in survey.tables.iter().take(MAX_TABLES) {
-        match tables::infer(&root.join(file)) {
-            Ok(section) => {
-                let section = section.replace(
-                    &root.join(file).display().to_string(),
-                    &file.display().to_string().replace('\\', "/"),
-                );
-                let _ = write!(text, "\n{}\n", section.trim_end());
+    let sources = sources(root, survey, &mut text);
+    let mut names = BTreeSet::new();
+    for source in sources.iter().take(MAX_TABLES) {
+        match tables::infer_config(Path::new(&source.absolute)) {
+            Ok((mut config, notes)) => {
+                config.name = unused(&source.names(&config.name), &names);
+                names.insert(config.name.clone());
+                config.source.clone_from(&source.relative);
+                let _ = write!(text, "\n{}", tables::to_toml(&config, &notes, None));
             }
             Err(error) => {
                 let error = anyhow::Error::from(error);
-                let _ = write!(text, "\n# `{}` is no table: {error:#}\n", file.display());
+                let problem = on_one_line(&format!("{error:#}"));
+                let _ = write!(text, "\n# `{}` is no table: {problem}\n", source.relative);
             }
         }
     }
-    if survey.tables.len() > MAX_TABLES {
-        let n_more = survey.tables.len() - MAX_TABLES;
+    if sources.len() > MAX_TABLES {
+        let n_more = sources.len() - MAX_TABLES;
         let _ = write!(text, "\n# {n_more} more tables: `dowse tables infer FILE` drafts each.\n");
     }
     if !survey.json.is_empty() {
         text.push_str("\n# Large JSON documents become search tools with `dowse context`:\n");
         for file in survey.json.iter().take(MAX_TABLES) {
-            let _ = writeln!(text, "#   {}", file.display());
+            let _ = writeln!(text, "#   {}", on_one_line(&file.display().to_string()));
         }
     }
     text
+}
+
+/// Rows that a table can be made of.
+struct TableSource {
+    /// As it is opened from here.
+    absolute: String,
+    /// As the configuration beside it says it.
+    relative: String,
+    /// The folders and the file that lead to it, from the outside in.
+    parts: Vec<String>,
+}
+
+impl TableSource {
+    fn new(root: &Path, file: &Path, table: Option<&str>) -> Option<Self> {
+        let (whole, inner) = (root.join(file), file.to_str()?.replace('\\', "/"));
+        let whole = whole.to_str()?;
+        let (absolute, relative) = match table {
+            Some(table) => (format!("sqlite:{whole}#{table}"), format!("sqlite:{inner}#{table}")),
+            None => (whole.to_owned(), inner),
+        };
+        let mut parts: Vec<String> = file
+            .with_extension("")
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        if table.is_none() {
+            parts.pop();
+        }
+        Some(TableSource { absolute, relative, parts })
+    }
+
+    /// The names it may have, each with one more folder before it than the one before.
+    fn names(&self, own: &str) -> Vec<String> {
+        let mut names = vec![own.to_owned()];
+        for part in self.parts.iter().rev() {
+            let name = format!("{part}_{}", names.last().map_or(own, String::as_str));
+            names.push(name);
+        }
+        names
+    }
+}
+
+/// Finds everything that has rows; what cannot be named is said in the draft.
+fn sources(root: &Path, survey: &Survey, text: &mut String) -> Vec<TableSource> {
+    let mut found: Vec<(PathBuf, Option<String>)> =
+        survey.tables.iter().map(|file| (file.clone(), None)).collect();
+    for file in &survey.databases {
+        match tables::sqlite_tables(&root.join(file)) {
+            Ok(names) => found.extend(names.into_iter().map(|name| (file.clone(), Some(name)))),
+            Err(error) => {
+                let error = on_one_line(&format!("{:#}", anyhow::Error::from(error)));
+                let _ = write!(text, "\n# `{}` cannot be read: {error}\n", file.display());
+            }
+        }
+    }
+    let mut sources = Vec::new();
+    for (file, table) in found {
+        let is_plain = table.as_ref().is_none_or(|name| !name.contains('#'));
+        match TableSource::new(root, &file, table.as_deref()).filter(|_| is_plain) {
+            Some(source) => sources.push(source),
+            None => {
+                let shown = on_one_line(&file.display().to_string());
+                let _ = write!(text, "\n# `{shown}` has a name that cannot be written here.\n");
+            }
+        }
+    }
+    // What lies outermost keeps its plain name.
+    sources.sort_by_key(|source| source.parts.len());
+    sources
+}
+
+/// Takes the first name that no other table has, with a number where all are taken.
+fn unused(names: &[String], taken: &BTreeSet<String>) -> String {
+    let longest = names.last().map_or("table", String::as_str);
+    let numbered = (2..).map(|number| format!("{longest}_{number}"));
+    let mut all = names.iter().cloned().chain(numbered);
+    all.find(|name| !taken.contains(name)).unwrap_or_else(|| longest.to_owned())
+}
+
+/// A comment ends with its line.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -169,5 +269,36 @@ mod tests {
         let error = run(&args).unwrap_err().to_string();
         assert!(error.contains("was left alone"), "{error}");
         assert_eq!(folder.read("dowse.toml"), text);
+    }
+
+    /// Two files of one name made two tables of one name, which no server takes, and databases
+    /// were passed over.
+    #[test]
+    fn every_table_of_every_file_and_database_has_a_name_of_its_own() {
+        let folder = testkit::Folder::new();
+        for path in ["sales.csv", "2023/sales.csv", "2024/eu/sales.csv", "2024/us/sales.csv"] {
+            folder.write(path, "day,amount\n2024-01-01,3\n2024-01-02,4\n");
+        }
+        folder.write("odd \"quoted\" 東京.csv", "a,b\n1,2\n");
+        folder.write("2024/sales.tsv", "day\tamount\n2024-01-01\t3\n");
+        folder.write("thumbs.db", "no database");
+        // It has two tables: `sales`, and one with a blank in its name.
+        folder.write("shop.db", include_bytes!("../../tests/data/shop.sqlite"));
+        let args = InitArgs { folder: folder.path().to_owned(), print: false, json: false };
+        run(&args).unwrap();
+        let text = folder.read("dowse.toml");
+        let config: crate::config::Config = toml::from_str(&text).unwrap();
+        let names: BTreeSet<&str> = config.tables.iter().map(|table| table.name.as_str()).collect();
+        assert_eq!(names.len(), config.tables.len(), "{text}");
+        assert_eq!(config.tables.len(), 8, "{text}");
+        assert!(names.contains("shop_sales") && names.contains("us_sales"), "{names:?}");
+        // What is drafted can be served as it is.
+        let service = tables::Service::open(tables::ServiceConfig {
+            tables: config.tables.clone(),
+            base_folder: folder.path().to_owned(),
+            cache_folder: folder.join("cache"),
+            export_link_minutes: 1,
+        });
+        service.unwrap();
     }
 }

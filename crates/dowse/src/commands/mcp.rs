@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::McpArgs;
 use crate::commands::host::{Hosting, serve_commands};
 use crate::commands::reach::{Reach, reach};
-use crate::commands::serve::{add_folders, choose_model, strangers};
+use crate::commands::serve::{add_folders, strangers};
 use crate::commands::{block_on, variable};
 use crate::config::{Purpose, load, place_data};
 use crate::platform;
@@ -17,7 +17,6 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
     let strangers = strangers(loaded.file.as_deref());
     let mut config = loaded.config;
     add_folders(&mut config, &args.folders)?;
-    choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut config, loaded.file.as_deref(), data_dir, Purpose::Make, &variable)?;
     // Two clients may start this command for the same folders: the second speaks through the first.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::{ModelArgs, ModelListArgs, ModelsCommand};
 use crate::commands::variable;
-use crate::config::load;
+use crate::config::{is_without_model, load};
 use crate::print;
 use crate::wiring::models_dir;
 
@@ -25,6 +25,10 @@ pub(super) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
     match command {
         ModelsCommand::List(args) => list(args),
         ModelsCommand::Pull(args) => {
+            anyhow::ensure!(
+                !is_without_model(),
+                "`--no-model` was given, so no model was got\nhint: leave it out to get one"
+            );
             let config = load(args.config.config.as_deref(), &variable)?.config;
             let manifest = pull(&models_dir(&config), &args.model)?;
             told(args, &manifest)

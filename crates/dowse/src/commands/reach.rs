@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use store::Verify;
 
-use crate::config::Config;
+use crate::config::{CatalogueKind, Config};
 use crate::control::{self, Connection, Typed};
 use crate::print;
 use crate::wiring::{SharedState, store_folder};
@@ -32,16 +33,25 @@ pub(crate) enum Reach {
 /// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
 /// than a minute.
 pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
+    reach_verified(config, Verify::AtOpening)
+}
+
+/// Gets at the same, and compares what it opens with its checksums when that is asked for.
+///
+/// # Errors
+///
+/// Those of [`reach`].
+pub(crate) fn reach_verified(config: &Config, verify: Verify) -> anyhow::Result<Reach> {
     let begun = Instant::now();
     let mut is_said = false;
     loop {
         if let Some(connection) = control::connect(&config.data_dir) {
             return Ok(Reach::Running(connection));
         }
-        let shared_state = SharedState::open(config)?;
+        let shared_state = SharedState::open(config)?.verifying(verify);
         match shared_state.kept() {
             Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
-            Err(error) if !is_locked(&error) => return Err(error),
+            Err(error) if !is_locked(&error) => return Err(with_hint(error)),
             Err(_) => {}
         }
         let shown = config.data_dir.display();
@@ -57,6 +67,17 @@ pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// Tells whether something may have been stored: whatever a catalogue that servers share holds, or
+/// what is in the data folder.
+///
+/// # Errors
+///
+/// When `[store]` does not say which catalogue is meant.
+pub(crate) fn holds_data(config: &Config) -> anyhow::Result<bool> {
+    let is_shared = config.store.choice()?.catalogue == CatalogueKind::Postgres;
+    Ok(is_shared || store_folder(&config.data_dir).is_dir())
 }
 
 /// A data folder that a command only looks at.
@@ -82,8 +103,7 @@ impl Reading {
 ///
 /// Those of [`reach`].
 pub(crate) fn reach_to_read(config: &Config) -> anyhow::Result<Reading> {
-    let choice = config.store.choice()?;
-    let is_local = choice.catalogue == Default::default() && choice.engine == Default::default();
+    let is_local = config.store.is_of_this_machine()?;
     let is_there = store_folder(&config.data_dir).exists();
     let mut config = config.clone();
     let mut instead = None;
@@ -93,6 +113,22 @@ pub(crate) fn reach_to_read(config: &Config) -> anyhow::Result<Reading> {
         instead = Some(folder);
     }
     Ok(Reading { reach: reach(&config)?, config, instead })
+}
+
+/// Says what to do about a catalogue that does not answer.
+fn with_hint(error: anyhow::Error) -> anyhow::Error {
+    let is_away = error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref::<store::Error>(),
+            Some(store::Error::CatalogueUnavailable { .. })
+        )
+    });
+    if !is_away {
+        return error;
+    }
+    anyhow::anyhow!(
+        "{error:#}\nhint: start the PostgreSQL of `[store.postgres]`, or mend its address there"
+    )
 }
 
 /// Tells whether another process holds the folder.

@@ -9,12 +9,12 @@ use files::{RootConfig, Strangers};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{ModelChoiceArgs, ServeArgs};
+use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{Hosting, serve_commands};
-use crate::commands::sets::choose_set;
+use crate::commands::sets::{choose_set, take_folders};
 use crate::commands::{block_on, connect, variable};
-use crate::config::{Config, EmbedderProvider, Loaded, Purpose, load, place_data};
+use crate::config::{Config, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
 use crate::wiring::{SharedState, app, work_in_background};
 use crate::{control, platform, print, reload};
@@ -23,7 +23,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
-    let (folders, model) = (args.folders.clone(), args.model);
+    let (folders, is_json) = (args.folders.clone(), args.json);
     let (file, data_dir) = (loaded.file.clone(), args.data.data_dir.clone());
     let strangers = strangers(loaded.file.as_deref());
     let adjust = move |mut config: Config| {
@@ -31,7 +31,6 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
-        choose_model(&mut config, model);
         place_data(&mut config, file.as_deref(), data_dir.as_deref(), Purpose::Make, &variable)?;
         anyhow::Ok(config)
     };
@@ -74,6 +73,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         print::note(format!("console on {base}/"));
         print::note(connect::lines_for_clients(&base, needs_key));
         print::note(format!("listening on http://{address}"));
+        if is_json {
+            print::line(connect::addresses(&base));
+        }
         #[cfg(feature = "conformance")]
         ::serve::front::run_with(
             listener,
@@ -92,11 +94,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     let mut loaded = load(args.config.config.as_deref(), &variable)?;
     add_folders(&mut loaded.config, &args.root)?;
-    choose_model(&mut loaded.config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Make, &variable)?;
-    if data_dir.is_none() {
-        choose_set(&mut loaded)?;
+    match data_dir {
+        None => choose_set(&mut loaded)?,
+        Some(_) => take_folders(&mut loaded),
     }
     Ok(loaded)
 }
@@ -120,13 +122,6 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
         config.files.roots.push(RootConfig::Path(folder));
     }
     Ok(())
-}
-
-/// Switches the model off where the command line asks for that.
-pub(super) fn choose_model(config: &mut Config, model: ModelChoiceArgs) {
-    if model.no_model {
-        config.embedder.provider = EmbedderProvider::None;
-    }
 }
 
 /// Binds the address, and puts the one that was given into the configuration.

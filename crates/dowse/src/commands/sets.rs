@@ -4,16 +4,19 @@ use std::path::{Path, PathBuf};
 
 use ::files::Service;
 use anyhow::Context;
+use store::Verify;
 
-use crate::cli::ConfigArgs;
-use crate::commands::reach::{Reach, reach};
-use crate::commands::serve::{add_folders, choose_model};
+use crate::cli::{ConfigArgs, DataArgs};
+use crate::commands::reach::{Reach, holds_data, reach_verified};
+use crate::commands::serve::add_folders;
 use crate::commands::variable;
-use crate::config::{Config, Loaded, Purpose, Remembered, UserData, load, place_data};
+use crate::config::{
+    Config, Loaded, Purpose, Remembered, UserData, load, place_data, remembered_in,
+};
 use crate::control::{self, Connection};
 use crate::files_cli::FilesArgs;
 use crate::print;
-use crate::wiring::{SharedState, app, store_folder};
+use crate::wiring::{SharedState, app, files_alone};
 
 /// A configuration whose data folder is known.
 pub(super) struct Located {
@@ -29,7 +32,12 @@ pub(super) enum Set {
     /// A process has the data folder open.
     Running(Connection),
     /// It is open here; what lasts has to be kept, since it runs the jobs.
-    Here { shared_state: Box<SharedState>, service: Box<Service>, app: Box<::serve::App> },
+    Here {
+        shared_state: Box<SharedState>,
+        service: Box<Service>,
+        /// The whole application, for a command that makes the index: others may search meanwhile.
+        app: Option<Box<::serve::App>>,
+    },
 }
 
 /// What a command needs of the data.
@@ -53,7 +61,6 @@ pub(super) fn locate(
     let mut config = loaded.config;
     add_folders(&mut config, folders)?;
     add_folders(&mut config, &args.root)?;
-    choose_model(&mut config, args.model);
     let data_dir = args.data.data_dir.as_deref();
     let purpose = match need {
         Need::Index => Purpose::Look,
@@ -62,7 +69,9 @@ pub(super) fn locate(
     place_data(&mut config, loaded.file.as_deref(), data_dir, purpose, &variable)?;
     let is_placed = data_dir.is_some() || variable("DOWSE_DATA_DIR").is_some();
     if !config.files.roots.is_empty() || loaded.file.is_some() || is_placed {
-        return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders: false }]);
+        // Data that was named alone knows its folders.
+        let has_unnamed_folders = config.files.roots.is_empty() && loaded.file.is_none();
+        return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders }]);
     }
     let remembered = UserData::find(&variable).map(|data| data.remembered()).unwrap_or_default();
     let located = choose(remembered).into_iter().map(|set| {
@@ -76,10 +85,24 @@ pub(super) fn locate(
 
 /// Reads the configuration of a command that is about one data folder; without a file, the data of
 /// the folders that were indexed from here is taken, as a search does.
-pub(super) fn load_placed(args: &ConfigArgs) -> anyhow::Result<Loaded> {
+pub(super) fn load_placed(args: &ConfigArgs, data: &DataArgs) -> anyhow::Result<Loaded> {
     let mut loaded = load(args.config.as_deref(), &variable)?;
-    choose_set(&mut loaded)?;
+    match &data.data_dir {
+        Some(named) => {
+            loaded.config.data_dir = std::path::absolute(named)?;
+            take_folders(&mut loaded);
+        }
+        None => choose_set(&mut loaded)?,
+    }
     Ok(loaded)
+}
+
+/// Where data was named alone: takes the folders that it was made of.
+pub(super) fn take_folders(loaded: &mut Loaded) {
+    if loaded.file.is_none() && loaded.config.files.roots.is_empty() {
+        let folders = remembered_in(&loaded.config.data_dir).unwrap_or_default();
+        loaded.config.files.roots = folders.into_iter().map(::files::RootConfig::Path).collect();
+    }
 }
 
 /// Where neither a file nor the environment says where the data is: takes the one set of folders
@@ -89,8 +112,11 @@ pub(super) fn load_placed(args: &ConfigArgs) -> anyhow::Result<Loaded> {
 ///
 /// When there are several.
 pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
-    let is_said = loaded.file.is_some() || variable("DOWSE_DATA_DIR").is_some();
-    if is_said || !loaded.config.files.roots.is_empty() {
+    if variable("DOWSE_DATA_DIR").is_some() {
+        take_folders(loaded);
+        return Ok(());
+    }
+    if loaded.file.is_some() || !loaded.config.files.roots.is_empty() {
         return Ok(());
     }
     let mut sets = UserData::find(&variable).map(|data| data.here()).unwrap_or_default();
@@ -100,8 +126,9 @@ pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
         anyhow::ensure!(
             running.len() == 1,
             "several sets of folders were indexed from here:\n{}\n\
-             hint: choose one: `DOWSE_DATA_DIR=FOLDER dowse …`",
-            listed(&sets)
+             hint: choose one with `--data-dir`, such as `--data-dir {}`",
+            listed(&sets),
+            sets.first().map_or_else(String::new, |set| print::in_shell(&set.data_dir))
         );
         sets = running;
     }
@@ -158,8 +185,8 @@ pub(super) fn open_all(
 
 impl Located {
     /// Gets at the data folder; where it is open here, with the folders it is of.
-    pub(super) fn reach(&mut self) -> anyhow::Result<Reach> {
-        let reached = reach(&self.config)?;
+    pub(super) fn reach(&mut self, verify: Verify) -> anyhow::Result<Reach> {
+        let reached = reach_verified(&self.config, verify)?;
         if let Reach::Here(shared_state) = &reached
             && self.has_unnamed_folders
         {
@@ -178,28 +205,39 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
     let config = &located.config;
     if need == Need::Index {
         anyhow::ensure!(
-            store_folder(&config.data_dir).is_dir(),
+            holds_data(config)?,
             "no index here: `{}` holds none\nhint: {}",
             config.data_dir.display(),
             how_to_index(config)
         );
     }
-    let shared_state = match located.reach()? {
+    let verify = match need {
+        // A search is over before everything would be compared with its checksums.
+        Need::Index => Verify::WhenChanged,
+        Need::Nothing => Verify::AtOpening,
+    };
+    let shared_state = match located.reach(verify)? {
         Reach::Running(connection) => return Ok(Set::Running(connection)),
         Reach::Here(shared_state) => shared_state,
     };
-    let (app, families) = app(&located.config, &shared_state)?;
-    let service = families.files.context(
+    let (app, files) = match need {
+        Need::Index => (None, files_alone(&located.config, &shared_state)?),
+        Need::Nothing => {
+            let (app, families) = app(&located.config, &shared_state)?;
+            (Some(Box::new(app)), families.files)
+        }
+    };
+    let service = files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
     )?;
-    Ok(Set::Here { shared_state, service: Box::new(service), app: Box::new(app) })
+    Ok(Set::Here { shared_state, service: Box::new(service), app })
 }
 
 fn how_to_index(config: &Config) -> String {
     match config.files.roots.first() {
         None => "run `dowse index FOLDER`".to_owned(),
         Some(root) => {
-            format!("run `dowse index {}`", config.base.join(root.path()).display())
+            format!("run `dowse index {}`", print::in_shell(&config.base.join(root.path())))
         }
     }
 }

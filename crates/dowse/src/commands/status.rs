@@ -13,15 +13,16 @@ use model::{Caller, ReadOutcome, iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serve::App;
+use store::Verify;
 
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
 use crate::commands::check::{Problem, health, problems_of};
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, typed};
+use crate::commands::reach::{Form, Reach, holds_data, typed};
 use crate::commands::sets::{Located, Need, locate};
 use crate::print;
-use crate::wiring::{SharedState, app, describe_store, store_folder};
+use crate::wiring::{SharedState, app, describe_store};
 
 /// Over which time the speed is measured.
 const SPEED_OVER: Duration = Duration::from_secs(1);
@@ -89,7 +90,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     let located = locate(&args.files, &[], Need::Index, |sets| sets)?;
     let mut reports = Vec::new();
     for mut one in located {
-        if !store_folder(&one.config.data_dir).is_dir() {
+        if !holds_data(&one.config)? {
             continue;
         }
         reports.push(report_of(&mut one)?);
@@ -109,7 +110,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
 }
 
 fn report_of(located: &mut Located) -> anyhow::Result<Report> {
-    let mut report = match located.reach()? {
+    let mut report = match located.reach(Verify::AtOpening)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
                 "the running server answered something else\n\

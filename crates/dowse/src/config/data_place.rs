@@ -137,6 +137,13 @@ impl UserData {
     }
 }
 
+/// Gives the folders that a data folder was made of, where it says so.
+pub(crate) fn remembered_in(data_dir: &Path) -> Option<Vec<PathBuf>> {
+    let text = fs_err::read_to_string(data_dir.join(REMEMBERED)).ok()?;
+    let remembered: Remembered = serde_json::from_str(&text).ok()?;
+    Some(remembered.folders)
+}
+
 /// Puts the data folder where it belongs: where the command line or the environment says, beside a
 /// configuration file, or in the user's data directory for folders without one.
 ///

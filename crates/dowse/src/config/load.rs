@@ -1,10 +1,11 @@
 //! From a file and the environment to a configuration, with errors that show the line.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::{Config, overrides};
+use super::{Config, EmbedderProvider, RerankerProvider, overrides};
 
 /// The file that is used when none is named.
 const DEFAULT_FILE: &str = "dowse.toml";
@@ -16,6 +17,19 @@ pub(crate) struct Loaded {
     pub(crate) config: Config,
     /// The file, unless there is none.
     pub(crate) file: Option<PathBuf>,
+}
+
+/// Whether the command line asked for no model.
+static IS_WITHOUT_MODEL: AtomicBool = AtomicBool::new(false);
+
+/// Makes every configuration that is read from now on one without a model.
+pub(crate) fn use_no_model() {
+    IS_WITHOUT_MODEL.store(true, Ordering::Relaxed);
+}
+
+/// Tells whether the command line asked for no model.
+pub(crate) fn is_without_model() -> bool {
+    IS_WITHOUT_MODEL.load(Ordering::Relaxed)
 }
 
 /// Reads the configuration.
@@ -47,6 +61,9 @@ pub(crate) fn load(
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);
     config.base = base.to_owned();
+    if is_without_model() {
+        config.drop_models();
+    }
     Ok(Loaded { config, file })
 }
 
@@ -91,6 +108,18 @@ fn nearest_key(message: &str) -> Option<String> {
 }
 
 impl Config {
+    /// Takes out whatever turns text into numbers: words alone find and order.
+    fn drop_models(&mut self) {
+        self.embedder.provider = EmbedderProvider::None;
+        match self.reranker.provider {
+            // It works on what the embedder makes, and rests without it.
+            RerankerProvider::Builtin | RerankerProvider::None => {}
+            RerankerProvider::Local | RerankerProvider::Http => {
+                self.reranker.provider = RerankerProvider::None;
+            }
+        }
+    }
+
     /// Refuses what cannot be served safely.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let is_open = !guard::hosts::is_loopback(self.server.listen.ip());

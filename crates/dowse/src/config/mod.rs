@@ -6,8 +6,8 @@ mod overrides;
 mod sections;
 mod store;
 
-pub(crate) use data_place::{Purpose, Remembered, UserData, place_data};
-pub(crate) use load::{Loaded, load};
+pub(crate) use data_place::{Purpose, Remembered, UserData, place_data, remembered_in};
+pub(crate) use load::{Loaded, is_without_model, load, use_no_model};
 pub(crate) use sections::{
     Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider,
 };

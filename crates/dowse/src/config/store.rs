@@ -175,6 +175,16 @@ pub(crate) struct StoreChoice {
 }
 
 impl StoreConfig {
+    /// Tells whether everything is kept in the data folder, and nothing elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StoreConfig::choice`].
+    pub(crate) fn is_of_this_machine(&self) -> anyhow::Result<bool> {
+        let choice = self.choice()?;
+        Ok(choice.catalogue == CatalogueKind::default() && choice.engine == EngineKind::default())
+    }
+
     /// Reads the section.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ pub(super) fn console(
     settings.started_at = shared_state.clock.now();
     settings.configuration = Value::Object(in_force(&format!("{config:#?}")));
     let store = shared_state.kept()?.store.clone();
+    settings.sessions = serve::Sessions::kept_in(store.objects());
     settings.generation = generation(Arc::clone(&store));
     let checked = shared_state.clone();
     settings.check = Arc::new(move |app: &serve::App| check::examined(&checked, app));

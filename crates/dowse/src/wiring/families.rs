@@ -321,6 +321,18 @@ fn open_charts(
     })?)
 }
 
+/// Opens the folders alone, for commands that look something up: the other families, their tools
+/// and their schemas would take longer than a search.
+pub(crate) fn files_alone(
+    config: &Config,
+    shared_state: &SharedState,
+) -> anyhow::Result<Option<files::Service>> {
+    config.check()?;
+    let service = files_service(config, shared_state)?;
+    shared_state.files.store(service.clone().map(Arc::new));
+    Ok(service)
+}
+
 fn files_service(
     config: &Config,
     shared_state: &SharedState,

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Exposure, ToolNames};
 
 pub(crate) use close::close_stores;
-pub(crate) use families::{Families, contexts_service, knowledge_service};
+pub(crate) use families::{Families, contexts_service, files_alone, knowledge_service};
 pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
 pub(crate) use models::{embedder, models_dir};
 pub(crate) use open_store::{

@@ -8,7 +8,7 @@ use infer::Secret;
 use model::Clock;
 use store::{
     Catalogue, Config, Engine, FolderLock, SqliteCatalogue, Store, TurbopufferConfig,
-    TurbopufferEngine,
+    TurbopufferEngine, Verify,
 };
 use store_postgres::{PostgresCatalogue, PostgresConfig};
 use store_qdrant::{QdrantConfig, QdrantEngine};
@@ -26,20 +26,31 @@ type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Opens the store that the section describes; `folder` has whatever is local of it.
 pub(crate) fn open(section: &StoreConfig, folder: &Path, clock: Clock) -> anyhow::Result<Store> {
-    open_with(section, folder, clock, &|name| std::env::var(name).ok())
+    open_verified(section, folder, clock, Verify::AtOpening)
+}
+
+/// Opens the same, and compares what is local with its checksums when that is asked for.
+pub(super) fn open_verified(
+    section: &StoreConfig,
+    folder: &Path,
+    clock: Clock,
+    verify: Verify,
+) -> anyhow::Result<Store> {
+    let bounds = Config { verify, ..Config::for_one_machine() };
+    open_with(section, folder, clock, &bounds, &|name| std::env::var(name).ok())
 }
 
 fn open_with(
     section: &StoreConfig,
     folder: &Path,
     clock: Clock,
+    bounds: &Config,
     variable: Variable<'_>,
 ) -> anyhow::Result<Store> {
     let choice = section.choice()?;
     for (key, instead) in &choice.earlier {
         tracing::warn!(key, instead, "a setting has an earlier name; it is still read");
     }
-    let bounds = Config::for_one_machine();
     let catalogue = match choice.catalogue {
         CatalogueKind::Sqlite => None,
         CatalogueKind::Postgres => {
@@ -50,20 +61,20 @@ fn open_with(
     };
     match choice.engine {
         EngineKind::Embedded => match catalogue {
-            None => Ok(Store::open(folder, &bounds, clock)?),
+            None => Ok(Store::open(folder, bounds, clock)?),
             Some(catalogue) => {
                 let folder = folder.join(FOLLOWING).join(catalogue.identity()?);
                 fs_err::create_dir_all(&folder)?;
                 let follower = follower_of(&folder)?;
-                Ok(Store::open_over(&folder, &bounds, catalogue, &follower)?)
+                Ok(Store::open_over(&folder, bounds, catalogue, &follower)?)
             }
         },
         EngineKind::Turbopuffer => {
             let settings = turbopuffer(&choice.turbopuffer, variable)?;
             let engine = |catalogue: Arc<dyn Catalogue>| -> store::Result<Arc<dyn Engine>> {
-                Ok(Arc::new(TurbopufferEngine::open(&bounds, &settings, catalogue)?))
+                Ok(Arc::new(TurbopufferEngine::open(bounds, &settings, catalogue)?))
             };
-            with_engine(folder, &bounds, catalogue, clock, engine)
+            with_engine(folder, bounds, catalogue, clock, engine)
         }
         EngineKind::Qdrant => {
             let settings = qdrant(&section.qdrant, variable)?;
@@ -71,7 +82,7 @@ fn open_with(
                 let holder = uuid::Uuid::new_v4().to_string();
                 Ok(Arc::new(QdrantEngine::open(&settings, catalogue, holder)?))
             };
-            with_engine(folder, &bounds, catalogue, clock, engine)
+            with_engine(folder, bounds, catalogue, clock, engine)
         }
     }
 }

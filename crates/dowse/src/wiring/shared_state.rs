@@ -19,7 +19,7 @@ use model::{Clock, TenantId};
 use parking_lot::Mutex;
 use retrieve::Retriever;
 use serve::{SlotLimits, Slots};
-use store::{Catalogue, Store};
+use store::{Catalogue, Store, Verify};
 
 use super::away::Away;
 use super::feeds::Feeds;
@@ -97,6 +97,7 @@ pub(crate) struct SharedState {
     /// The folder of the configuration, where relative paths start.
     base: std::path::PathBuf,
     store: StoreConfig,
+    verify: Verify,
     kept: Arc<OnceLock<OpenStore>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
@@ -153,6 +154,7 @@ impl SharedState {
             data_dir: config.data_dir.clone(),
             base: config.base.clone(),
             store: config.store.clone(),
+            verify: Verify::AtOpening,
             kept: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
@@ -163,6 +165,13 @@ impl SharedState {
             context_locks: contexts::Locks::default(),
             retriever: SharedRetriever::default(),
         })
+    }
+
+    /// Compares what is kept with its checksums when `verify` says; before it is opened.
+    #[must_use]
+    pub(crate) fn verifying(mut self, verify: Verify) -> Self {
+        self.verify = verify;
+        self
     }
 
     /// Gives the folder that holds everything that is kept.
@@ -222,7 +231,12 @@ impl SharedState {
             return Ok(kept);
         }
         let folder = store_folder(&self.data_dir);
-        let store = Arc::new(open_store::open(&self.store, &folder, self.clock.clone())?);
+        let store = Arc::new(open_store::open_verified(
+            &self.store,
+            &folder,
+            self.clock.clone(),
+            self.verify,
+        )?);
         close::remember(&store);
         followers::follow(&store)?;
         let (catalogue, bounds) = (store.catalogue(), QueueConfig::for_one_machine());

@@ -314,6 +314,33 @@ fn no_index_is_said_and_no_folder_is_made() {
     assert!(said.contains("no index here") && said.contains("documents"), "{said}");
 }
 
+/// A catalogue that servers share and that is away was "no index here", although nobody had looked.
+#[test]
+fn a_catalogue_that_is_away_is_not_an_empty_one() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "text");
+    let nobody = "url = \"postgres://nobody@127.0.0.1:1/none\"";
+    folder.write(
+        "dowse.toml",
+        format!(
+            "data_dir = \"data\"\n[files]\nroots = [\"documents\"]\n\
+             [store]\ncatalogue = \"postgres\"\n[store.postgres]\n{nobody}\n"
+        ),
+    );
+    for words in [&["search", "text"][..], &["open", "documents/plan.md"], &["status"], &["doctor"]]
+    {
+        let output = command(&folder, words).output().unwrap();
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_ne!(output.status.code(), Some(0), "{words:?}: {said}");
+        assert!(said.contains("cannot be reached") && said.contains("hint:"), "{words:?}: {said}");
+        assert!(!said.contains("no index") && !said.contains("nothing is"), "{words:?}: {said}");
+    }
+}
+
 #[test]
 fn quiet_prints_results_alone() {
     let server = serving();
@@ -363,5 +390,16 @@ fn commands_reach_the_server_of_a_folder_without_a_configuration() {
     let unclear = run(&["kb", "list"]);
     let said = String::from_utf8_lossy(&unclear.stderr).into_owned();
     assert_eq!(unclear.status.code(), Some(2), "{said}");
-    assert!(said.contains("several sets") && said.contains("DOWSE_DATA_DIR"), "{said}");
+    assert!(said.contains("several sets") && said.contains("`--data-dir "), "{said}");
+    // The flag that it names is taken by every command that is about one set.
+    let kept_in = ["--data-dir", kept_in];
+    let listed = text(&run(&[&["kb", "list"], &kept_in[..]].concat()), 0);
+    assert!(listed.contains("Handbook"), "{listed}");
+    for words in [&["check"][..], &["context", "project", "list"], &["audit"], &["tools"]] {
+        text(&run(&[words, &kept_in].concat()), 0);
+    }
+    let found = text(&run(&[&["search", "pilots"], &kept_in[..]].concat()), 1);
+    assert!(!found.contains("note.md"), "{found}");
+    let status = text(&run(&[&["status"], &kept_in[..]].concat()), 0);
+    assert!(status.contains("documents") && !status.contains("other"), "{status}");
 }

@@ -13,11 +13,11 @@ const READER: &str = "a key of a reader who is no administrator";
 const KEYS: &str = "[[auth.keys]]\nname = \"ann\"\nkey_env = \"TEST_KEY\"\nroles = [\"admin\"]\n\
                     [[auth.keys]]\nname = \"bob\"\nkey_env = \"TEST_READER\"\n";
 
-fn page(http: &Http, path: &str, cookie: &str) -> Response {
+pub(crate) fn page(http: &Http, path: &str, cookie: &str) -> Response {
     http.send(&Request::new("GET", path).header("Accept", "text/html").header("Cookie", cookie))
 }
 
-fn post(http: &Http, path: &str, cookie: &str, form: &[(&str, &str)]) -> Response {
+pub(crate) fn post(http: &Http, path: &str, cookie: &str, form: &[(&str, &str)]) -> Response {
     let pairs: Vec<String> =
         form.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
     let request = Request::new("POST", path)
@@ -39,14 +39,14 @@ fn encoded(text: &str) -> String {
 
 /// The value of the hidden field that proves where a form comes from.
 #[track_caller]
-fn form_token(page: &Response) -> String {
+pub(crate) fn form_token(page: &Response) -> String {
     let text = page.text();
     let (_, after) = text.split_once("name=\"form_token\" value=\"").expect("the page has a form");
     after.split('"').next().unwrap().to_owned()
 }
 
 #[track_caller]
-fn sign_in(http: &Http, key: &str) -> String {
+pub(crate) fn sign_in(http: &Http, key: &str) -> String {
     let form = page(http, "/sign-in", "");
     let entered =
         post(http, "/sign-in", "", &[("form_token", &form_token(&form)), ("credential", key)]);
@@ -91,6 +91,10 @@ fn one_signs_in_with_a_key_and_out_again() {
     let out = post(http, "/sign-out", &cookie, &[("form_token", &form_token(&start))]);
     assert_eq!(out.status, 303);
     assert!(out.header("set-cookie").unwrap().contains("Max-Age=0"));
+    // Whoever copied the cookie is out, too, also of a server that was started since.
+    assert_eq!(page(http, "/", &cookie).status, 303, "the session has ended");
+    let again = sign_in(http, KEY);
+    assert_eq!(page(http, "/", &again).status, 200, "another session of the same key goes on");
 
     let reader = sign_in(http, READER);
     assert_eq!(page(http, "/operations", &reader).status, 403);

@@ -3,6 +3,7 @@
 //! A pointer that was given by a search is read back exactly. Anything else is tried as what it
 //! most likely means, against the places that the file really has.
 
+mod json;
 mod sheets;
 
 use std::fmt;
@@ -72,21 +73,40 @@ pub(crate) fn find(
     })
 }
 
-/// Finds the passages under a heading of this name.
+/// Finds the passages under a heading of this name, or the one that has it as a line.
 fn under_heading(text: &str, passages: &[Passage]) -> Option<(Place, std::ops::Range<usize>)> {
     let plain = |text: &str| text.trim_matches([' ', '#', '"', '\'', '`']).to_lowercase();
     let wanted = plain(text);
+    let wanted = wanted.strip_prefix("section ").map_or(wanted.as_str(), str::trim);
     let is_under = |passage: &Passage| {
         let first_line = passage.text.lines().next().unwrap_or_default();
         passage.headings.iter().any(|heading| plain(heading) == wanted)
             || first_line.starts_with('#') && plain(first_line) == wanted
     };
-    let first = passages.iter().position(is_under).filter(|_| !wanted.is_empty())?;
-    let n_passages = passages[first..].iter().take_while(|passage| is_under(passage)).count();
-    let passage = &passages[first];
-    let place =
-        Place { pointer: Some(passage.pointer.clone()), char_start: Some(passage.span.start) };
-    Some((place, first..first + n_passages))
+    if wanted.is_empty() {
+        return None;
+    }
+    let found = |first: usize, n_passages: usize, n_before: usize| {
+        let passage = passages.get(first)?;
+        let char_start = Some(passage.span.start + n_before);
+        let place = Place { pointer: Some(passage.pointer.clone()), char_start };
+        Some((place, first..first + n_passages))
+    };
+    if let Some(first) = passages.iter().position(is_under) {
+        let n_passages = passages[first..].iter().take_while(|passage| is_under(passage)).count();
+        return found(first, n_passages, 0);
+    }
+    // Short parts of a text are one passage, with their headings inside.
+    passages.iter().enumerate().find_map(|(at, passage)| {
+        let mut n_before = 0;
+        for line in passage.text.split_inclusive('\n') {
+            if line.starts_with('#') && plain(line.trim_end()) == wanted {
+                return found(at, 1, n_before);
+            }
+            n_before += line.chars().count();
+        }
+        None
+    })
 }
 
 /// Gives what a text may mean, the likeliest first.
@@ -99,7 +119,7 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     {
         readings.push(Pointer::Whole);
     }
-    if ["end", "last", "bottom"].contains(&lower.as_str()) {
+    if ["end", "last", "bottom"].contains(&lower.as_str()) || lower.starts_with("last ") {
         readings.extend(passages.last().map(|passage| passage.pointer.clone()));
     }
     // A file inside an archive: only the place behind the path is read anew.
@@ -112,6 +132,7 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
         );
     }
     readings.extend(readings_of_unit(plain, passages));
+    readings.extend(json::named(plain, passages));
     readings
 }
 
@@ -202,14 +223,13 @@ fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
             let row = sheets::rows(name, range, passages);
             row.map(|(covered, start)| (covered, Some(start))).or_else(|| of_sheet(name))
         }
+        Pointer::Json(wanted) => {
+            json::node(wanted, passages).map(|(covered, start)| (covered, Some(start)))
+        }
         Pointer::Inner { path, .. } => {
             run(&|pointer| matches!(pointer, Pointer::Inner { path: other, .. } if other == path))
         }
-        Pointer::Sheet { .. }
-        | Pointer::Page(_)
-        | Pointer::Slide(_)
-        | Pointer::Message(_)
-        | Pointer::Json(_) => None,
+        Pointer::Sheet { .. } | Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_) => None,
     }
 }
 
@@ -249,6 +269,17 @@ mod tests {
         let found = find("/f", text, &passages).ok();
         let found = found.map(|(place, covered)| (place.to_string(), covered));
         assert_eq!(found, expected.map(|(place, covered)| (place.to_owned(), covered)), "{text}");
+    }
+
+    #[test]
+    fn a_heading_inside_a_passage_is_a_place() {
+        let mut passages = passages(&["line 1"]);
+        passages[0].text = "# Plan\n\nWords.\n\n## Budget\n\nTwelve.".to_owned();
+        for text in ["Budget", "## Budget", "section Budget", "budget"] {
+            let (place, covered) = find("/f", text, &passages).unwrap();
+            assert_eq!((place.char_start, covered), (Some(16), 0..1), "{text}");
+        }
+        assert!(find("/f", "Costs", &passages).is_err());
     }
 
     #[test]
@@ -302,6 +333,7 @@ mod tests {
         check(&["line 1", "line 40"], "Line 39", Some(("line 39", 0..1)));
         check(&["line 1", "line 40"], "Line 50", None);
         check(&["line 1", "line 40"], "end", Some(("line 40", 1..2)));
+        check(&pages, "last page", Some(("page 3", 3..4)));
         check(&["line 1", "line 40"], "char 15", Some(("whole, char 15", 0..2)));
         check(&["line 1", "line 40"], "lines 40-45", Some(("line 40", 1..2)));
         check(

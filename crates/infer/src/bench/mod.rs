@@ -5,6 +5,7 @@
 
 mod peer;
 mod sentences;
+mod waiting;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ const MAX_RUN: Duration = Duration::from_secs(3600);
 /// How long the other side may take; on a busy machine it is left out rather than waited for.
 const MAX_PEER: Duration = Duration::from_secs(900);
 /// Lengths that are measured, with the number of texts: about the same number of tokens each.
-const BATCHES: [(usize, usize); 3] = [(32, 64), (128, 16), (512, 4)];
+const BATCHES: [(usize, usize); 4] = [(16, 128), (32, 64), (128, 16), (512, 4)];
 /// How often each measurement is repeated; the best counts.
 const REPEATS: usize = 3;
 /// How often a warm query is timed.
@@ -50,6 +51,7 @@ pub fn run(models_dir: &Path, peer: Option<&dyn Peer>) -> Result<Report> {
     report.add_noted("warm query, best", queries[0], "ms", "what other work on the machine hides");
     memory(&mut report, &embedder, memory_before);
     precision(&mut report, &embedder, &deadline)?;
+    waiting::measure(&mut report, &embedder, &deadline)?;
     speed(&mut report, &embedder, &container, peer, &deadline)?;
     Ok(report)
 }

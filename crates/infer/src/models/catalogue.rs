@@ -64,7 +64,7 @@ pub(crate) struct HubRepository {
 pub const DEFAULT_EMBEDDER: &str = "multilingual-e5-small";
 
 /// The name of an E5S1 container in a model folder.
-pub(crate) const CONTAINER_FILE: &str = "model.e5s1";
+pub const CONTAINER_FILE: &str = "model.e5s1";
 /// The name of an ONNX graph in a model folder.
 pub(crate) const GRAPH_FILE: &str = "model.onnx";
 /// The name of a checkpoint in a model folder.

@@ -14,9 +14,9 @@ mod progress;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{DEFAULT_EMBEDDER, KNOWN_MODELS, KnownModel, known};
+pub use catalogue::{CONTAINER_FILE, DEFAULT_EMBEDDER, KNOWN_MODELS, KnownModel, known};
 pub use folder::{FileSum, ListedModel, Manifest, folder_of, list, read_manifest, state, verify};
 pub use progress::{Progress, Purpose, Step};
 pub use pull::{DEFAULT_HUB_URL, PullConfig, pull};
 
-pub(crate) use catalogue::{CHECKPOINT_FILE, CONTAINER_FILE, GRAPH_FILE, TOKENIZER_FILE};
+pub(crate) use catalogue::{CHECKPOINT_FILE, GRAPH_FILE, TOKENIZER_FILE};

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use model::Report;
 
-use crate::bench::data::{cell, rows};
+use crate::bench::data::{cell, entities, rows};
 use crate::bench::forms::MISSES;
 use crate::{Entry, Index, Name, NameEmbedder, Request, Result};
+
+/// Every so many institutions are embedded: each costs a vector.
+const EVERY: usize = 3;
 
 /// Words for what classifications hold, in languages that they are not written in.
 const WORDS: [&str; 12] = [
@@ -45,6 +48,38 @@ pub(crate) fn measure(
             measure_pairs(&format!("{classification}, {label}"), &pairs, meaning, report);
         }
     }
+    Ok(())
+}
+
+/// Asks a register of proper names about what no register holds: the more names, the nearer is
+/// some of them to anything.
+pub(crate) fn measure_register(
+    folder: &Path,
+    meaning: &Arc<dyn NameEmbedder>,
+    report: &mut Report,
+) -> Result<()> {
+    let entries: Vec<Entry> = entities(folder)?.into_iter().step_by(EVERY).collect();
+    let n_names = entries.len();
+    let letters = Index::build(entries.clone());
+    let mut index = Index::build(entries);
+    if let Err(error) = index.add_meaning(Arc::clone(meaning)) {
+        report.add_noted("institutions", 0.0, "ratio", error.to_string());
+        return Ok(());
+    }
+    let found_in = |index: &Index| -> Vec<&str> {
+        let finds = |text: &&str| {
+            let request = Request { text, locale: None, hint: None, limit: 1 };
+            !index.lookup(&request).matches.is_empty()
+        };
+        FAR.into_iter().filter(finds).collect()
+    };
+    let (by_letters, found) = (found_in(&letters), found_in(&index));
+    report.add_noted(
+        format!("junk that finds something, {n_names} institutions"),
+        found.len() as f64 / FAR.len() as f64,
+        "ratio",
+        format!("{found:?} of {}; by letters alone {by_letters:?}", FAR.len()),
+    );
     Ok(())
 }
 

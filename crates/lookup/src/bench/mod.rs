@@ -44,5 +44,6 @@ pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn NameEmbedder>) -> crate
     let mut report = Report::new("lookup with meaning");
     classifications::measure_meaning(folder, meaning, &mut report)?;
     languages::measure(folder, meaning, &mut report)?;
+    languages::measure_register(folder, meaning, &mut report)?;
     Ok(report)
 }

@@ -6,9 +6,9 @@ use axum::response::Response;
 use contexts::limits::{DEFAULT_NODE_CHARS, DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
 use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline};
-use serde_json::{Value, json};
-use tools::contexts::{error, read_node};
-use tools::{Code, Filled, ToolError, fill};
+use serde_json::json;
+use tools::contexts::{ChunkPage, error, page_of_chunks, read_node};
+use tools::{Code, ToolError};
 
 use super::body;
 use super::context_views::{EndpointView, KeyView, NodeView, ProjectView, TableView, ToolView};
@@ -378,32 +378,21 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
     if let Some(problem) = problem {
         return coded(&ToolError::bad_request(problem));
     }
-    let begin = match tools::position(question.cursor.as_deref()) {
-        Ok(begin) => begin,
+    let given = match tools::given(question.cursor.as_deref()) {
+        Ok(given) => given,
         Err(refused) => return coded(&refused),
     };
     let budget = rest.app.caps().before_redaction();
     with(rest, "POST /v1/tools/{id}/search", move |service, caller, deadline| {
-        let found = service.search(caller, &id, &question.query, top_k, deadline)?;
-        let warnings: Vec<&str> =
-            found.warnings.iter().map(|warning| warning.message.as_str()).collect();
-        let mut value = json!({ "query": found.query, "results": [] });
-        if !warnings.is_empty() {
-            value["warnings"] = json!(warnings);
-        }
-        let rest: Vec<Value> =
-            found.results.iter().skip(begin).map(|result| json!(result)).collect();
-        let n_rest = rest.len();
-        let Filled { mut value, n_kept } = fill(value, "results", rest, &budget);
-        if n_kept < n_rest {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
+        // One more than is wanted tells whether there is more.
+        let n_ranked = given.n_named() + top_k + 1;
+        let found = service.search(caller, &id, &question.query, n_ranked, deadline)?;
+        let ChunkPage { value, arounds } = page_of_chunks(found, given, top_k, &budget);
         let mut reply = Reply::ok(value)
-            .with_n_results(n_kept)
+            .with_n_results(arounds.len())
             .with_source_text(&["/results/*/chunk/chunk_text"]);
-        for (idx, hit) in found.results.iter().skip(begin).take(n_kept).enumerate() {
-            let place = format!("/results/{idx}/chunk/chunk_text");
-            reply = reply.with_around(hit.around.at(place));
+        for around in arounds {
+            reply = reply.with_around(around);
         }
         Ok(reply)
     })

@@ -77,6 +77,16 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
+/// Tells whether the caller may stop a job.
+pub(crate) fn may_cancel(app: &App, caller: &Caller, id: &str) -> bool {
+    let Ok(job) = find(app, caller, id) else { return false };
+    match (&app.knowledge, &app.contexts) {
+        (Some(service), _) if is_of_knowledge(&job) => service.may_cancel_job(caller, &job),
+        (_, Some(service)) if is_of_contexts(&job) => service.may_cancel_job(caller, &job),
+        _ => job.tenant == caller.tenant || caller.is_admin(),
+    }
+}
+
 fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
     let queue = app.queue.as_ref().ok_or_else(|| unknown(id))?;
     let job = match queue.get(&JobId::new(id)) {

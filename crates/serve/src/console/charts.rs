@@ -42,8 +42,8 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                                 td { (text(chart, "made_by")) } td .nowrap { (short_time(text(chart, "made_at"))) }
                                 td .nowrap { (short_time(text(chart, "expires_at"))) }
                                 td .nowrap { @for (end, name) in [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")] { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
-                                td { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm="Delete this chart?" {
-                                    (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } }
+                                td { @if viewer.may_change().is_ok() { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm="Delete this chart?" {
+                                    (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } } }
                             }
                         } }
                     } }

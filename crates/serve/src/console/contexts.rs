@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::jobs::short_time;
 use super::json_view::text_box;
-use super::knowledge::{array, hidden, input, text};
+use super::knowledge::{Place, array, hidden, input, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem, shown};
 use super::params::{Params, encoded};
 use super::start::clients;
@@ -35,8 +35,10 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                     strong { (text(project, "name")) } span { "of " (text(project, "owner")) ", " (short_time(text(project, "updated_at"))) } } } } }
             },
         }
-        h2 { "New project" }
-        form .fields method="post" action=(viewer.href("/do/create-project")) { (form_token(&viewer)) (input("name", "Name", "", true)) button .primary type="submit" { "Create" } }
+        @if projects.is_ok() && viewer.may_change().is_ok() {
+            h2 { "New project" }
+            form .fields method="post" action=(viewer.href("/do/create-project")) { (form_token(&viewer)) (input("name", "Name", "", true)) button .primary type="submit" { "Create" } }
+        }
     };
     page(&viewer, Section::Contexts, "Contexts", &body)
 }
@@ -57,30 +59,48 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
     let (table_list, tool_list) = (list(&tables, "tables"), list(&tools, "tools"));
     let name = text(&project, "name").to_owned();
     let here = format!("/contexts/{id}");
+    let (may_change, may_delete) = rights(&viewer, &id).await;
+    let place = Place { here: &here, may_change };
     let body = html! {
         p .crumbs { a href=(viewer.href("/contexts")) { "Contexts" } " / " (name) }
         h1 { (name) }
         h2 { "Documents" }
         @if let Err(error) = &tables { (problem(error)) }
-        div data-refresh { (table_rows(&viewer, &table_list, &here)) }
-        (drop_zone(&viewer, &id))
-        details { summary { "Paste a JSON document" } (new_table(&viewer, &id, &here)) }
+        div data-refresh { (table_rows(&viewer, &table_list, &place)) }
+        @if may_change {
+            (drop_zone(&viewer, &id))
+            details { summary { "Paste a JSON document" } (new_table(&viewer, &id, &here)) }
+        }
         h2 { "Tools" }
         @if let Err(error) = &tools { (problem(error)) }
-        (tool_rows(&viewer, &tool_list, &table_list, &here))
-        @if !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
+        (tool_rows(&viewer, &tool_list, &table_list, &place))
+        @if may_change && !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
         h2 { "Endpoints" }
-        @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &here)) }
-        @if !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
-        hr;
-        form method="post" action=(viewer.href("/do/delete-project")) data-confirm=(format!("Delete the project {name} with its documents, tools and endpoints?")) {
-            (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this project" }
+        @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &place)) }
+        @if may_change && !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
+        @if may_delete {
+            hr;
+            form method="post" action=(viewer.href("/do/delete-project")) data-confirm=(format!("Delete the project {name} with its documents, tools and endpoints?")) {
+                (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this project" }
+            }
         }
     };
     page(&viewer, Section::Contexts, &name, &body)
 }
 
-fn table_rows(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
+/// Tells whether the person may change what is in a project now, and delete it.
+async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
+    let Some(service) = viewer.app.contexts.clone().filter(|_| viewer.may_change().is_ok()) else {
+        return (false, false);
+    };
+    let (caller, project) = (viewer.caller.clone(), project.to_owned());
+    let looked = tokio::task::spawn_blocking(move || {
+        (service.may_edit(&caller, &project), service.may_delete(&caller, &project))
+    });
+    looked.await.unwrap_or_default()
+}
+
+fn table_rows(viewer: &Viewer, tables: &[Value], place: &Place<'_>) -> Markup {
     html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { "Add a JSON document: an API description, a manual, an export." } })) } @else {
         div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Document" } th scope="col" .num { "Size" } th scope="col" .num { "Nodes" } th scope="col" .num { "Texts" } th scope="col" .num { "Depth" } th scope="col" { "Changed" } th scope="col" { span .visually-hidden { "Actions" } } } }
@@ -88,8 +108,8 @@ fn table_rows(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
                 td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
                 td .num { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
                 td .num { (shown(&table["strings"])) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
-                td { form method="post" action=(viewer.href("/do/delete-table")) data-confirm=(format!("Delete the document {}?", text(table, "name"))) {
-                    (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-table")) data-confirm=(format!("Delete the document {}?", text(table, "name"))) {
+                    (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", place.here)) button .small.danger type="submit" { "Delete" } } } }
             } } }
         } }
     } }
@@ -118,7 +138,8 @@ fn new_table(viewer: &Viewer, project: &str, here: &str) -> Markup {
     }
 }
 
-fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], here: &str) -> Markup {
+fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &Place<'_>) -> Markup {
+    let here = place.here;
     let table_name = |id: &str| {
         tables.iter().find(|table| text(table, "id") == id).map_or("", |table| text(table, "name"))
     };
@@ -133,9 +154,9 @@ fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], here: &str) -> 
                     td { (table_name(text(tool, "table_id"))) " " code { (text(tool, "json_path")) } }
                     td { @if !index.is_null() { span class=(format!("badge {}", text(index, "status"))) { (text(index, "status")) } @if !index["last_error"].is_null() { br; span .note { (shown(&index["last_error"])) } } } }
                     td .nowrap { @if !index.is_null() { (shown(&index["indexed_chunks_count"])) " of " (shown(&index["chunks_count"])) } }
-                    td { div .actions {
+                    td { @if place.may_change { div .actions {
                         @if !index.is_null() { form method="post" action=(viewer.href("/do/reindex-tool")) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small type="submit" { "Index anew" } } }
-                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm=(format!("Delete the tool {}?", text(tool, "name"))) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
+                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm=(format!("Delete the tool {}?", text(tool, "name"))) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } } }
                 }
             } }
         } }
@@ -155,7 +176,13 @@ fn new_tool(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
     }
 }
 
-fn endpoint_cards(viewer: &Viewer, endpoints: &[Value], tools: &[Value], here: &str) -> Markup {
+fn endpoint_cards(
+    viewer: &Viewer,
+    endpoints: &[Value],
+    tools: &[Value],
+    place: &Place<'_>,
+) -> Markup {
+    let here = place.here;
     let tool_name = |id: &Value| {
         tools.iter().find(|tool| tool["id"] == *id).map_or("", |tool| text(tool, "name")).to_owned()
     };
@@ -165,16 +192,16 @@ fn endpoint_cards(viewer: &Viewer, endpoints: &[Value], tools: &[Value], here: &
             @let id = text(endpoint, "id");
             section .card {
                 div .head { h3 { (text(endpoint, "name")) }
-                    form method="post" action=(viewer.href("/do/delete-endpoint")) data-confirm=(format!("Delete the endpoint {}?", text(endpoint, "name"))) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                    @if place.may_change { form method="post" action=(viewer.href("/do/delete-endpoint")) data-confirm=(format!("Delete the endpoint {}?", text(endpoint, "name"))) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
                 dl .facts { dt { "Address" } dd { code { (text(endpoint, "url")) } }
                     dt { "Tools" } dd { (array(&endpoint["tool_ids"]).iter().map(tool_name).collect::<Vec<_>>().join(", ")) } }
                 h3 { "Keys" }
                 ul { @for key in array(&endpoint["keys"]) { li .actions {
                     code { (text(key, "begins")) "…" } span .note { "made " (short_time(text(key, "created_at")))
                         @if let Some(used) = key["last_used_at"].as_str() { ", last used " (short_time(used)) } }
-                    form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm="Revoke this key? Agents that use it are shut out at once." { (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } }
+                    @if place.may_change { form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm="Revoke this key? Agents that use it are shut out at once." { (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } } }
                 } } }
-                form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } }
+                @if place.may_change { form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } } }
                 details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), Some("YOUR_KEY"))) }
             }
         }

@@ -16,6 +16,15 @@ const MAX_RESULTS: usize = 50;
 /// The largest cap that the simulator takes.
 const MAX_CAP: usize = 10_000_000;
 
+/// Makes counting ready behind the first page that somebody looks at, so that their first search
+/// does not wait for its tables.
+pub(super) fn get_ready() {
+    static BEGUN: std::sync::Once = std::sync::Once::new();
+    BEGUN.call_once(|| {
+        tokio::task::spawn_blocking(|| tokens("ready"));
+    });
+}
+
 /// Writes a count of tokens.
 pub(crate) fn tokens(text: &str) -> usize {
     text::count_tokens(text)

@@ -10,7 +10,26 @@ use super::viewer::Viewer;
 /// The jobs that the person may see, newest first.
 pub(super) async fn list(viewer: &Viewer) -> Result<Vec<Value>, ToolError> {
     let answer = viewer.get("/v1/jobs").await?;
-    Ok(answer["jobs"].as_array().cloned().unwrap_or_default())
+    let mut jobs = answer["jobs"].as_array().cloned().unwrap_or_default();
+    if viewer.may_change().is_err() || !jobs.iter().any(is_open) {
+        return Ok(jobs);
+    }
+    let (app, caller) = (viewer.app.clone(), viewer.caller.clone());
+    let marked = tokio::task::spawn_blocking(move || {
+        for job in jobs.iter_mut().filter(|job| is_open(job)) {
+            let id = job["id"].as_str().unwrap_or_default();
+            job[MAY_CANCEL] = crate::api::may_cancel_job(&app, &caller, id).into();
+        }
+        jobs
+    });
+    marked.await.map_err(|_| ToolError::internal("the jobs could not be looked at"))
+}
+
+/// The member of a job that says that the person may stop it.
+const MAY_CANCEL: &str = "may_cancel";
+
+fn is_open(job: &Value) -> bool {
+    matches!(job["status"].as_str(), Some("queued" | "running"))
 }
 
 /// Jobs as a table, those that run first.
@@ -30,7 +49,6 @@ pub(super) fn job_rows(viewer: &Viewer, jobs: &[Value]) -> Markup {
 fn row(viewer: &Viewer, job: &Value) -> Markup {
     let text = |name: &str| job[name].as_str().unwrap_or_default();
     let (done, total) = (&job["progress"]["done"], &job["progress"]["total"]);
-    let is_open = matches!(text("status"), "queued" | "running");
     let n_warnings = job["n_warnings"].as_u64().unwrap_or_default();
     html! {
         tr {
@@ -52,7 +70,7 @@ fn row(viewer: &Viewer, job: &Value) -> Markup {
                         ul { @for warning in job["warnings"].as_array().into_iter().flatten() { li { (shown(warning)) } } } }
                 }
             }
-            td { @if is_open {
+            td { @if job[MAY_CANCEL] == true {
                 form method="post" action=(viewer.href("/jobs/cancel")) {
                     (form_token(viewer))
                     input type="hidden" name="job" value=(text("id"));

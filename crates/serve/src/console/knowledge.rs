@@ -31,13 +31,14 @@ pub(super) async fn list(viewer: Viewer) -> Response {
             Ok(answer) => {
                 @let bases = array(&answer["knowledge_bases"]);
                 @if bases.is_empty() {
-                    (empty("There is no knowledge base that you may see.", &html! { p { "Make one below, then a collection in it, and drop files there." } }))
+                    (empty("There is no knowledge base that you may see.", &html! { @if viewer.may_change().is_ok() { p { "Make one below, then a collection in it, and drop files there." } } @else { p { "Bases appear here when their owners make them public or share them." } } }))
                 }
                 ul .cards { @for base in bases { li { a href=(viewer.href(&format!("/knowledge/{}", text(base, "id")))) {
                     strong { (text(base, "name")) } span { (text(base, "description")) }
                     span .note { (text(base, "visibility")) ", of " (text(base, "owner")) } } } } }
             },
         }
+        @if bases.is_ok() && viewer.may_change().is_ok() {
         h2 { "New knowledge base" }
         form .fields method="post" action=(viewer.href("/do/create-base")) {
             (form_token(&viewer))
@@ -45,6 +46,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
             (input("description", "What it is about", "", false))
             (visibility_field("private"))
             button .primary type="submit" { "Create" }
+        }
         }
     };
     page(&viewer, Section::Knowledge, "Knowledge", &body)
@@ -66,6 +68,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
     let (summary, collections) =
         tokio::join!(viewer.get(&summary_path), viewer.get(&collections_path));
     let name = text(&base, "name").to_owned();
+    let may_change = may_change(&viewer, &id).await;
     let body = html! {
         p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " (name) }
         h1 { (name) }
@@ -85,7 +88,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         }
         h2 { "Collections" }
         (collection_list(&viewer, &collections))
-        details { summary { "New collection" } (new_collection(&viewer, &id)) }
+        @if may_change { details { summary { "New collection" } (new_collection(&viewer, &id)) } }
         h2 { "Threshold" }
         p .note { "Move the slider to see what an agent would get with another threshold." }
         form .toolbar role="search" method="get" action=(viewer.href(&format!("/knowledge/{id}"))) data-live="#results" {
@@ -95,6 +98,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             button type="submit" { "Search" }
         }
         div #results aria-live="polite" { (found) }
+        @if may_change {
         h2 { "Change" }
         form .fields method="post" action=(viewer.href("/do/update-base")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &format!("/knowledge/{id}")))
@@ -105,8 +109,17 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         form method="post" action=(viewer.href("/do/delete-base")) data-confirm=(format!("Delete the knowledge base {name} with everything in it?")) {
             (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this knowledge base" }
         }
+        }
     };
     page(&viewer, Section::Knowledge, &name, &body)
+}
+
+/// Tells whether the person may change a knowledge base now.
+async fn may_change(viewer: &Viewer, base: &str) -> bool {
+    let Some(service) = viewer.app.knowledge.clone() else { return false };
+    let (caller, base) = (viewer.caller.clone(), base.to_owned());
+    let may = tokio::task::spawn_blocking(move || service.may_change(&caller, &base));
+    viewer.may_change().is_ok() && may.await.unwrap_or_default()
 }
 
 fn threshold(params: &Params) -> f64 {
@@ -211,14 +224,15 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
     let name = text(&collection, "name").to_owned();
     let here = format!("/knowledge/collections/{id}");
     let base = format!("/knowledge/{}", text(&collection, "knowledge_base_id"));
+    let may_change = may_change(&viewer, text(&collection, "knowledge_base_id")).await;
     let body = html! {
         p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " a href=(viewer.href(&base)) { "knowledge base" } " / " (name) }
         h1 { (name) }
         p .note { "Clearance " strong { (text(&collection, "clearance")) } ", department " (shown(&collection["department"])) ", "
             (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
-        (upload(&viewer, &id, &here))
+        @if may_change { (upload(&viewer, &id, &here)) }
         h2 { "Documents" }
-        div data-refresh { (document_list(&viewer, &documents, &here, &params)) }
+        div data-refresh { (document_list(&viewer, &documents, &Place { here: &here, may_change }, &params)) }
         h2 { "Summaries" }
         @match &summaries {
             Err(error) => (problem(error)),
@@ -226,6 +240,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
                 details { summary { "Version " (shown(&version["version"])) ", " (short_time(text(version, "generated_at"))) ", " (shown(&version["engine"])) } p { (shown(&version["text"])) } }
             },
         }
+        @if may_change {
         h2 { "Change" }
         form .fields method="post" action=(viewer.href("/do/update-collection")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &here))
@@ -235,6 +250,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         }
         form method="post" action=(viewer.href("/do/delete-collection")) data-confirm=(format!("Delete the collection {name} with its documents?")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &base)) button .danger type="submit" { "Delete this collection" }
+        }
         }
     };
     page(&viewer, Section::Knowledge, &name, &body)
@@ -262,12 +278,21 @@ fn upload(viewer: &Viewer, id: &str, here: &str) -> Markup {
     }
 }
 
+/// The page of something that holds other things.
+pub(super) struct Place<'a> {
+    /// Its path below the base.
+    pub(super) here: &'a str,
+    /// Whether the person may change what is in it now.
+    pub(super) may_change: bool,
+}
+
 fn document_list(
     viewer: &Viewer,
     answer: &Result<Value, ToolError>,
-    here: &str,
+    place: &Place<'_>,
     params: &Params,
 ) -> Markup {
+    let here = place.here;
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => return problem(error),
@@ -288,8 +313,8 @@ fn document_list(
                     td .num { (shown(&document["chunk_count"])) }
                     td .nowrap { (short_time(text(document, "updated_at"))) }
                     td .cell { @if !document["error"].is_null() { (shown(&document["error"])) } }
-                    td { form method="post" action=(viewer.href("/do/delete-document")) data-confirm=(format!("Delete {}?", text(document, "title"))) {
-                        (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                    td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-document")) data-confirm=(format!("Delete {}?", text(document, "title"))) {
+                        (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
                 }
             } }
         } }

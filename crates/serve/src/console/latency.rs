@@ -22,7 +22,7 @@ pub(super) fn latency(viewer: &Viewer, metrics: &str) -> Markup {
     let (people, agents): (Vec<_>, Vec<_>) =
         tools.iter().partition(|(name, _)| name.starts_with(CONSOLE));
     html! {
-        p .note { "Since the start, estimated from the buckets of " a href=(viewer.href("/metrics")) { code { "/metrics" } }
+        p .note { "Since the start, estimated from the buckets of " a href=(viewer.href("/operations/metrics")) { code { "/metrics" } }
             ". Exact figures of the newest calls: " a href=(viewer.href("/activity?view=cost")) { "Activity" } "." }
         div .halves {
             section aria-labelledby="by-tool" { h3 #by-tool { "By tool" }

@@ -3,7 +3,7 @@
 use axum::response::{Html, IntoResponse, Response};
 use http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
 use maud::{DOCTYPE, Markup, html};
@@ -73,6 +73,11 @@ impl Section {
         }
     }
 
+    /// Tells whether a person may see it at all.
+    pub(crate) fn is_for(self, viewer: &Viewer) -> bool {
+        self != Section::Operations || viewer.caller.is_admin()
+    }
+
     /// What a person finds there, for the start page.
     pub(crate) fn about(self) -> &'static str {
         match self {
@@ -127,9 +132,22 @@ pub(crate) fn error_page(viewer: &Viewer, error: &ToolError) -> Response {
         (problem(error))
         p { a href=(viewer.href("/")) { "Back to the start" } }
     };
+    with_status_of(error, &document(viewer, None, title, &body))
+}
+
+/// What went wrong, for a script that shows it in its part of the page.
+pub(crate) fn error_part(error: &ToolError) -> Response {
+    with_status_of(error, &problem(error))
+}
+
+fn with_status_of(error: &ToolError, page: &Markup) -> Response {
     let status =
         StatusCode::from_u16(error.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    respond(status, &document(viewer, None, title, &body))
+    let mut response = respond(status, page);
+    if let Some(seconds) = error.details.get("retry_after_seconds").and_then(Value::as_u64) {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
 }
 
 /// A page without anybody, for what fails before it is known who looks.
@@ -298,7 +316,7 @@ fn menu(viewer: &Viewer, current: Option<Section>) -> Markup {
         @for (group, sections) in Section::GROUPS {
             p .group { (group) }
             ul {
-                @for section in sections {
+                @for section in sections.iter().filter(|section| section.is_for(viewer)) {
                     li {
                         a href=(viewer.href(section.path())) data-go=(section.key())
                             aria-current=[(current == Some(*section)).then_some("page")]

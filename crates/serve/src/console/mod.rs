@@ -6,6 +6,7 @@ mod layout;
 mod params;
 mod seal;
 mod session;
+mod sessions;
 mod settings;
 mod viewer;
 
@@ -57,6 +58,7 @@ use axum::{Router, response::Response};
 use crate::http::HttpState;
 
 pub(crate) use layout::{not_found, wants_html};
+pub use sessions::Sessions;
 pub use settings::{Check, ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
 
@@ -66,7 +68,9 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/", get(search::show))
         .route("/open/{id}", get(document::open))
         .route("/files", get(document::file))
+        .route("/files/original", get(document::original_of_file))
         .route("/sources", get(sources::show))
+        .route("/sources.json", get(sources::as_json))
         .route("/sources/index", post(sources::index))
         .route("/sources/retry", post(sources::retry))
         .route("/jobs/cancel", post(sources::cancel))
@@ -94,6 +98,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/activity/forget", post(judged::forget))
         .route("/activity/{request}", get(replay::one))
         .route("/operations", get(operations::show))
+        .route("/operations/metrics", get(operations::metrics))
         .merge(uploads())
         .route("/tools", get(tools::list))
         .route("/tools/{name}", get(tools::one).post(tools::post))

@@ -22,11 +22,8 @@ const LOOKED_AT: usize = 20_000;
 
 /// Shows how the server is doing, to administrators.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
-    if !viewer.caller.is_admin() {
-        let error =
-            ToolError::new(Code::Forbidden, "only administrators see how the server is doing")
-                .with_hint("sign in with a key that has the role `admin`");
-        return error_page(&viewer, &error);
+    if let Some(refusal) = refusal(&viewer) {
+        return refusal;
     }
     let checked = match params.get("check") {
         Some(_) => Some(check(&viewer).await),
@@ -81,6 +78,20 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         @if is_whole { (settings(&viewer.app.console.configuration)) } @else { (of_operators()) }
     };
     page(&viewer, Section::Operations, "Operations", &body)
+}
+
+fn refusal(viewer: &Viewer) -> Option<Response> {
+    let error = ToolError::new(Code::Forbidden, "only administrators see how the server is doing")
+        .with_hint("sign in with a key that has the role `admin`");
+    (!viewer.caller.is_admin()).then(|| error_page(viewer, &error))
+}
+
+/// What `/metrics` says, for an administrator who has a session and no key at hand.
+pub(super) async fn metrics(viewer: Viewer) -> Response {
+    match refusal(&viewer) {
+        Some(refusal) => refusal,
+        None => crate::http::exposition(&viewer.app).await,
+    }
 }
 
 /// Tells whether what is of no tenant may be shown: to operators, and where all callers are of one

@@ -1,6 +1,6 @@
 //! Sessions: a sealed cookie that holds what the person signed in with, so that every request
 //! proves it anew. A key that is taken from the configuration, or a token that has expired, ends
-//! the session at once; nothing is remembered in the server.
+//! the session at once; [`super::sessions`] remembers those that were ended by signing out.
 //!
 //! A sign-in by an identity provider ends in the same [`Session`] with the token it gave.
 
@@ -26,13 +26,21 @@ const MAX_COOKIE_CHARS: usize = 3_800;
 /// What a person signed in with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Session {
-    /// An API key or a token.
-    pub(super) credential: String,
+    /// Nobody can guess it; begins with the moment of its end.
+    pub(super) id: String,
+    /// An API key or a token; none where it is too large for a cookie.
+    pub(super) credential: Option<String>,
     /// When it ends, in milliseconds.
     pub(super) expires_at: i64,
 }
 
 impl Session {
+    /// Begins a session.
+    pub(super) fn new(expires_at: i64, credential: Option<String>) -> Self {
+        let id = format!("{:016x}-{}", expires_at.max(0), uuid::Uuid::new_v4().simple());
+        Session { id, credential, expires_at }
+    }
+
     /// Opens a cookie that has not ended.
     pub(super) fn open(seal: &Seal, sealed: &str, now: Timestamp) -> Option<Self> {
         let session: Session = serde_json::from_slice(&seal.open(SESSION, sealed)?).ok()?;
@@ -140,11 +148,11 @@ mod tests {
 
     #[test]
     fn a_session_ends() {
-        let session = Session { credential: "a key".to_owned(), expires_at: 1_000 };
+        let session = Session::new(1_000, Some("a key".to_owned()));
         let sealed = session.sealed(&seal()).unwrap();
         assert_eq!(Session::open(&seal(), &sealed, Timestamp(999)), Some(session));
         assert_eq!(Session::open(&seal(), &sealed, Timestamp(1_000)), None);
-        let large = Session { credential: "x".repeat(5_000), expires_at: 1_000 };
+        let large = Session::new(1_000, Some("x".repeat(5_000)));
         assert_eq!(large.sealed(&seal()), None, "a browser would drop it in silence");
     }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::seal::SECRET_BYTES;
+use super::sessions::Sessions;
 use crate::App;
 
 /// The file in the data folder that holds the secret.
@@ -45,6 +46,8 @@ pub struct ConsoleSettings {
     pub secret: [u8; SECRET_BYTES],
     /// How long a session lasts.
     pub session: Duration,
+    /// What is remembered of sessions.
+    pub sessions: Sessions,
     /// Administrators who may look as callers of any tenant, as `tenant/name`.
     pub operators: Vec<String>,
     /// Where everything is kept.
@@ -69,6 +72,7 @@ impl ConsoleSettings {
         Ok(ConsoleSettings {
             secret: secret_of(&data_dir.join(SECRET_FILE))?,
             session: Duration::from_secs(config.session_hours.saturating_mul(3_600)),
+            sessions: Sessions::default(),
             operators: config.operators.clone(),
             data_dir: data_dir.to_owned(),
             started_at: Timestamp(0),

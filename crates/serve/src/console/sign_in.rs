@@ -1,11 +1,14 @@
 //! `/sign-in`: a key or a token becomes a session.
 
+use std::sync::Arc;
+
 use axum::Form;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
+use model::Caller;
 
 use super::go_to;
 use super::layout::{bare, respond};
@@ -14,10 +17,12 @@ use super::seal::Seal;
 use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
 use super::viewer::Posted;
 use crate::App;
+use crate::guarded;
 use crate::http::{HttpState, identify};
 
-/// The longest key or token that is looked at.
-const MAX_CREDENTIAL_CHARS: usize = 8_192;
+/// The longest key or token that is looked at; with it, the form is within what is read of those
+/// who have shown nothing yet.
+const MAX_CREDENTIAL_CHARS: usize = 12_288;
 
 /// What the token of the sign-in form is bound to, since there is no session yet.
 const BEFORE_SESSION: &str = "sign-in";
@@ -54,13 +59,18 @@ pub(super) async fn enter(
     };
     let mut proof = HeaderMap::new();
     proof.insert(AUTHORIZATION, header);
-    if identify(&app, &proof).await.is_err() {
+    let Ok(caller) = identify(&app, &proof).await else {
         tracing::info!("a sign-in to the console was refused");
         return refuse(StatusCode::UNAUTHORIZED, "This key or token is not known, or has expired.");
+    };
+    if let Err(refused) = guarded::admit_to_console(&app, &caller) {
+        return refuse(StatusCode::TOO_MANY_REQUESTS, &refused.message);
     }
-    let expires_at = app.clock.now().0.saturating_add(app.console.session.as_millis() as i64);
-    let Some(sealed) = (Session { credential, expires_at }).sealed(&seal) else {
-        return refuse(StatusCode::BAD_REQUEST, "This token is too large for a browser to keep.");
+    let Some(sealed) = begin(&app, &caller, credential).await else {
+        return refuse(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "This token is too large for a cookie, and cannot be kept here just now. Try again.",
+        );
     };
     let base = app.server.base_path();
     let scope = scope(&app, &base);
@@ -76,9 +86,35 @@ pub(super) async fn enter(
     response
 }
 
-/// Ends the session in this browser.
+/// Begins a session, and gives its cookie. A token that no cookie can hold is kept in the
+/// catalogue; nothing when that cannot be done.
+async fn begin(app: &Arc<App>, caller: &Caller, credential: String) -> Option<String> {
+    let now = app.clock.now();
+    let expires_at = now.0.saturating_add(app.console.session.as_millis() as i64);
+    let small = Session::new(expires_at, Some(credential.clone()));
+    if let Some(sealed) = small.sealed(&Seal::new(&app.console.secret)) {
+        return Some(sealed);
+    }
+    let (app, caller) = (Arc::clone(app), caller.client_key());
+    let kept = tokio::task::spawn_blocking(move || {
+        let seal = Seal::new(&app.console.secret);
+        let session = Session::new(expires_at, None);
+        app.console.sessions.keep(&seal, &session, &caller, &credential, now)?;
+        session.sealed(&seal).ok_or_else(|| "the system gives no randomness".to_owned())
+    });
+    let problem = match kept.await {
+        Ok(Ok(sealed)) => return Some(sealed),
+        Ok(Err(problem)) => problem,
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(problem, "a large token could not be kept for a session");
+    None
+}
+
+/// Ends the session, in this browser and for whoever has a copy of its cookie.
 pub(super) async fn leave(posted: Posted) -> Response {
     let viewer = posted.viewer;
+    viewer.end_session().await;
     let mut response = go_to(&viewer, "/sign-in");
     let scope = scope(&viewer.app, &viewer.base);
     for name in [SESSION, VIEW_AS] {

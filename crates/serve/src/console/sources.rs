@@ -38,7 +38,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let outcomes = outcomes(&viewer).await;
     let body = html! {
         div .head { h1 { "Sources" }
-            span .note { "The same as JSON: " a href=(viewer.href("/v1/roots")) { code { "/v1/roots" } } } }
+            span .note { "The same as JSON: " a href=(viewer.href("/sources.json")) { code { "/v1/roots" } } } }
         @if roots.is_empty() {
             (empty("No folder is configured.", &html! {
                 p { "Start with folders: " code { "dowse serve FOLDER" } }
@@ -155,7 +155,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
                 }
                 @if let Some(outcome) = chosen { (again(viewer, outcome, None)) }
-                @else { span .note { "Choose a reason to read all of its files again." } }
+                @else if viewer.may_change().is_ok() { span .note { "Choose a reason to read all of its files again." } }
             }
         }
     }
@@ -163,6 +163,9 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
 
 /// A button that reads one file again, or all that came to an outcome.
 fn again(viewer: &Viewer, outcome: ReadOutcome, path: Option<&str>) -> Markup {
+    if viewer.may_change().is_err() {
+        return html! {};
+    }
     html! {
         form .bare method="post" action=(viewer.href("/sources/retry")) {
             (form_token(viewer))
@@ -225,7 +228,7 @@ fn root_card(
         p { strong { (thousands(n_indexed)) } " of " strong { (thousands(n_files)) } " files have text in the index" }
         @if n_files > 0 { progress .whole max=(n_files) value=(n_indexed) aria-label=(format!("Files of {root} with text")) {} }
         p .note { @match last { Some(job) => (last_run(job)), None => "Not indexed since the jobs were last cleared." } }
-        div .actions {
+        @if viewer.may_change().is_ok() && viewer.app.tools.get("indexFolder", &viewer.caller).is_some() { div .actions {
             form .bare method="post" action=(viewer.href("/sources/index")) {
                 (form_token(viewer))
                 input type="hidden" name="root" value=(root);
@@ -233,7 +236,7 @@ fn root_card(
                 " "
                 button .small name="full" value="true" { "Index anew" }
             }
-        }
+        } }
     }
 }
 
@@ -331,6 +334,18 @@ pub(super) fn progress(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) ->
     }
 }
 
+/// What REST says of the folders at `/v1/roots`, for whoever has a session and no key at hand.
+pub(super) async fn as_json(viewer: Viewer, params: Params) -> Response {
+    match format!("/v1/roots{}", params.to_query()).parse::<http::Uri>() {
+        Ok(uri) => {
+            let mut request = axum::extract::Request::default();
+            *request.uri_mut() = uri;
+            viewer.forward(request).await
+        }
+        Err(_) => error_page(&viewer, &ToolError::bad_request("the address is not right")),
+    }
+}
+
 /// Starts to index a folder.
 pub(super) async fn index(posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
@@ -374,6 +389,9 @@ pub(super) async fn watch(viewer: Viewer) -> Response {
             let is_busy = counts != (0, 0);
             // What ended since the last look is shown once more.
             if !was_busy.swap(is_busy, Ordering::Relaxed) && !is_busy {
+                return None;
+            }
+            if !viewer.is_still_signed_in().await {
                 return None;
             }
             let jobs = jobs::list(&viewer).await;

@@ -15,7 +15,7 @@ pub(super) fn sections(viewer: &Viewer) -> Markup {
                 section aria-label=(group) {
                     h2 .group { (group) }
                     ul .cards {
-                        @for section in sections.iter().filter(|section| **section != Section::Search) {
+                        @for section in sections.iter().filter(|section| **section != Section::Search && section.is_for(viewer)) {
                             li { a href=(viewer.href(section.path())) {
                                 strong { (icon(*section)) (section.name()) } span { (section.about()) } } }
                         }

@@ -30,7 +30,8 @@ const BUCKETS: [&str; 7] = ["year", "quarter", "month", "week", "day", "hour", "
 
 /// The form; nothing where charts are not served to the viewer.
 pub(super) fn form(viewer: &Viewer, view: &View, params: &Params) -> Markup {
-    if viewer.app.tools.get("chart_table", &viewer.caller).is_none() {
+    let is_served = viewer.app.tools.get("chart_table", &viewer.caller).is_some();
+    if !is_served || viewer.may_change().is_err() {
         return html! {};
     }
     let of_type = |wanted: &[&str]| -> Vec<&String> {

@@ -6,7 +6,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::{Value, json};
-use tools::{Code, Effect, Listed, ToolError};
+use tools::{Code, Effect, Listed, Registry, ToolError};
 
 use super::cost;
 use super::json_view::{json_box, text_box};
@@ -18,7 +18,10 @@ use super::start::clients;
 use super::viewer::{Posted, ToolReply, Viewer};
 use crate::mcp::list_estimate;
 
-/// Lists the tools of `/mcp`, and those of endpoints.
+/// The address of the first table alone.
+const FIRST_TABLE: &str = "/api/mcp";
+
+/// Lists the tools of `/mcp`, and those of every other address.
 pub(super) async fn list(viewer: Viewer) -> Response {
     let listed = viewer.app.tools.list(&viewer.caller);
     let costs: BTreeMap<String, usize> =
@@ -47,8 +50,9 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                 }
             }
         }
-        h2 { "Tools of endpoints" }
-        (endpoint_tools(&viewer).await)
+        @for (path, registry) in addresses(&viewer) { (served_at(&viewer, &path, registry)) }
+        h2 { "Tools over JSON documents" }
+        (made_over_json(&viewer).await)
         h2 { "Connect an agent" }
         (clients(&viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", None))
     };
@@ -63,15 +67,41 @@ fn effect(effect: Effect) -> &'static str {
     }
 }
 
+/// The further addresses of the configuration, each with its tools.
+fn addresses(viewer: &Viewer) -> Vec<(String, &Registry)> {
+    let named = viewer.app.exposed.iter().map(|(name, tools)| (format!("/mcp/{name}"), tools));
+    let first = viewer.app.first_table.iter().map(|tools| (FIRST_TABLE.to_owned(), tools));
+    named.chain(first).collect()
+}
+
+/// The tools at another address than `/mcp`.
+fn served_at(viewer: &Viewer, path: &str, registry: &Registry) -> Markup {
+    let total: usize = list_estimate(registry, &viewer.caller).iter().map(|(_, n)| n).sum();
+    let listed = registry.list(&viewer.caller);
+    html! {
+        h2 { "Tools at " code { (path) } }
+        @if listed.is_empty() {
+            p .note { "None of its tools is for you." }
+        } @else {
+            p .note { code { "tools/list" } " costs " (total) " tokens there." }
+            ul .chips { @for tool in &listed {
+                @let name = &tool.spec.name;
+                @let at = Params::default().with("at", path);
+                li { a .chip href=(viewer.link(&format!("/tools/{}", encoded(name)), &at)) { code { (name) } } }
+            } }
+        }
+    }
+}
+
 /// The tools that people made over their JSON documents.
-async fn endpoint_tools(viewer: &Viewer) -> Markup {
+async fn made_over_json(viewer: &Viewer) -> Markup {
     let tools = made_tools(viewer).await;
     let Ok(tools) = tools.map_err(|error| problem(&error)) else {
         return html! { p .note { "Endpoints could not be listed." } };
     };
     if tools.is_empty() {
         let next = html! { p { a href=(viewer.href("/contexts")) { "Make a search tool over a JSON document" } } };
-        return empty("No endpoint has tools of its own.", &next);
+        return empty("There is none that you may see.", &next);
     }
     html! {
         ul .chips {
@@ -128,6 +158,11 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
         ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
             .with_hint("the page Tools lists those that are")
     };
+    if let Some(path) = params.get("at") {
+        let found = addresses(viewer).into_iter().find(|(known, _)| known == path);
+        let tool = found.and_then(|(_, registry)| registry.get(name, &viewer.caller));
+        return tool.ok_or_else(missing);
+    }
     let Some(id) = params.get("made") else {
         return viewer.app.tools.get(name, &viewer.caller).ok_or_else(missing);
     };
@@ -136,6 +171,15 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
     let tool = tools::contexts::tool(service, &tool);
     let spec = tool.spec(&viewer.caller).ok_or_else(missing)?;
     Ok(Listed::alone(spec, tool))
+}
+
+/// Gives an endpoint that serves a tool over a JSON document.
+fn endpoint_of(viewer: &Viewer, id: &str) -> Option<String> {
+    let service = viewer.app.contexts.as_ref()?;
+    let tool = service.get_tool(&viewer.caller, id).ok()?;
+    let endpoints = service.list_endpoints(&viewer.caller, &tool.project_id).ok()?;
+    let serving = endpoints.into_iter().find(|endpoint| endpoint.tool_ids.contains(&tool.id));
+    serving.map(|endpoint| endpoint.id)
 }
 
 /// What a call was given and how it ended.
@@ -157,7 +201,9 @@ async fn run(viewer: &Viewer, tool: &Listed, params: &Params) -> Ran {
 #[expect(clippy::needless_pass_by_value, reason = "a call is shown once")]
 fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>) -> Markup {
     let spec = &tool.spec;
+    let kept = ["made", "at"].iter().filter_map(|name| Some((*name, params.get(name)?)));
     let address = viewer.href(&format!("/tools/{}", encoded(&spec.name)));
+    let clear = kept.clone().fold(Params::default(), |all, (name, value)| all.with(name, value));
     let is_reading = spec.effect == Effect::ReadOnly;
     let arguments = match &ran {
         Some(ran) => ran.arguments.clone(),
@@ -172,11 +218,11 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
                 h2 #arguments { "Arguments" }
                 form .tool method=(if is_reading { "get" } else { "post" }) action=(address) {
                     @if !is_reading { (form_token(viewer)) }
-                    @if let Some(made) = params.get("made") { input type="hidden" name="made" value=(made); }
+                    @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
                     input type="hidden" name="run" value="1";
                     (schema_form::fields(&spec.input, params))
-                    div .actions { button .primary type="submit" { "Call" }
-                        a .button href=(address) { "Clear" }
+                    div .actions { @if is_reading || viewer.may_change().is_ok() { button .primary type="submit" { "Call" } }
+                        a .button href=(format!("{address}{}", clear.to_query())) { "Clear" }
                         @if !is_reading { span .note { "This tool " (effect(spec.effect)) "." } } }
                 }
                 details { summary { "Schemas" }
@@ -213,7 +259,13 @@ fn elsewhere(viewer: &Viewer, tool: &Listed, params: &Params, arguments: &Value)
         "params": { "name": tool.spec.name, "arguments": arguments },
     });
     let is_made = params.get("made").is_some();
-    let path = if is_made { "/mcp/ENDPOINT_ID" } else { "/mcp" };
+    let endpoint = params.get("made").and_then(|id| endpoint_of(viewer, id));
+    let path = match (params.get("at"), &endpoint) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(endpoint)) => format!("/mcp/{endpoint}"),
+        (None, None) if is_made => "/mcp/ENDPOINT_ID".to_owned(),
+        (None, None) => "/mcp".to_owned(),
+    };
     let url = format!("{}{path}", viewer.app.server.link_base());
     let needs_key = is_made || viewer.app.authenticator.is_required();
     let key = if needs_key { " \\\n  -H 'Authorization: Bearer YOUR_KEY'" } else { "" };
@@ -222,6 +274,9 @@ fn elsewhere(viewer: &Viewer, tool: &Listed, params: &Params, arguments: &Value)
     let curl =
         format!("curl -s {url} \\\n  -H 'Content-Type: application/json'{key} \\\n  -d '{body}'");
     html! {
+        @if is_made && endpoint.is_none() {
+            p .note { "No endpoint serves this tool yet: " a href=(viewer.href("/contexts")) { "make one in its project" } "." }
+        }
         h3 { "Request" } (json_box("request-json", &request))
         h3 { "curl" } (text_box("request-curl", &curl))
         details { summary { "Lines for clients" } (clients(viewer, &url, "dowse", needs_key.then_some("YOUR_KEY"))) }

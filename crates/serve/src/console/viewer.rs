@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tools::{Code, ToolError};
 use tower::ServiceExt;
 
+use super::cost;
 use super::layout;
 use super::params::{Params, encoded};
 use super::seal::Seal;
@@ -24,14 +25,17 @@ use super::session::{self, Session, ViewAs};
 use crate::App;
 use crate::api::FromConsole;
 use crate::call;
-use crate::guarded::Via;
-use crate::http::{HttpState, RequestId, identify};
+use crate::guarded::{self, Via};
+use crate::http::{HttpState, RequestId, coded, identify};
 
 /// The most bytes of an answer of REST that a page reads.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
 /// The header in which a script sends the token of forms.
 pub(super) const FORM_TOKEN_HEADER: &str = "x-dowse-form";
+
+/// The header by which the console's own script says that it asks for a part of a page.
+const FROM_SCRIPT_HEADER: &str = "x-requested-with";
 
 /// The REST addresses, called inside the process.
 #[derive(Clone)]
@@ -176,6 +180,26 @@ impl Viewer {
         }
     }
 
+    /// Tells whether the session of a page that stays open has not been ended meanwhile.
+    pub(super) async fn is_still_signed_in(&self) -> bool {
+        !self.app.authenticator.is_required()
+            || self.session.is_empty()
+            || credential_of(&self.app, &self.session).await.is_some()
+    }
+
+    /// Ends the session everywhere.
+    pub(super) async fn end_session(&self) {
+        let now = self.app.clock.now();
+        let Some(session) = Session::open(&self.seal(), &self.session, now) else { return };
+        let (app, caller) = (Arc::clone(&self.app), self.signed_in.client_key());
+        let ended = tokio::task::spawn_blocking(move || {
+            app.console.sessions.end(&session, &caller, now);
+        });
+        if let Err(error) = ended.await {
+            tracing::error!(%error, "a session could not be ended");
+        }
+    }
+
     /// Refuses to change anything while looking through somebody else's eyes.
     pub(crate) fn may_change(&self) -> Result<(), ToolError> {
         if self.is_viewing_as() {
@@ -185,6 +209,17 @@ impl Viewer {
         }
         Ok(())
     }
+}
+
+/// Gives the key or token of a session that has not ended.
+async fn credential_of(app: &Arc<App>, cookie: &str) -> Option<String> {
+    let seal = Seal::new(&app.console.secret);
+    let session = Session::open(&seal, cookie, app.clock.now())?;
+    let app = Arc::clone(app);
+    // A catalogue may be far away.
+    let opened =
+        tokio::task::spawn_blocking(move || app.console.sessions.credential(&seal, &session));
+    opened.await.ok().flatten()
 }
 
 /// Reads an answer of REST, or its error.
@@ -218,13 +253,12 @@ impl FromRequestParts<HttpState> for Viewer {
         let app = http_state.shared.load();
         let seal = Seal::new(&app.console.secret);
         let base = app.server.base_path();
-        let now = app.clock.now();
         let session = session::cookie(&parts.headers, session::SESSION).unwrap_or_default();
         let mut headers = HeaderMap::new();
         if let Some(given) = parts.headers.get(AUTHORIZATION) {
             headers.insert(AUTHORIZATION, given.clone());
-        } else if let Some(opened) = Session::open(&seal, &session, now)
-            && let Ok(value) = HeaderValue::from_str(&format!("Bearer {}", opened.credential))
+        } else if let Some(credential) = credential_of(&app, &session).await
+            && let Ok(value) = HeaderValue::from_str(&format!("Bearer {credential}"))
         {
             headers.insert(AUTHORIZATION, value);
         }
@@ -255,7 +289,23 @@ impl FromRequestParts<HttpState> for Viewer {
             .await
             .map_err(|_| layout::failed(&base, "the console is not served here"))?;
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-        Ok(Viewer { app, caller, signed_in, base, here, session, id, api })
+        let viewer = Viewer { app, caller, signed_in, base, here, session, id, api };
+        if let Err(refused) = guarded::admit_to_console(&viewer.app, &viewer.signed_in) {
+            return Err(refusal(&viewer, &parts.headers, &refused));
+        }
+        cost::get_ready();
+        Ok(viewer)
+    }
+}
+
+/// An error in the form that whoever asks can show: a page, a part of one, or JSON.
+fn refusal(viewer: &Viewer, headers: &HeaderMap, error: &ToolError) -> Response {
+    if layout::wants_html(headers) {
+        layout::error_page(viewer, error)
+    } else if headers.contains_key(FROM_SCRIPT_HEADER) {
+        layout::error_part(error)
+    } else {
+        coded(error)
     }
 }
 

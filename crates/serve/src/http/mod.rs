@@ -17,3 +17,4 @@ pub use connections::{RunError, run, run_with};
 pub(crate) use errors::coded;
 pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};
 pub(crate) use routes::HttpState;
+pub(crate) use wellknown::exposition;

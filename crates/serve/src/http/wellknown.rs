@@ -100,13 +100,18 @@ pub(crate) async fn metrics(State(http_state): State<HttpState>, headers: Header
             Err(refusal) => return refusal,
         }
     }
+    exposition(&app).await
+}
+
+/// Everything that is counted, with what only a look can tell.
+pub(crate) async fn exposition(app: &App) -> Response {
     if let Some(queue) = &app.queue {
         let (n_waiting, n_running) = queue.counts();
         app.metrics.set_jobs("waiting", n_waiting);
         app.metrics.set_jobs("running", n_running);
     }
     // A store that does not answer says nothing of its lag: the gauges keep what they had.
-    if let Some(health) = look(&app).await {
+    if let Some(health) = look(app).await {
         app.metrics.set_lag(health.lag, health.follower_lag.unwrap_or_default());
     }
     if let Some(files) = app.files.clone() {

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The first version of the protocol that has no handshake.
 const FIRST_WITHOUT_HANDSHAKE: &str = "2026-07-28";
@@ -16,9 +16,18 @@ pub(crate) struct Refused {
     pub(crate) body: Value,
 }
 
+/// A message whose outer form is right.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// Its bytes, completed where needed.
+    pub(crate) body: Bytes,
+    /// The message as it came.
+    pub(crate) message: Map<String, Value>,
+}
+
 /// Checks the outer form of a message and completes it where needed. `version` is the protocol's
 /// as the header names it.
-pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Bytes, Refused> {
+pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Checked, Refused> {
     let parsed: Value = serde_json::from_slice(&body)
         .map_err(|error| refused(Value::Null, -32700, format!("parse error: {error}")))?;
     let Value::Object(mut message) = parsed else {
@@ -42,7 +51,7 @@ pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Bytes, Refused
     let is_answer = message.contains_key("result") || message.contains_key("error");
     let method = match message.get("method") {
         Some(Value::String(method)) => method.clone(),
-        None if is_answer => return Ok(body),
+        None if is_answer => return Ok(Checked { body, message }),
         _ => return Err(refused(id, -32600, "`method` must be a string".to_owned())),
     };
     match message.get("params") {
@@ -51,7 +60,7 @@ pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Bytes, Refused
     }
     match method.as_str() {
         "tools/call" => match check_tool_call(message.get("params")) {
-            Ok(()) => Ok(body),
+            Ok(()) => Ok(Checked { body, message }),
             Err(reason) => Err(refused(id, -32602, reason.to_owned())),
         },
         // Versions are dates, so that the order of letters is the order of time.
@@ -65,15 +74,16 @@ pub(crate) fn check(body: Bytes, version: Option<&str>) -> Result<Bytes, Refused
                 return Err(refused(id, -32602, "`initialize` needs `params`".to_owned()));
             };
             if params.contains_key("clientInfo") && params.contains_key("capabilities") {
-                return Ok(body);
+                return Ok(Checked { body, message });
             }
             params.entry("capabilities").or_insert_with(|| json!({}));
             params
                 .entry("clientInfo")
                 .or_insert_with(|| json!({ "name": "unknown", "version": "0" }));
-            Ok(Bytes::from(Value::Object(message).to_string()))
+            let body = serde_json::to_vec(&message).map_or(body, Bytes::from);
+            Ok(Checked { body, message })
         }
-        _ => Ok(body),
+        _ => Ok(Checked { body, message }),
     }
 }
 
@@ -131,8 +141,8 @@ mod tests {
     #[test]
     fn a_short_handshake_is_completed() {
         let short = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#;
-        let body = check(Bytes::from(short), Some("2025-03-26")).unwrap();
-        let message: Value = serde_json::from_slice(&body).unwrap();
+        let checked = check(Bytes::from(short), Some("2025-03-26")).unwrap();
+        let message: Value = serde_json::from_slice(&checked.body).unwrap();
         assert_eq!(message["params"]["clientInfo"]["name"], "unknown");
         assert_eq!(message["params"]["protocolVersion"], "2025-03-26");
     }

@@ -6,19 +6,21 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderValue, Request, StatusCode};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Request, StatusCode};
 use http_body_util::Full;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::envelope;
+use super::envelope::{self, Checked};
 use super::handler::Visit;
+use super::plain::PlainCall;
 use crate::http::body::{self, BodyError};
 
 /// The header that names the version of the protocol.
-const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// Serves one request of a client statelessly: JSON unless the call reports progress.
 pub(crate) async fn serve_post(
@@ -27,7 +29,17 @@ pub(crate) async fn serve_post(
     shutdown: CancellationToken,
 ) -> Response {
     let limit = visit.app.limits.body_bytes;
-    serve_handler(visit, request, limit, shutdown).await
+    let (parts, checked) = match receive(request, limit).await {
+        Ok(received) => received,
+        Err(refusal) => return refusal,
+    };
+    match PlainCall::of(checked.message, &parts.headers, &visit) {
+        Some(plain) => plain.answer(visit, shutdown).await,
+        None => {
+            let request = Request::from_parts(parts, Full::new(checked.body));
+            by_library(visit, request, limit, shutdown).await
+        }
+    }
 }
 
 /// Serves one request with any handler.
@@ -37,10 +49,18 @@ pub(crate) async fn serve_handler(
     limit: usize,
     shutdown: CancellationToken,
 ) -> Response {
-    let request = match prepare(request, limit).await {
-        Ok(request) => request,
-        Err(refusal) => return refusal,
-    };
+    match prepare(request, limit).await {
+        Ok(request) => by_library(handler, request, limit, shutdown).await,
+        Err(refusal) => refusal,
+    }
+}
+
+async fn by_library(
+    handler: impl ServerHandler + Clone,
+    request: Request<Full<Bytes>>,
+    limit: usize,
+    shutdown: CancellationToken,
+) -> Response {
     let service = StreamableHttpService::new(
         move || Ok(handler.clone()),
         Arc::new(NeverSessionManager::default()),
@@ -71,6 +91,12 @@ pub async fn prepare(
     request: Request<Body>,
     limit: usize,
 ) -> Result<Request<Full<Bytes>>, Response> {
+    let (parts, checked) = receive(request, limit).await?;
+    Ok(Request::from_parts(parts, Full::new(checked.body)))
+}
+
+/// Does the same, and gives the message as it was parsed for the check.
+async fn receive(request: Request<Body>, limit: usize) -> Result<(Parts, Checked), Response> {
     let (mut parts, body) = request.into_parts();
     if parts.method != http::Method::POST {
         let allow = [(http::header::ALLOW, "POST")];
@@ -80,7 +106,7 @@ pub async fn prepare(
     let body = body::read(body, limit).await.map_err(|error| refused_body(&error))?;
     let version = parts.headers.get(PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
     let version = version.map(str::to_owned);
-    let body = body::with_json(body, move |body| envelope::check(body, version.as_deref()))
+    let checked = body::with_json(body, move |body| envelope::check(body, version.as_deref()))
         .await
         .map_err(|error| refused_body(&error))?
         .map_err(|refused| (refused.status, axum::Json(refused.body)).into_response())?;
@@ -90,7 +116,7 @@ pub async fn prepare(
     if !parts.headers.contains_key(CONTENT_TYPE) {
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
-    Ok(Request::from_parts(parts, Full::new(body)))
+    Ok((parts, checked))
 }
 
 fn refused_body(error: &BodyError) -> Response {

@@ -2,6 +2,7 @@
 
 mod envelope;
 mod handler;
+mod plain;
 mod progress;
 mod reading;
 pub(crate) mod translate;

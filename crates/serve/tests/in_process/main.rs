@@ -7,5 +7,6 @@ mod test_server;
 mod few_tokens;
 mod in_flight;
 mod mounted;
+mod plain_calls;
 mod reading;
 mod store_down;

@@ -38,9 +38,14 @@ pub struct Material {
 impl Material {
     /// Takes the sentences of a corpus, or makes words up; takes real vectors, or makes them up.
     pub(super) fn new(corpus: Option<&Path>, vectors: &[Vec<f32>]) -> Result<Self> {
-        let words = (0..N_VOCABULARY as u64).map(made_up_word).collect();
         let sentences = corpus.map_or_else(|| Ok(vec![]), sentences)?;
-        Ok(Material { words, sentences, vectors: vectors.to_vec() })
+        Ok(Material { sentences, vectors: vectors.to_vec(), ..Material::made_up() })
+    }
+
+    /// Makes words and vectors up.
+    pub fn made_up() -> Self {
+        let words = (0..N_VOCABULARY as u64).map(made_up_word).collect();
+        Material { words, sentences: vec![], vectors: vec![] }
     }
 
     /// Says what the text is.

@@ -75,6 +75,7 @@ pub const ENGINE_LAWS: &[EngineLaw] = &[
     ("unchanged passages keep their vectors", vectors::unchanged_passages_keep_vectors),
     ("bad vectors are refused as a whole", vectors::bad_vectors_are_refused),
     ("another vector space erases the vectors", vectors::another_space_erases),
+    ("both searches at once find what each finds alone", searching::both_are_each),
     ("what was replaced or erased is not found", searching::the_past_is_not_found),
     ("a dropped namespace is gone", searching::dropped_namespaces_are_gone),
     ("what somebody else wrote is found after following", searching::others_are_followed),

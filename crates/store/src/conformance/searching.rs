@@ -3,7 +3,7 @@
 use model::{DocumentId, NamespaceId, PassageId};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, vector, words};
-use crate::{Bm25, Error, Filter, Store, WordsQuery};
+use crate::{Bm25, Both, Error, Filter, Store, WordsQuery};
 
 fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
     ids(&store.by_vector(namespace, &vector(1, 0.3), &Filter::All, 100, &soon()).unwrap())
@@ -23,6 +23,31 @@ pub(super) fn the_past_is_not_found(store: &Store) {
     store.upsert(&namespace, &twice).unwrap();
     assert_eq!(words(store, &namespace, "words"), ["same#0"], "the last of a batch stays");
     assert_eq!(words(store, &namespace, "early"), [""; 0]);
+}
+
+pub(super) fn both_are_each(store: &Store) {
+    let namespace = made(store, "both", WithVectors::Yes);
+    for at in 0..6 {
+        let id = format!("d{at}");
+        let mut written = document(&id, &["common word", "common other", "nothing of it"]);
+        written.attributes.insert("even".to_owned(), (at % 2 == 0).to_string().into());
+        store.upsert(&namespace, &[written]).unwrap();
+        let given = [(PassageId::new(format!("{id}#1")), vector(at, 0.2))];
+        store.set_vectors(&namespace, &given).unwrap();
+    }
+    let query = WordsQuery::from_text("common word", Bm25::PASSAGES, 1.0, 0.3);
+    let near = vector(1, 0.3);
+    for filter in [Filter::All, Filter::equals("even", "true"), Filter::equals("even", "no")] {
+        for (n_by_words, n_by_vector) in [(50, 50), (3, 2), (0, 4), (4, 0)] {
+            let both =
+                Both { query: &query, vector: &near, filter: &filter, n_by_words, n_by_vector };
+            let (words, vectors) = store.by_both(&namespace, &both, &soon());
+            let alone = store.by_words(&namespace, &query, &filter, n_by_words, &soon()).unwrap();
+            assert_eq!(words.unwrap().hits, alone.hits, "{filter:?}");
+            let alone = store.by_vector(&namespace, &near, &filter, n_by_vector, &soon()).unwrap();
+            assert_eq!(vectors.unwrap().hits, alone.hits, "{filter:?}");
+        }
+    }
 }
 
 pub(super) fn dropped_namespaces_are_gone(store: &Store) {

@@ -1,5 +1,7 @@
 //! The contract of an engine: candidates by words and by vector, derived from a catalogue.
 
+use std::time::Duration;
+
 use model::{Deadline, NamespaceId};
 
 use crate::{
@@ -176,6 +178,12 @@ pub trait Engine: Send + Sync {
     /// Asks whether the engine answers; an engine in this process always does.
     fn reach(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Says how often to ask whether the engine answers, so that its absence is known before somebody
+    /// searches; nothing where that need not be asked.
+    fn reach_every(&self) -> Option<Duration> {
+        None
     }
 
     /// Tells whether the engine is far away, so that one request for both searches is worth

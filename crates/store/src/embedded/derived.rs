@@ -9,7 +9,7 @@ use crate::lexical::{Entry, LexicalIndex};
 use crate::vectors::VectorFile;
 use crate::{
     Catalogue, Config, Error, Fresh, LogEntry, LogKind, NamespaceState, Result, VectorSpace,
-    VersionChange,
+    Verify, VersionChange, stamp,
 };
 
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
@@ -25,6 +25,7 @@ pub(super) struct Derived {
     number: u32,
     folder: PathBuf,
     writer_bytes: usize,
+    verify: Verify,
     words: LexicalIndex,
     words_seen: u64,
     words_written: u64,
@@ -43,9 +44,10 @@ impl Derived {
         space: Option<VectorSpace>,
     ) -> Result<Self> {
         let words_folder = folder.join("words");
-        let is_small = folder_bytes(&words_folder)? <= VERIFY_AT_OPEN_BYTES;
+        let is_compared = folder_bytes(&words_folder)? <= VERIFY_AT_OPEN_BYTES
+            && config.verify.is_needed(&words_folder, is_index);
         let opened = LexicalIndex::open(&words_folder, config.writer_bytes);
-        let checked = opened.and_then(|words| match is_small {
+        let checked = opened.and_then(|words| match is_compared {
             true => words.verify().map(|()| words),
             false => Ok(words),
         });
@@ -62,6 +64,7 @@ impl Derived {
             number,
             folder: folder.to_owned(),
             writer_bytes: config.writer_bytes,
+            verify: config.verify,
             words,
             words_seen,
             words_written: words_seen,
@@ -95,9 +98,10 @@ impl Derived {
         if !is_same_space {
             remove_folder(&folder)?;
         }
-        let is_small = folder_bytes(&folder)? <= VERIFY_AT_OPEN_BYTES;
+        let is_compared = folder_bytes(&folder)? <= VERIFY_AT_OPEN_BYTES
+            && self.verify.is_needed(&folder, is_index);
         let opened = VectorFile::open(&folder, space.dimensions);
-        let checked = opened.and_then(|mut file| match is_small {
+        let checked = opened.and_then(|mut file| match is_compared {
             true => file.verify().map(|()| file),
             false => Ok(file),
         });
@@ -214,6 +218,15 @@ impl Derived {
     /// Lets go of the writer's memory.
     pub(super) fn rest(&mut self) -> Result<()> {
         self.words.rest()
+    }
+
+    /// Remembers the files as they are, when nobody writes them any more.
+    pub(super) fn remember_closed(&self) -> Result<()> {
+        stamp::remember(&self.folder.join("words"), is_index)?;
+        match self.vectors {
+            Some(_) => stamp::remember(&self.folder.join("vectors"), is_index),
+            None => Ok(()),
+        }
     }
 
     /// Tells whether a writer is open.
@@ -360,6 +373,11 @@ impl Derived {
         self.vectors_seen = log.seen;
         Ok(())
     }
+}
+
+/// Tells whether a file in the folder of an index is a part of it.
+fn is_index(name: &str) -> bool {
+    !name.ends_with(".lock")
 }
 
 /// Reads a namespace's log from where an index is.

@@ -384,6 +384,7 @@ impl Engine for EmbeddedEngine {
         for namespace in self.open_namespaces() {
             let mut derived = namespace.derived.lock();
             derived.rest()?;
+            derived.remember_closed()?;
         }
         Ok(())
     }

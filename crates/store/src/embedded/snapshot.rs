@@ -52,15 +52,33 @@ impl Snapshot {
 
     /// Gives what fits a filter, from the last few that were asked for or anew.
     pub(super) fn fitting(&self, filter: &Filter) -> Result<Arc<Fitting>> {
-        if let Some((_, fitting)) = self.filters.lock().iter().find(|(kept, _)| kept == filter) {
-            return Ok(fitting.clone());
+        let is_kept = !names_passages(filter);
+        if is_kept {
+            let mut filters = self.filters.lock();
+            if let Some(at) = filters.iter().position(|(kept, _)| kept == filter)
+                && let Some(found) = filters.remove(at)
+            {
+                let fitting = found.1.clone();
+                filters.push_front(found);
+                return Ok(fitting);
+            }
         }
         let entries = self.words.allowed(filter)?;
         let numbers = (!filter.is_all()).then(|| self.words.numbers_of(&entries, self.end));
         let fitting = Arc::new(Fitting { entries, numbers });
+        if !is_kept {
+            return Ok(fitting);
+        }
         let mut filters = self.filters.lock();
         filters.push_front((filter.clone(), fitting.clone()));
         filters.truncate(self.max_cached_filters);
         Ok(fitting)
     }
+}
+
+/// Tells whether a filter only names passages: a search asks so about its own candidates, which
+/// nobody asks about again.
+fn names_passages(filter: &Filter) -> bool {
+    let Filter::Or(parts) = filter else { return false };
+    parts.iter().all(|part| matches!(part, Filter::PassagePrefix(_)))
 }

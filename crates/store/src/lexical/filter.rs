@@ -53,62 +53,70 @@ impl LexicalView {
     }
 
     fn fitting(&self, segment: &SegmentReader, filter: &Filter) -> Result<Bits> {
-        let end = segment.max_doc();
+        let mut fitting = Bits::none(segment.max_doc());
+        self.insert_fitting(segment, filter, &mut fitting)?;
+        Ok(fitting)
+    }
+
+    /// Adds the entries that fit a filter to a set.
+    fn insert_fitting(
+        &self,
+        segment: &SegmentReader,
+        filter: &Filter,
+        fitting: &mut Bits,
+    ) -> Result<()> {
         let fields = &self.fields;
-        let mut fitting = Bits::none(end);
         match filter {
-            Filter::All => return Ok(Bits::all(end)),
+            Filter::All => fitting.unite(&Bits::all(segment.max_doc())),
             Filter::Equals { attribute, value } => {
-                insert_term(
-                    segment,
-                    fields.keyword,
-                    &keyword_term(attribute, value),
-                    &mut fitting,
-                )?;
+                insert_term(segment, fields.keyword, &keyword_term(attribute, value), fitting)?;
             }
             Filter::AnyOf { attribute, values } => {
                 for value in values {
                     let term = keyword_term(attribute, value);
-                    insert_term(segment, fields.keyword, &term, &mut fitting)?;
+                    insert_term(segment, fields.keyword, &term, fitting)?;
                 }
             }
             Filter::Range { attribute, from, to } => {
-                insert_range(segment, attribute, *from, *to, &mut fitting)?;
+                insert_range(segment, attribute, *from, *to, fitting)?;
             }
             Filter::Documents(ids) => {
                 for id in ids {
-                    insert_term(segment, fields.document, id.as_str(), &mut fitting)?;
+                    insert_term(segment, fields.document, id.as_str(), fitting)?;
                 }
             }
             Filter::DocumentPrefix(prefix) => {
-                insert_prefix(segment, fields.document, prefix, &mut fitting)?;
+                insert_prefix(segment, fields.document, prefix, fitting)?;
             }
             Filter::PassagePrefix(prefix) => {
-                insert_prefix(segment, fields.passage, prefix, &mut fitting)?;
+                insert_prefix(segment, fields.passage, prefix, fitting)?;
             }
             Filter::PointerPrefix(prefix) => {
-                insert_prefix(segment, fields.pointer, prefix, &mut fitting)?;
+                insert_prefix(segment, fields.pointer, prefix, fitting)?;
             }
             Filter::Pointer(pointer) => {
-                insert_term(segment, fields.pointer, pointer, &mut fitting)?;
+                insert_term(segment, fields.pointer, pointer, fitting)?;
             }
             Filter::And(parts) => {
-                fitting = Bits::all(end);
+                let mut all = Bits::all(segment.max_doc());
                 for part in parts {
-                    fitting.intersect(&self.fitting(segment, part)?);
+                    all.intersect(&self.fitting(segment, part)?);
                 }
+                fitting.unite(&all);
             }
+            // A hundred single passages need one set, not a hundred.
             Filter::Or(parts) => {
                 for part in parts {
-                    fitting.unite(&self.fitting(segment, part)?);
+                    self.insert_fitting(segment, part, fitting)?;
                 }
             }
             Filter::Not(part) => {
-                fitting = self.fitting(segment, part)?;
-                fitting.complement();
+                let mut others = self.fitting(segment, part)?;
+                others.complement();
+                fitting.unite(&others);
             }
         }
-        Ok(fitting)
+        Ok(())
     }
 }
 

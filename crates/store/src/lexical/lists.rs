@@ -3,155 +3,240 @@
 
 use std::collections::HashMap;
 use std::ops::Bound;
+use std::rc::Rc;
 
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
+use super::cursor::Cursor;
 use super::index::LexicalView;
+use super::phrases::{AnyTerm, collect_phrase};
+use super::visit::Marked;
 use crate::contract::prefix_range;
 use crate::{Bm25, Clause, Result, limits};
 
-/// A clause in one field, with its weight over the whole index.
-pub(super) struct Weighted<'a> {
-    clause: &'a Clause,
+/// Leaves room for the rounding of a score to a number with 24 bits.
+const SLACK: f32 = 1.000_001;
+
+/// What the lengths of a field mean for BM25, computed once for each field of a question.
+pub(super) struct Lengths {
+    bm25: Bm25,
+    known: Vec<Rc<FieldLengths>>,
+}
+
+/// The figures of one field over the whole index.
+pub(super) struct FieldLengths {
     field: Field,
-    /// `boost × idf × (k1 + 1)`; no entry can score more than this.
-    weight: f32,
+    n_entries: u64,
+    /// `k1 + 1`.
+    factor: f32,
     /// The denominator of BM25 without the frequency, for each coded length.
     norms: [f32; 256],
+}
+
+impl Lengths {
+    /// Starts without any field.
+    pub(super) fn new(bm25: Bm25) -> Self {
+        Lengths { bm25, known: vec![] }
+    }
+
+    /// Gives the figures of a field.
+    pub(super) fn of(&mut self, view: &LexicalView, field: Field) -> Result<Rc<FieldLengths>> {
+        if let Some(known) = self.known.iter().find(|known| known.field == field) {
+            return Ok(Rc::clone(known));
+        }
+        let (mut n_entries, mut n_words) = (0, 0);
+        for segment in view.searcher.segment_readers() {
+            n_entries += u64::from(segment.max_doc());
+            n_words += segment.inverted_index(field)?.total_num_tokens();
+        }
+        let mean_length = (n_words as f32 / n_entries.max(1) as f32).max(f32::MIN_POSITIVE);
+        let Bm25 { k1, b } = self.bm25;
+        let norms = std::array::from_fn(|code| {
+            let length = FieldNormReader::id_to_fieldnorm(code as u8) as f32;
+            k1 * (1.0 - b + b * length / mean_length)
+        });
+        let lengths = Rc::new(FieldLengths { field, n_entries, factor: k1 + 1.0, norms });
+        self.known.push(Rc::clone(&lengths));
+        Ok(lengths)
+    }
+}
+
+impl FieldLengths {
+    fn idf(&self, n_holding: u64) -> f32 {
+        if n_holding == 0 {
+            return 0.0;
+        }
+        let n_entries = self.n_entries as f64;
+        let n_holding = (n_holding as f64).min(n_entries);
+        (1.0 + (n_entries - n_holding + 0.5) / (n_holding + 0.5)).ln() as f32
+    }
+}
+
+/// A clause in one field, with its weight over the whole index.
+pub(super) struct Weighted {
+    lengths: Rc<FieldLengths>,
+    /// `boost × idf × (k1 + 1)`; no entry can score more than this.
+    weight: f32,
+    /// Where it occurs, for each segment.
+    places: Vec<Places>,
+}
+
+/// Where a clause occurs in a segment.
+enum Places {
+    /// Under these terms.
+    Terms(Vec<TermInfo>),
+    /// In these entries, so often.
+    Entries(Vec<(u32, u32)>),
+}
+
+impl Places {
+    fn n_entries(&self) -> u64 {
+        match self {
+            // The sum counts a passage twice that holds two of the terms, which is rare: a
+            // document is stemmed in one language.
+            Places::Terms(terms) => terms.iter().map(|term| u64::from(term.doc_freq)).sum(),
+            Places::Entries(entries) => entries.len() as u64,
+        }
+    }
 }
 
 /// The entries of one segment that a weighted clause matches, with how often.
 pub(super) struct List {
     occurrences: Occurrences,
-    lengths: FieldNormReader,
+    fieldnorms: FieldNormReader,
+    lengths: Rc<FieldLengths>,
+    /// What an entry scores at most, in whole numbers.
+    bound: u32,
     weight: f32,
-    norms: [f32; 256],
 }
 
 enum Occurrences {
-    Postings(Box<SegmentPostings>),
-    Any(AnyTerm),
-    Collected { entries: Vec<(u32, u32)>, at: usize },
+    Term(Box<Cursor>),
+    /// Any of several terms, counted together as if they were one.
+    Terms(Vec<Cursor>),
+    Collected {
+        entries: Vec<(u32, u32)>,
+        at: usize,
+    },
 }
 
-impl<'a> Weighted<'a> {
+impl Weighted {
     /// Weighs a clause in a field; nothing when it occurs nowhere or counts nothing.
     ///
     /// Tells through `is_cut` when a prefix stands for too many terms.
     pub(super) fn new(
         view: &LexicalView,
-        clause: &'a Clause,
-        field: Field,
+        clause: &Clause,
         field_boost: f32,
-        bm25: Bm25,
+        lengths: &Rc<FieldLengths>,
         is_cut: &mut bool,
     ) -> Result<Option<Self>> {
-        let n_entries: u64 =
-            view.searcher.segment_readers().iter().map(|s| u64::from(s.max_doc())).sum();
-        let mut n_words = 0;
-        for segment in view.searcher.segment_readers() {
-            n_words += segment.inverted_index(field)?.total_num_tokens();
-        }
-        let idf_of = |n_holding: u64| {
-            let (n_holding, n_entries) = (n_holding as f64, n_entries as f64);
-            (1.0 + (n_entries - n_holding + 0.5) / (n_holding + 0.5)).ln() as f32
-        };
+        let field = lengths.field;
+        let segments = view.searcher.segment_readers();
+        let mut places = Vec::with_capacity(segments.len());
+        let n_holding =
+            |places: &[Places]| -> u64 { places.iter().map(Places::n_entries).sum::<u64>() };
         let (boost, idf) = match clause {
             Clause::Word { terms, boost, .. } => {
-                let n_holding = n_holding_any(view, field, terms)?;
-                (*boost, if n_holding == 0 { 0.0 } else { idf_of(n_holding.min(n_entries)) })
+                let terms = index_terms(field, terms);
+                for segment in segments {
+                    places.push(Places::Terms(infos(segment, field, &terms)?));
+                }
+                (*boost, lengths.idf(n_holding(&places)))
             }
             Clause::Phrase { words, boost, .. } => {
                 let mut idf = 0.0;
                 for (_, terms) in words {
-                    let n_holding = n_holding_any(view, field, terms)?.min(n_entries);
+                    let terms = index_terms(field, terms);
+                    let mut n_holding = 0;
+                    for segment in segments {
+                        n_holding += Places::Terms(infos(segment, field, &terms)?).n_entries();
+                    }
                     if n_holding == 0 {
                         return Ok(None);
                     }
-                    idf += idf_of(n_holding);
+                    idf += lengths.idf(n_holding);
+                }
+                for segment in segments {
+                    let index = segment.inverted_index(field)?;
+                    places.push(Places::Entries(collect_phrase(&index, words, field)?));
                 }
                 (*boost, idf)
             }
             Clause::Prefix { prefix, boost, .. } => {
-                let mut n_holding = 0;
-                for segment in view.searcher.segment_readers() {
+                for segment in segments {
                     let index = segment.inverted_index(field)?;
-                    n_holding += collect_prefix(&index, prefix, is_cut)?.len() as u64;
+                    places.push(Places::Entries(collect_prefix(&index, prefix, is_cut)?));
                 }
-                (*boost, if n_holding == 0 { 0.0 } else { idf_of(n_holding.min(n_entries)) })
+                (*boost, lengths.idf(n_holding(&places)))
             }
         };
-        let weight = boost * field_boost * idf * (bm25.k1 + 1.0);
+        let weight = boost * field_boost * idf * lengths.factor;
         // A weight that is not positive can only come from a boost of zero or nonsense.
         if weight.is_nan() || weight <= 0.0 {
             return Ok(None);
         }
-        let mean_length = (n_words as f32 / n_entries.max(1) as f32).max(f32::MIN_POSITIVE);
-        let norms = std::array::from_fn(|code| {
-            let length = FieldNormReader::id_to_fieldnorm(code as u8) as f32;
-            bm25.k1 * (1.0 - bm25.b + bm25.b * length / mean_length)
-        });
-        Ok(Some(Weighted { clause, field, weight, norms }))
+        Ok(Some(Weighted { lengths: Rc::clone(lengths), weight, places }))
     }
 
-    /// Gives the list of one segment; nothing when the clause does not occur in it.
-    pub(super) fn list(&self, segment: &SegmentReader) -> Result<Option<List>> {
-        let index = segment.inverted_index(self.field)?;
-        let Some(occurrences) = occurrences(&index, self.clause, self.field)? else {
-            return Ok(None);
+    /// Gives the most that any entry can score.
+    pub(super) fn weight(&self) -> f32 {
+        self.weight
+    }
+
+    /// Gives the list of one segment, whose scores are multiplied by `scale` and rounded; nothing
+    /// when the clause does not occur in it.
+    pub(super) fn list(
+        &self,
+        segment_idx: usize,
+        segment: &SegmentReader,
+        scale: f32,
+    ) -> Result<Option<List>> {
+        let field = self.lengths.field;
+        let occurrences = match &self.places[segment_idx] {
+            Places::Terms(terms) if terms.is_empty() => return Ok(None),
+            Places::Entries(entries) if entries.is_empty() => return Ok(None),
+            Places::Terms(terms) => {
+                let index = segment.inverted_index(field)?;
+                match terms.as_slice() {
+                    [term] => Occurrences::Term(Box::new(Cursor::new(&index, term)?)),
+                    terms => {
+                        let cursors = terms.iter().map(|term| Cursor::new(&index, term));
+                        Occurrences::Terms(cursors.collect::<Result<_>>()?)
+                    }
+                }
+            }
+            Places::Entries(entries) => Occurrences::Collected { entries: entries.clone(), at: 0 },
         };
+        let weight = self.weight * scale;
         Ok(Some(List {
             occurrences,
-            lengths: segment.get_fieldnorms_reader(self.field)?,
-            weight: self.weight,
-            norms: self.norms,
+            fieldnorms: segment.get_fieldnorms_reader(field)?,
+            lengths: Rc::clone(&self.lengths),
+            bound: (weight * SLACK) as u32 + 1,
+            weight,
         }))
     }
 }
 
 impl List {
     /// Gives the most that any entry can score here.
-    pub(super) fn bound(&self) -> f32 {
-        self.weight
+    pub(super) fn bound(&self) -> u32 {
+        self.bound
     }
 
     /// Gives the present entry, or [`TERMINATED`].
     pub(super) fn entry(&self) -> u32 {
         match &self.occurrences {
-            Occurrences::Postings(postings) => postings.doc(),
-            Occurrences::Any(any) => any.entry,
+            Occurrences::Term(cursor) => cursor.entry(),
+            Occurrences::Terms(cursors) => {
+                cursors.iter().map(Cursor::entry).min().unwrap_or(TERMINATED)
+            }
             Occurrences::Collected { entries, at } => {
                 entries.get(*at).map_or(TERMINATED, |(entry, _)| *entry)
-            }
-        }
-    }
-
-    /// Goes to the next entry.
-    pub(super) fn advance(&mut self) -> u32 {
-        match &mut self.occurrences {
-            Occurrences::Postings(postings) => postings.advance(),
-            Occurrences::Any(any) => any.seek(any.entry.saturating_add(1)),
-            Occurrences::Collected { at, .. } => {
-                *at += 1;
-                self.entry()
-            }
-        }
-    }
-
-    /// Goes to the first entry that is not before the target, never backwards.
-    pub(super) fn seek(&mut self, target: u32) -> u32 {
-        if self.entry() >= target {
-            return self.entry();
-        }
-        match &mut self.occurrences {
-            Occurrences::Postings(postings) => postings.seek(target),
-            Occurrences::Any(any) => any.seek(target),
-            Occurrences::Collected { entries, at } => {
-                *at += entries[*at..].partition_point(|(entry, _)| *entry < target);
-                self.entry()
             }
         }
     }
@@ -159,23 +244,90 @@ impl List {
     /// Gives how many entries there are, about.
     pub(super) fn len(&self) -> usize {
         match &self.occurrences {
-            Occurrences::Postings(postings) => postings.size_hint() as usize,
-            Occurrences::Any(any) => any.size_hint(),
+            Occurrences::Term(cursor) => cursor.n_entries(),
+            Occurrences::Terms(cursors) => cursors.iter().map(Cursor::n_entries).sum(),
             Occurrences::Collected { entries, .. } => entries.len(),
         }
     }
 
-    /// Gives the BM25 of the present entry.
-    pub(super) fn score(&self) -> f32 {
-        let (entry, frequency) = match &self.occurrences {
-            Occurrences::Postings(postings) => (postings.doc(), postings.term_freq()),
-            Occurrences::Any(any) => (any.entry, any.frequency()),
-            Occurrences::Collected { entries, at } => entries[*at],
+    /// Gives the score of an entry that is in the list; never of one before an earlier one.
+    pub(super) fn score_of(&mut self, entry: u32) -> Option<u32> {
+        let frequency = match &mut self.occurrences {
+            Occurrences::Term(cursor) => (cursor.seek(entry) == entry).then(|| cursor.frequency()),
+            Occurrences::Terms(cursors) => cursors
+                .iter_mut()
+                .filter_map(|cursor| (cursor.seek(entry) == entry).then(|| cursor.frequency()))
+                .reduce(|one, other| one + other),
+            Occurrences::Collected { entries, at } => {
+                *at += entries[*at..].partition_point(|(before, _)| *before < entry);
+                let found = entries.get(*at).filter(|(found, _)| *found == entry);
+                found.map(|(_, frequency)| *frequency)
+            }
         };
-        let frequency = frequency as f32;
-        let norm = self.norms[self.lengths.fieldnorm_id(entry) as usize];
-        self.weight * frequency / (frequency + norm)
+        Some(score(self.weight, &self.lengths.norms, &self.fieldnorms, entry, frequency?))
     }
+
+    /// Adds the scores of all entries from the present one to `end` to the sums of a window that
+    /// begins at `first`, and goes to the next one.
+    pub(super) fn add_before(
+        &mut self,
+        first: u32,
+        end: u32,
+        sums: &mut Marked,
+        frequencies: &mut Marked,
+    ) {
+        let List { occurrences, fieldnorms, lengths, weight, .. } = self;
+        let mut add = |entry: u32, frequency: u32| {
+            let score = score(*weight, &lengths.norms, fieldnorms, entry, frequency);
+            sums.add(entry - first, score);
+        };
+        match occurrences {
+            Occurrences::Term(cursor) => cursor.each_before(end, add),
+            Occurrences::Terms(cursors) => {
+                for cursor in cursors {
+                    cursor.each_before(end, |entry, frequency| {
+                        frequencies.add(entry - first, frequency);
+                    });
+                }
+                frequencies.drain(|place, frequency| add(first + place, frequency));
+            }
+            Occurrences::Collected { entries, at } => {
+                let n_before = entries[*at..].partition_point(|(entry, _)| *entry < end);
+                for (entry, frequency) in &entries[*at..*at + n_before] {
+                    add(*entry, *frequency);
+                }
+                *at += n_before;
+            }
+        }
+    }
+}
+
+/// Gives the BM25 of an entry, as a whole number.
+#[inline]
+fn score(
+    weight: f32,
+    norms: &[f32; 256],
+    fieldnorms: &FieldNormReader,
+    entry: u32,
+    frequency: u32,
+) -> u32 {
+    let frequency = frequency as f32;
+    let norm = norms[usize::from(fieldnorms.fieldnorm_id(entry))];
+    (weight * frequency / (frequency + norm)) as u32
+}
+
+fn index_terms(field: Field, terms: &[String]) -> Vec<Term> {
+    terms.iter().map(|term| Term::from_field_text(field, term)).collect()
+}
+
+/// Finds the terms that a segment has.
+fn infos(segment: &SegmentReader, field: Field, terms: &[Term]) -> Result<Vec<TermInfo>> {
+    let index = segment.inverted_index(field)?;
+    let mut infos = vec![];
+    for term in terms {
+        infos.extend(index.get_term_info(term)?);
+    }
+    Ok(infos)
 }
 
 /// Calls `each` with the entries that match a clause in a field.
@@ -186,96 +338,22 @@ pub(super) fn for_each_match(
     mut each: impl FnMut(u32),
 ) -> Result<()> {
     let index = segment.inverted_index(field)?;
-    let Some(occurrences) = occurrences(&index, clause, field)? else { return Ok(()) };
-    match occurrences {
-        Occurrences::Postings(mut postings) => {
-            let mut entry = postings.doc();
-            while entry != TERMINATED {
-                each(entry);
-                entry = postings.advance();
+    match clause {
+        Clause::Word { terms, .. } => {
+            if let Some(any) = AnyTerm::read(&index, field, terms, IndexRecordOption::Basic)? {
+                any.each(each);
             }
         }
-        Occurrences::Any(any) => {
-            for mut postings in any.postings {
-                let mut entry = postings.doc();
-                while entry != TERMINATED {
-                    each(entry);
-                    entry = postings.advance();
-                }
-            }
+        Clause::Phrase { words, .. } => {
+            collect_phrase(&index, words, field)?.into_iter().for_each(|(entry, _)| each(entry));
         }
-        Occurrences::Collected { entries, .. } => {
-            entries.into_iter().for_each(|(entry, _)| each(entry));
+        Clause::Prefix { prefix, .. } => {
+            collect_prefix(&index, prefix, &mut false)?
+                .into_iter()
+                .for_each(|(entry, _)| each(entry));
         }
     }
     Ok(())
-}
-
-fn occurrences(
-    index: &InvertedIndexReader,
-    clause: &Clause,
-    field: Field,
-) -> Result<Option<Occurrences>> {
-    match clause {
-        Clause::Word { terms, .. } => {
-            let any = AnyTerm::read(index, field, terms, IndexRecordOption::WithFreqs)?;
-            Ok(any.map(|mut any| match any.postings.len() {
-                1 => Occurrences::Postings(Box::new(any.postings.remove(0))),
-                _ => Occurrences::Any(any),
-            }))
-        }
-        Clause::Phrase { words, .. } => {
-            let entries = collect_phrase(index, words, field)?;
-            Ok((!entries.is_empty()).then_some(Occurrences::Collected { entries, at: 0 }))
-        }
-        Clause::Prefix { prefix, .. } => {
-            let entries = collect_prefix(index, prefix, &mut false)?;
-            Ok((!entries.is_empty()).then_some(Occurrences::Collected { entries, at: 0 }))
-        }
-    }
-}
-
-/// Gives the entries in which the words are at the given distances, and how often.
-fn collect_phrase(
-    index: &InvertedIndexReader,
-    words: &[(u32, Vec<String>)],
-    field: Field,
-) -> Result<Vec<(u32, u32)>> {
-    let mut lists = vec![];
-    for (offset, terms) in words {
-        match AnyTerm::read(index, field, terms, IndexRecordOption::WithFreqsAndPositions)? {
-            Some(any) => lists.push((*offset, any)),
-            None => return Ok(vec![]),
-        }
-    }
-    lists.sort_by_key(|(_, any)| any.size_hint());
-    let Some(((first_offset, rarest), others)) = lists.split_first_mut() else {
-        return Ok(vec![]);
-    };
-    let furthest = words.iter().map(|(offset, _)| *offset).max().unwrap_or(0);
-    let mut found = vec![];
-    let (mut starts, mut positions) = (vec![], vec![]);
-    while rarest.entry != TERMINATED {
-        let entry = rarest.entry;
-        let next = others.iter_mut().map(|(_, any)| any.seek(entry)).max();
-        if let Some(next) = next
-            && next != entry
-        {
-            rarest.seek(next);
-            continue;
-        }
-        // Positions are shifted so that a phrase begins at the same place in every list.
-        rarest.positions(furthest - *first_offset, &mut starts);
-        for (offset, any) in others.iter_mut() {
-            any.positions(furthest - *offset, &mut positions);
-            starts.retain(|start| positions.binary_search(start).is_ok());
-        }
-        if !starts.is_empty() {
-            found.push((entry, starts.len() as u32));
-        }
-        rarest.seek(entry + 1);
-    }
-    Ok(found)
 }
 
 /// Gives the entries that hold a term with this start, and how many such words they hold.
@@ -310,67 +388,4 @@ fn collect_prefix(
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable();
     Ok(found)
-}
-
-fn n_holding_any(view: &LexicalView, field: Field, terms: &[String]) -> Result<u64> {
-    // The sum counts a passage twice that holds two of the terms, which is rare: a document is
-    // stemmed in one language.
-    let mut n_holding = 0;
-    for term in terms {
-        n_holding += view.searcher.doc_freq(&Term::from_field_text(field, term))?;
-    }
-    Ok(n_holding)
-}
-
-/// The entries that hold any of several terms.
-struct AnyTerm {
-    postings: Vec<SegmentPostings>,
-    entry: u32,
-}
-
-impl AnyTerm {
-    /// Reads the terms that occur; nothing when none does.
-    fn read(
-        index: &InvertedIndexReader,
-        field: Field,
-        terms: &[String],
-        option: IndexRecordOption,
-    ) -> Result<Option<Self>> {
-        let mut postings = vec![];
-        for term in terms {
-            postings.extend(index.read_postings(&Term::from_field_text(field, term), option)?);
-        }
-        let first = postings.iter().map(SegmentPostings::doc).min();
-        Ok(first.map(|entry| AnyTerm { postings, entry }))
-    }
-
-    /// Goes to the first entry that is not before the target, never backwards.
-    fn seek(&mut self, target: u32) -> u32 {
-        if self.entry < target {
-            let entries = self.postings.iter_mut().map(|postings| {
-                if postings.doc() >= target { postings.doc() } else { postings.seek(target) }
-            });
-            self.entry = entries.min().unwrap_or(TERMINATED);
-        }
-        self.entry
-    }
-
-    fn size_hint(&self) -> usize {
-        self.postings.iter().map(|postings| postings.size_hint() as usize).sum()
-    }
-
-    fn frequency(&self) -> u32 {
-        let here = self.postings.iter().filter(|postings| postings.doc() == self.entry);
-        here.map(Postings::term_freq).sum()
-    }
-
-    /// Gives the positions in the present entry, shifted by an offset, in order.
-    fn positions(&mut self, offset: u32, positions: &mut Vec<u32>) {
-        positions.clear();
-        for postings in self.postings.iter_mut().filter(|it| it.doc() == self.entry) {
-            postings.append_positions_with_offset(offset, positions);
-        }
-        positions.sort_unstable();
-        positions.dedup();
-    }
 }

@@ -4,8 +4,11 @@ mod index;
 mod packed;
 mod schema;
 
+mod cursor;
 mod filter;
 mod lists;
+mod phrases;
 mod search;
+mod visit;
 
 pub(crate) use index::{Entry, LexicalIndex, LexicalView};

@@ -13,7 +13,7 @@ use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
 use super::writer::Writer;
 use super::{CATALOGUE, checksums, schema, texts};
-use crate::{Config, Error, Result, failpoint};
+use crate::{Config, Error, Result, failpoint, stamp};
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
@@ -38,6 +38,8 @@ pub(crate) const ROW_BITS: u32 = 32;
 /// The catalogue's file.
 pub(crate) struct Database {
     path: PathBuf,
+    /// The data folder, unless the file is a catalogue alone.
+    folder: Option<PathBuf>,
     cache_bytes: usize,
     max_readers: usize,
     // Closed before the writer, which can then fold the log back and remove it.
@@ -68,9 +70,12 @@ impl Database {
             let reason = "is missing or empty, though this folder had one".to_owned();
             return Err(Error::CatalogueLost { path, reason });
         }
+        let has_log = bytes_of(&folder.join(format!("{CATALOGUE}-wal")))? > 0;
         let mut database = Database::open(&path, config)?;
+        database.folder = Some(folder.to_owned());
         // Also after a clean stop: a file can change while nobody looks.
-        if n_bytes <= VERIFY_AT_OPEN_BYTES {
+        let is_needed = has_log || config.verify.is_needed(folder, is_catalogue);
+        if n_bytes <= VERIFY_AT_OPEN_BYTES && is_needed {
             database.verify_with("quick_check")?;
             database.read(checksums::verify)?;
         }
@@ -99,6 +104,7 @@ impl Database {
         let upgraded = schema::bring_up_to_date(&mut writer, path)?;
         let database = Database {
             path: path.to_owned(),
+            folder: None,
             cache_bytes: config.catalogue_cache_bytes,
             max_readers: config.max_readers,
             writer: Writer::new(writer),
@@ -270,9 +276,20 @@ impl Database {
             let is_busy: bool =
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             if !is_busy || begun.elapsed() > MAX_CLOSE_WAIT {
-                return Ok(());
+                return self.remember_closed(is_busy);
             }
             std::thread::sleep(CLOSE_PAUSE);
+        }
+    }
+
+    /// Remembers the file as it is, when it is all that there is and nothing of it was damaged.
+    fn remember_closed(&self, has_log: bool) -> Result<()> {
+        let is_last = self.is_closed.load(Ordering::Relaxed);
+        match &self.folder {
+            Some(folder) if is_last && !has_log && self.damage.get().is_none() => {
+                stamp::remember(folder, is_catalogue)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -344,6 +361,12 @@ fn give_back(connection: &Connection, max_pages: u32) -> Result<()> {
     let mut rows = statement.query([])?;
     while rows.next()?.is_some() {}
     Ok(())
+}
+
+/// Tells whether a file of the data folder is the catalogue. An empty write-ahead log says
+/// nothing, and is there while somebody has the catalogue open.
+fn is_catalogue(name: &str) -> bool {
+    name == CATALOGUE
 }
 
 /// Tells whether a folder has indexes of namespaces, which only a catalogue can have made.

@@ -195,7 +195,7 @@ impl Database {
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>> {
         self.read_in(namespace, |connection, number| {
-            passages.iter().map(|id| rows::living_passage(connection, number, id)).collect()
+            rows::living_passages(connection, number, passages)
         })
     }
 

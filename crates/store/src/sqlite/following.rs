@@ -1,5 +1,7 @@
 //! What followers read: the log, passages and vectors by number, and names for what they found.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -120,17 +122,26 @@ impl Database {
         passages: &[u32],
     ) -> Result<Vec<Option<(DocumentId, PassageId)>>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT documents.id, passages.id
-                 FROM passages JOIN documents ON documents.row = passages.document
-                 WHERE passages.row = ?",
-            )?;
+            let mut passage_at =
+                connection.prepare_cached("SELECT document, id FROM passages WHERE row = ?")?;
+            let mut document_at =
+                connection.prepare_cached("SELECT id FROM documents WHERE row = ?")?;
+            // Hundreds of passages are often of a few documents.
+            let mut documents: HashMap<i64, Option<DocumentId>> = HashMap::new();
             let name = |passage: &u32| {
-                let found = statement.query_row([rows::row_of(number, *passage)], |row| {
-                    let document = DocumentId::new(row.get::<_, String>(0)?);
-                    Ok((document, PassageId::new(row.get::<_, String>(1)?)))
+                let row = rows::row_of(number, *passage);
+                let found = passage_at.query_row([row], |row| {
+                    Ok((row.get::<_, i64>(0)?, PassageId::new(row.get::<_, String>(1)?)))
                 });
-                Ok(found.optional()?)
+                let Some((document, passage)) = found.optional()? else { return Ok(None) };
+                let document = match documents.entry(document) {
+                    Entry::Occupied(known) => known.get().clone(),
+                    Entry::Vacant(unknown) => {
+                        let id = document_at.query_row([document], |row| row.get::<_, String>(0));
+                        unknown.insert(id.optional()?.map(DocumentId::new)).clone()
+                    }
+                };
+                Ok(document.map(|document| (document, passage)))
             };
             passages.iter().map(name).collect()
         })

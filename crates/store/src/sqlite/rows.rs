@@ -262,14 +262,41 @@ pub(crate) fn stored_passage(connection: &Connection, row: i64) -> Result<Option
     read_stored(connection, condition, params![row])
 }
 
-/// Gives a living passage with its document by id.
-pub(crate) fn living_passage(
+/// Gives living passages with their documents by id, in the order asked.
+pub(crate) fn living_passages(
     connection: &Connection,
     namespace: u32,
-    id: &PassageId,
-) -> Result<Option<StoredPassage>> {
-    let hash = id_hash(namespace, id.as_str());
-    read_stored(connection, IS_LIVING, params![hash, id.as_str(), namespace])
+    ids: &[PassageId],
+) -> Result<Vec<Option<StoredPassage>>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for (idx, id) in ids.iter().enumerate() {
+        let hash = id_hash(namespace, id.as_str());
+        let raw = read_raw(connection, IS_LIVING, params![hash, id.as_str(), namespace])?;
+        found.extend(raw.map(|raw| (idx, raw)));
+    }
+    // In the order of their rows, so that texts of the same block are unpacked once.
+    found.sort_by_key(|(_, raw)| raw.passage.row);
+    let mut texts = Reader::new(connection);
+    let mut passages = vec![None; ids.len()];
+    for (idx, raw) in found {
+        passages[idx] = Some(raw.finish(&mut texts)?);
+    }
+    Ok(passages)
+}
+
+/// A passage with its document, before its text is read.
+struct RawStored {
+    passage: RawPassage,
+    document: DocumentId,
+    title: String,
+    language: Language,
+}
+
+impl RawStored {
+    fn finish(self, texts: &mut Reader<'_>) -> Result<StoredPassage> {
+        let RawStored { passage, document, title, language } = self;
+        Ok(StoredPassage { document, title, language, passage: finish_passage(passage, texts)? })
+    }
 }
 
 fn read_stored(
@@ -277,23 +304,28 @@ fn read_stored(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> Result<Option<StoredPassage>> {
+    let raw = read_raw(connection, condition, values)?;
+    raw.map(|raw| raw.finish(&mut Reader::new(connection))).transpose()
+}
+
+fn read_raw(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Option<RawStored>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {PASSAGE}, documents.id, documents.title, documents.language
          FROM {STORED_PASSAGE} {condition}"
     ))?;
-    let found = statement
-        .query_row(values, |row| {
-            let document = DocumentId::new(row.get::<_, String>(7)?);
-            Ok((read_passage(row)?, document, row.get(8)?, row.get_ref(9)?.as_str()?.parse()))
+    let found = statement.query_row(values, |row| {
+        Ok(RawStored {
+            passage: read_passage(row)?,
+            document: DocumentId::new(row.get::<_, String>(7)?),
+            title: row.get(8)?,
+            language: row.get_ref(9)?.as_str()?.parse().unwrap_or(Language::Unknown),
         })
-        .optional()?;
-    let Some((passage, document, title, language)) = found else { return Ok(None) };
-    Ok(Some(StoredPassage {
-        document,
-        title,
-        language: language.unwrap_or(Language::Unknown),
-        passage: finish_passage(passage, &mut Reader::new(connection))?,
-    }))
+    });
+    Ok(found.optional()?)
 }
 
 pub(crate) fn append_log(

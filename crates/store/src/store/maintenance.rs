@@ -7,7 +7,7 @@ use model::NamespaceId;
 
 use super::{Store, state_of};
 use crate::health::{self, Health};
-use crate::{DroppedNamespace, Error, Result};
+use crate::{DroppedNamespace, Error, NamespaceHead, Result};
 
 /// Whether a check mends what it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,36 @@ impl Store {
         let begun = Instant::now();
         // The first call begins the count: what came before it is followed by this one.
         self.followed_at.lock().get_or_insert(begun);
-        self.engine.follow_others(&self.catalogue.heads()?)?;
+        let heads = self.catalogue.heads()?;
+        self.engine.follow_others(&heads)?;
         *self.followed_at.lock() = Some(begun);
+        self.behind.lock().retain(|namespace, _| {
+            let head = heads.iter().find(|head| head.id == *namespace);
+            let has_seen = |head: &NamespaceHead| {
+                self.engine.sequence(namespace).is_ok_and(|seen| seen >= head.sequence)
+            };
+            head.is_some_and(|head| !has_seen(head))
+        });
+        Ok(())
+    }
+
+    /// Asks an engine elsewhere whether it answers, remembers that for [`Store::health`], and lets it
+    /// take what it could not take while it was away.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer, or the first failure of what it was given.
+    pub fn look_for_engine(&self) -> Result<()> {
+        let reached = self.engine.reach();
+        *self.engine_away.lock() = reached.as_ref().err().map(ToString::to_string);
+        reached?;
+        let behind: Vec<NamespaceId> = self.behind.lock().keys().cloned().collect();
+        for namespace in behind {
+            match self.follow(&namespace, None) {
+                Ok(()) | Err(Error::UnknownNamespace { .. } | Error::ManifestMismatch { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
     }
 
@@ -144,7 +172,8 @@ impl Store {
     /// Tells what works now, for a readiness check: cheap enough to be asked every second.
     pub fn health(&self) -> Health {
         let behind = self.behind.lock().clone();
-        health::examine(&*self.catalogue, &*self.engine, &behind)
+        let away = self.engine_away.lock().clone();
+        health::examine(&*self.catalogue, &*self.engine, away, &behind)
     }
 
     /// Writes a copy of everything that cannot be derived; see [`crate::Catalogue::backup`].

@@ -45,6 +45,8 @@ pub struct Store {
     /// When everything that other servers had written was last taken in; nothing where nobody
     /// follows others.
     followed_at: Mutex<Option<Instant>>,
+    /// Why the engine did not answer when it was last asked.
+    engine_away: Mutex<Option<String>>,
     // Dropped last, so that the folder is free only when everything in it is closed.
     _lock: Option<FolderLock>,
 }
@@ -64,8 +66,14 @@ impl Store {
         engine: Arc<dyn Engine>,
         lock: Option<FolderLock>,
     ) -> Result<Self> {
-        let (behind, followed_at) = (Mutex::default(), Mutex::default());
-        let store = Store { engine, catalogue, behind, followed_at, _lock: lock };
+        let store = Store {
+            engine,
+            catalogue,
+            behind: Mutex::default(),
+            followed_at: Mutex::default(),
+            engine_away: Mutex::default(),
+            _lock: lock,
+        };
         // An engine that is away remembers what it has to erase.
         if let Err(error) = store.erase_dropped()? {
             tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Deadline, NamespaceId};
 use parking_lot::Mutex;
@@ -19,6 +20,9 @@ use crate::{
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
 /// turbopuffer's namespaces too.
 const FOLLOWER: &str = "turbopuffer";
+
+/// How often to ask whether it answers: every question costs something.
+const REACH_EVERY: Duration = Duration::from_secs(60);
 
 /// Words and vectors in turbopuffer, over any catalogue.
 pub struct TurbopufferEngine {
@@ -238,6 +242,10 @@ impl Engine for TurbopufferEngine {
 
     fn reach(&self) -> Result<()> {
         self.client.attributes("dowse-reachability").map(|_| ())
+    }
+
+    fn reach_every(&self) -> Option<Duration> {
+        Some(REACH_EVERY)
     }
 
     fn is_far(&self) -> bool {

@@ -10,16 +10,8 @@ use super::{HOLE, extensions, words};
 /// Words between "not" and what is not wanted: "not from the year 2021".
 const N_WORDS_BETWEEN: usize = 3;
 
-struct Patterns {
-    negated: Regex,
-    half: Regex,
-}
-
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
-    let (not, or) = (words::all(|words| words.not), words::all(|words| words.or));
-    let and = words::all(|words| words.and);
-    let more_kinds = words::all(|words| words.after_formats);
+static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
+    let not = words::all(|words| words.not);
     let thing = format!(
         r"(?:\*?\.?(?:{})|(?:19|20)\d\d|{}|{}|{})",
         extensions::names(),
@@ -27,25 +19,32 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         words::all_years(|words| words.this_year),
         words::all_years(|words| words.next_year),
     );
-    let wide_or = "または|又は|もしくは|あるいは|或いは|或者|或是|或|이나|또는|혹은";
-    Patterns {
-        // `but` and `no` are small words of prose: only right before it do they mean it.
-        negated: build(format!(
-            r"(?i)(?:^|[\s,(])(?:{not})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}\s+{thing}(?:$|[^\p{{L}}\d])|{thing}(?:年度?|년도?)?(?:形式|ファイル|格式|文件|파일)?(?:の|을|를|\s)*(?:以外|之外|でない|ではない|じゃない|を?除|제외|말고|değil|olmayan|hariç|dışında|nélkül|kivéve)|(?:除了|除去|除|不要|不是|不含|没有|非)\s*{thing}"
-        )),
-        half: build(format!(
-            r"(?i){HOLE}\s*,?\s*(?:(?:{or})\s|(?:{wide_or})|か[^{HOLE}\p{{Hiragana}}\s]|(?:{and})\s+(?:\p{{L}}+\s+)?(?:{more_kinds})(?:$|[\s,.;?]))\s*[^{HOLE}\s]|(?:[^{HOLE}\s]\s+(?:{or})|[^{HOLE}\s]\s*(?:{wide_or}))\s*{HOLE}"
-        )),
-    }
+    // `but` and `no` are small words of prose: only right before it do they mean it.
+    build(&format!(
+        r"(?i)(?:^|[\s,(])(?:{not})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}\s+{thing}(?:$|[^\p{{L}}\d])|{thing}(?:年度?|년도?)?(?:形式|ファイル|格式|文件|파일)?(?:の|을|를|\s)*(?:以外|之外|でない|ではない|じゃない|を?除|제외|말고|değil|olmayan|hariç|dışında|nélkül|kivéve)|(?:除了|除去|除|不要|不是|不含|没有|非)\s*{thing}"
+    ))
 });
+
+static HALF: LazyLock<Regex> = LazyLock::new(|| {
+    let (or, and) = (words::all(|words| words.or), words::all(|words| words.and));
+    let more_kinds = words::all(|words| words.after_formats);
+    let wide_or = "または|又は|もしくは|あるいは|或いは|或者|或是|或|이나|또는|혹은";
+    build(&format!(
+        r"(?i){HOLE}\s*,?\s*(?:(?:{or})\s|(?:{wide_or})|か[^{HOLE}\p{{Hiragana}}\s]|(?:{and})\s+(?:\p{{L}}+\s+)?(?:{more_kinds})(?:$|[\s,.;?]))\s*[^{HOLE}\s]|(?:[^{HOLE}\s]\s+(?:{or})|[^{HOLE}\s]\s*(?:{wide_or}))\s*{HOLE}"
+    ))
+});
+
+fn build(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is constant and tested")
+}
 
 /// Tells whether a query says what it does not want: a search has no filter for that.
 pub(super) fn is_negated(query: &str) -> bool {
-    PATTERNS.negated.is_match(query)
+    NEGATED.is_match(query)
 }
 
 /// Tells whether something is joined by "or" to what was cut out of a query and was left there: a
 /// filter by half of a list would exclude the other half.
 pub(super) fn is_half(rest: &str) -> bool {
-    PATTERNS.half.is_match(rest)
+    HALF.is_match(rest)
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::lazy::folded;
 use super::{cut_out, words};
 
 /// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
@@ -115,6 +116,9 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 /// Takes the kinds of files out of a query.
 pub(super) fn take(query: &mut String) -> Vec<String> {
     let mut found = Vec::new();
+    if !names_a_kind(query) {
+        return found;
+    }
     let patterns = &*PATTERNS;
     // `pdf in docx umwandeln` is about both formats, and about neither as a filter.
     if patterns.convert.is_match(query) && !patterns.explicit.is_match(query) {
@@ -150,6 +154,14 @@ pub(super) fn take(query: &mut String) -> Vec<String> {
         cut_out(query, range);
     }
     found
+}
+
+/// Tells whether there is anything to find: every pattern needs the name of a kind, and all of them
+/// together take longer to compile than a search.
+fn names_a_kind(query: &str) -> bool {
+    let folded = folded(query);
+    KINDS.iter().any(|(name, _)| folded.contains(name))
+        || CODE.iter().any(|ending| folded.contains(&format!(".{ending}")))
 }
 
 /// Finds a list after a word such as "in"; gives the stretch to cut and the list.

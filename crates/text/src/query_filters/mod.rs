@@ -12,6 +12,7 @@
 
 mod doubt;
 mod extensions;
+mod lazy;
 mod words;
 mod years;
 
@@ -50,18 +51,17 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
     let (head, tail) = query.split_at(cut);
     let mut rest = head.to_owned();
-    let (mut extensions, mut years) = (vec![], vec![]);
-    if !doubt::is_negated(head) {
-        extensions = taken_whole(&mut rest, extensions::take);
-        years = taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
+    let mut extensions = taken_whole(&mut rest, extensions::take);
+    let mut years =
+        taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
+    // Only where something was found is it asked whether it is wanted.
+    if extensions.is_empty() && years.is_empty() || doubt::is_negated(head) {
+        return QueryFilters { text: query.to_owned(), ..QueryFilters::default() };
     }
     extensions.sort();
     extensions.dedup();
     years.sort_unstable();
     years.dedup();
-    if extensions.is_empty() && years.is_empty() {
-        return QueryFilters { text: query.to_owned(), extensions, years };
-    }
     rest.push_str(tail);
     QueryFilters { text: clean(&rest), extensions, years }
 }

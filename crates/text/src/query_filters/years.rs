@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::lazy::{LazyPattern, folded};
 use super::{cut_out, words};
 use crate::written_years;
 
@@ -32,15 +33,15 @@ type Interpretation = fn(i32, i32) -> Range<i32>;
 /// Chooses words of a language.
 type WordsOf = fn(&words::Words) -> &'static str;
 
-static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
+static RELATIVE: LazyLock<Vec<(LazyPattern, Interpretation)>> = LazyLock::new(|| {
     let mut names: Vec<&str> =
         words::languages().flat_map(|words| words.numbers).map(|(name, _)| *name).collect();
     names.sort_unstable_by_key(|name| (std::cmp::Reverse(name.len()), *name));
     let number = format!(r"(\d{{1,2}}|{}|[一二两三四五六七八九十]{{1,2}})", names.join("|"));
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
-    let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
-    let mut patterns: Vec<(Regex, Interpretation)> = Vec::new();
+    let build = LazyPattern::new;
+    let mut patterns: Vec<(LazyPattern, Interpretation)> = Vec::new();
     let rows: [(WordsOf, Interpretation); 4] = [
         (|words| words.last_years, recent),
         (|words| words.last_year, |now, _| now - 1..now),
@@ -53,7 +54,7 @@ static RELATIVE: LazyLock<Vec<(Regex, Interpretation)>> = LazyLock::new(|| {
             patterns.push((build(format!(r"(?i)(?:^|\b)(?:{pattern})(?:$|\b)")), interpretation));
         }
     }
-    let fixed: Vec<(Regex, Interpretation)> = vec![
+    let fixed: Vec<(LazyPattern, Interpretation)> = vec![
         (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+{number}\s+years\b")), recent),
         (build(format!(r"(?i){lead_ro}\bultimii\s+{number}\s+ani\b")), recent),
         (
@@ -97,7 +98,9 @@ fn recent(now: i32, n_years: i32) -> Range<i32> {
 }
 
 fn take_relative(query: &mut String, now: i32, years: &mut Vec<i32>) {
+    let folded = folded(query);
     for (pattern, meaning) in RELATIVE.iter() {
+        let Some(pattern) = pattern.for_query(&folded) else { continue };
         while let Some(captures) = pattern.captures(query) {
             let n_years = captures.get(1).map_or(1, |number| read_number(number.as_str()));
             let range = captures.get(0).map_or(0..0, |whole| whole.range());
@@ -295,6 +298,10 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, 
 /// Finds the next four digits that can be a year: no letter, digit or sign of a code beside them.
 fn next_year(query: &str, from: usize) -> Option<(usize, i32)> {
     let rest = query.get(from..)?;
+    // Most queries have no year, and need none of the patterns around one.
+    if !rest.contains("19") && !rest.contains("20") {
+        return None;
+    }
     PATTERNS.number.find_iter(rest).find_map(|found| {
         let at = from + found.start();
         let before = query.get(..at)?.chars().next_back();

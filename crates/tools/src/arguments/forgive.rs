@@ -1,6 +1,7 @@
 //! What language models send without harm is taken: null and empty text for an optional
 //! argument, numbers and booleans written as text, numbers where text is expected, one value
-//! where a list is expected, lists and objects written as JSON text.
+//! where a list is expected, lists and objects written as JSON text, one of a few names in other
+//! case.
 //!
 //! Nothing is guessed: a value changes only when it does not have a type that the schema
 //! allows, and only when nothing of it is lost. What cannot be converted stays as it was, for
@@ -84,12 +85,28 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
         },
         // Some clients know only floats, and JSON Schema takes 3.0 for an integer.
         Value::Number(number) if kinds.contains(&"integer") => Value::Number(whole(number)),
+        // One of a few names is meant whatever its case, where it can be only one.
+        Value::String(text) if schema.get("enum").is_some() => {
+            Value::String(named(schema, &text).unwrap_or(text))
+        }
         // Text of nothing but spaces is as empty as empty text.
         Value::String(text) if text::is_blank(&text) && wants_text(schema) => {
             Value::String(String::new())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
     }
+}
+
+/// Gives the name that a text is but for its case and blanks; nothing where it is one already.
+fn named(schema: &Value, text: &str) -> Option<String> {
+    let names = super::sentences::strings(schema.get("enum"));
+    if names.contains(&text) {
+        return None;
+    }
+    let plain = text.trim().to_lowercase();
+    let mut meant = names.into_iter().filter(|name| name.to_lowercase() == plain);
+    let first = meant.next()?;
+    meant.next().is_none().then(|| first.to_owned())
 }
 
 fn wants_text(schema: &Value) -> bool {
@@ -119,6 +136,9 @@ fn converted(
         Value::String(text) => from_text(kinds, text.trim()),
         Value::Number(number) if kinds.contains(&"string") => {
             Some(Value::String(number.to_string()))
+        }
+        Value::Number(number) if kinds.contains(&"boolean") => {
+            from_text(&["boolean"], &whole(number.clone()).to_string())
         }
         Value::Bool(is_so) if kinds.contains(&"string") => Some(Value::String(is_so.to_string())),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
@@ -150,9 +170,9 @@ fn from_json_text(kinds: &[&str], text: &str) -> Option<Value> {
 
 fn from_text(kinds: &[&str], text: &str) -> Option<Value> {
     if kinds.contains(&"boolean") {
-        match text {
-            "true" | "True" | "TRUE" => return Some(Value::Bool(true)),
-            "false" | "False" | "FALSE" => return Some(Value::Bool(false)),
+        match text.to_lowercase().as_str() {
+            "true" | "yes" | "1" => return Some(Value::Bool(true)),
+            "false" | "no" | "0" => return Some(Value::Bool(false)),
             _ => {}
         }
     }

@@ -120,3 +120,30 @@ fn forms_are_chosen_by_the_type_of_the_value() {
     let error = take(json!({ "latency": true })).unwrap_err();
     assert!(error.contains("`latency"), "{error}");
 }
+
+/// Names in other case and numbers for yes and no were refused, though they can mean one thing.
+#[test]
+fn names_in_other_case_and_yes_and_no_are_taken() {
+    let take = |arguments: Value| {
+        accept(&spec(), arguments.as_object().unwrap().clone())
+            .map(|accepted| Value::Object(accepted.arguments))
+            .map_err(|error| error.message)
+    };
+    for said in ["JSON", " json ", "Json"] {
+        let plain = json!({ "query": "x", "format": "json" });
+        assert_eq!(take(json!({ "query": "x", "format": said })), Ok(plain), "{said}");
+    }
+    let depth = |said: Value| take(json!({ "query": "x", "nested": { "depth": said } }));
+    for said in [json!(1), json!("1"), json!(1.0), json!("yes"), json!("TRUE")] {
+        let plain = json!({ "query": "x", "nested": { "depth": true } });
+        assert_eq!(depth(said.clone()), Ok(plain), "{said}");
+    }
+    for said in [json!(0), json!("0"), json!("No"), json!("false")] {
+        let plain = json!({ "query": "x", "nested": { "depth": false } });
+        assert_eq!(depth(said.clone()), Ok(plain), "{said}");
+    }
+    for said in [json!(2), json!("maybe"), json!(0.5), json!([true])] {
+        assert!(depth(said.clone()).is_err(), "{said}");
+    }
+    assert!(take(json!({ "query": "x", "format": "yaml" })).is_err());
+}

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use contexts::Service;
-use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
-use model::Caller;
+use across::Given;
+use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K, MAX_WALKED};
+use contexts::{SearchResults, Service};
+use model::{Around, Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use text::Budget;
 
 use super::answer::error;
-use crate::paging::{Filled, fill, position};
+use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// What an agent is told about a tool whose user said nothing.
@@ -105,24 +107,56 @@ impl Tool for SearchChunks {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, top_k, cursor } = call.parse()?;
-        let begin = position(cursor.as_deref())?;
+        let given = given(cursor.as_deref())?;
+        // One more than is wanted tells whether there is more.
+        let n_ranked = given.n_named() + top_k + 1;
         let found = self
             .service
-            .search(call.caller, &self.tool, &query, top_k, call.deadline)
+            .search(call.caller, &self.tool, &query, n_ranked, call.deadline)
             .map_err(error)?;
-        let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
-        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
-        let n_results = rest.len();
-        let answer = Answer::new(json!({ "query": found.query, "results": [] }));
-        let answer = answer.with_warnings(&found.warnings);
-        let Filled { mut value, n_kept } = fill(answer.value, "results", rest, &call.budget);
-        if n_kept < n_results {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
-        let mut answer = Answer::new(value).with_n_results(n_kept);
-        for (idx, hit) in found.results.iter().skip(begin).take(n_kept).enumerate() {
-            answer = answer.with_around(hit.around.at(format!("/results/{idx}/chunk/chunk_text")));
+        let ChunkPage { value, arounds } = page_of_chunks(found, given, top_k, &call.budget);
+        let mut answer = Answer::new(value).with_n_results(arounds.len());
+        for around in arounds {
+            answer = answer.with_around(around);
         }
         Ok(answer)
     }
+}
+
+/// One answer of a walk through chunks.
+pub struct ChunkPage {
+    /// The answer.
+    pub value: Value,
+    /// What is around the text of each chunk.
+    pub arounds: Vec<Around>,
+}
+
+/// Makes an answer of what was found: the best chunks that were not given yet. One more than
+/// those and `top_k` must have been asked for.
+pub fn page_of_chunks(
+    mut found: SearchResults,
+    given: Given,
+    top_k: usize,
+    budget: &Budget,
+) -> ChunkPage {
+    found.results.retain(|result| !given.holds(&result.chunk.id));
+    let has_more = found.results.len() > top_k;
+    found.results.truncate(top_k);
+    let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
+    let names = found.results.iter().map(|result| vec![result.chunk.id.as_str()]).collect();
+    let answer = Answer::new(json!({ "query": found.query, "results": [] }));
+    let answer = answer.with_warnings(&found.warnings);
+    let page = RankedPage { given, names, has_more, max_walked: MAX_WALKED };
+    let FilledPage { value, n_kept, ended_at } =
+        fill_ranked(answer.value, "results", results, page, budget);
+    let ended = ended_at.map(|n_given| {
+        let message = format!("{n_given} chunks were given and more match: narrow the query");
+        Warning::new("walk_too_long", message)
+    });
+    let ended: Vec<Warning> = ended.into_iter().collect();
+    let arounds = found.results.iter().take(n_kept).enumerate();
+    let arounds = arounds
+        .map(|(idx, hit)| hit.around.at(format!("/results/{idx}/chunk/chunk_text")))
+        .collect();
+    ChunkPage { value: Answer::new(value).with_warnings(&ended).value, arounds }
 }

@@ -28,7 +28,7 @@ pub struct Fetch {
 struct Arguments {
     #[schemars(length(min = 1, max = 8_192))]
     id: String,
-    /// character to read on from: `next` or `prev` of the answer before
+    /// where to read on: `next` or `prev` of the answer before
     offset: Option<usize>,
 }
 
@@ -53,6 +53,7 @@ impl Fetch {
                 "truncated": { "type": "boolean" },
                 "next": { "type": "string" },
                 "prev": { "type": "string" },
+                "warnings": { "type": "array", "items": { "type": "string" } },
             },
             "required": ["id", "title", "text", "url"],
         }))
@@ -97,6 +98,10 @@ impl Fetch {
             value["truncated"] = json!(true);
             if end < total {
                 value["next"] = json!(end.to_string());
+            }
+            if start == end {
+                let unit = if source == "tables" { "row" } else { "character" };
+                value["warnings"] = json!([format!("nothing is there: it ends at {unit} {total}")]);
             }
             if start > 0 {
                 value["prev"] = json!(start.saturating_sub((end - start).max(1)).to_string());

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use across::{MAX_RESULTS, Service, StageTook};
-use model::Caller;
+use across::{MAX_RESULTS, MAX_WALKED, Service, StageTook};
+use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::paging::{Filled, fill, position};
+use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
 use crate::{Answer, Call, Link, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -98,10 +98,9 @@ impl Tool for Search {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, limit, explain, cursor } = call.parse()?;
-        let begin = position(cursor.as_deref())?;
-        let wanted = (begin + limit).min(MAX_RESULTS);
-        let found = self.service.search(call.caller, &query, wanted, call.deadline);
-        let merged = found.results.get(begin..).unwrap_or_default();
+        let given = given(cursor.as_deref())?;
+        let found = self.service.search_after(call.caller, &query, &given, limit, call.deadline);
+        let merged = &found.results;
         let results: Vec<Value> = merged
             .iter()
             .map(|merged| {
@@ -135,17 +134,32 @@ impl Tool for Search {
                 result
             })
             .collect();
-        let n_results = results.len();
         let mut value = json!({ "results": [] });
         if explain {
             value["timings"] = found.timings.iter().map(timing).collect();
         }
         let answer = Answer::new(value).with_warnings(&found.warnings);
-        let Filled { mut value, n_kept } = fill(answer.value, "results", results, &call.budget);
-        if n_kept < n_results {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
-        let mut answer = Answer::new(value).with_n_results(n_kept);
+        let names = merged.iter().map(|one| {
+            let others = one.duplicates.iter().map(|duplicate| duplicate.name.as_str());
+            std::iter::once(one.name.as_str()).chain(others).collect()
+        });
+        let page = RankedPage {
+            given,
+            names: names.collect(),
+            has_more: found.has_more,
+            max_walked: MAX_WALKED,
+        };
+        let FilledPage { value, n_kept, ended_at } =
+            fill_ranked(answer.value, "results", results, page, &call.budget);
+        let ended = match ended_at {
+            Some(n_given) => Some(walked(n_given)),
+            None if value.get("next").is_none() && !found.others.is_empty() => {
+                Some(others(&found.others))
+            }
+            None => None,
+        };
+        let ended: Vec<Warning> = ended.into_iter().collect();
+        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, merged) in merged.iter().take(n_kept).enumerate() {
             answer = answer.with_around(merged.hit.around.at(format!("/results/{idx}/text")));
         }
@@ -158,6 +172,22 @@ impl Tool for Search {
             None => answer,
         })
     }
+}
+
+/// Says that a walk ends before all was given.
+fn walked(n_given: usize) -> Warning {
+    let message = format!(
+        "{n_given} results were given and there are more: narrow the query, or go on in one family \
+         (`searchFiles`, `search_documents`, `query_table`, `search_filters`)"
+    );
+    Warning::new("walk_too_long", message)
+}
+
+/// Names the tools that give more of one kind.
+fn others(tools: &[&str]) -> Warning {
+    let message =
+        format!("only the best of each kind are here: all are given by {}", tools.join(", "));
+    Warning::new("more_elsewhere", message)
 }
 
 /// What a stage of a family took, or why it did not run.

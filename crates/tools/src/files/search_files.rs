@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use files::{Cursor, MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
+use across::{Given, MAX_NAMED};
+use files::{MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,13 +49,21 @@ struct Arguments {
     explain: bool,
 }
 
-/// Says that a walk is too long for a cursor that names every file it gave.
-fn by_position() -> Warning {
+/// Says that a walk was too long for a cursor that names every file it gave.
+fn in_fixed_order() -> Warning {
     Warning::new(
-        "walk_by_position",
-        "from here on `next` counts positions: files that are added or change meanwhile may be \
-         passed over or come twice",
+        "fixed_order",
+        "the best files were given: the others come in a fixed order, not best first",
     )
+}
+
+/// Names the files that a page gives beside those before it; beyond so many of them, or so much
+/// of the budget, the walk goes on in a fixed order.
+fn named<'a>(given: Given, paths: impl Iterator<Item = &'a str>, budget: &Budget) -> Given {
+    let named = given.with(paths);
+    let eighth = Budget { chars: budget.chars / 8, tokens: budget.tokens / 8 };
+    let is_too_long = named.n_named() >= MAX_NAMED || !eighth.fits(&named.encode());
+    if is_too_long { named.closed() } else { named }
 }
 
 /// A number, or the cursor that the page before gave.
@@ -72,7 +81,7 @@ impl Default for Offset {
 }
 
 impl Offset {
-    fn read(self) -> Result<(usize, Option<Cursor>), ToolError> {
+    fn read(self) -> Result<(usize, Option<Given>), ToolError> {
         let text = match self {
             Offset::Number(number) => return Ok((number, None)),
             Offset::Next(text) => text,
@@ -80,8 +89,8 @@ impl Offset {
         if let Ok(number) = text.trim().parse() {
             return Ok((number, None));
         }
-        match Cursor::decode(&text) {
-            Some(cursor) => Ok((0, Some(cursor))),
+        match Given::decode(text.trim()) {
+            Some(given) => Ok((0, Some(given))),
             None => Err(ToolError::bad_request(format!(
                 "`offset` must be a number or `next` of the page before, received `{}`",
                 text.chars().take(100).collect::<String>()
@@ -159,8 +168,7 @@ impl Tool for SearchFiles {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, k, offset, exts, years, roots, explain } = call.parse()?;
         let (offset, after) = offset.read()?;
-        // A walk that began with a number goes on with what that page gives.
-        let given = after.clone().filter(|_| offset == 0);
+        let given = after.clone().unwrap_or_default();
         let request = SearchRequest { query, k, offset, after, exts, years, roots };
         let found =
             self.service.search(call.caller, &request, call.deadline).map_err(error_of("roots"))?;
@@ -181,39 +189,33 @@ impl Tool for SearchFiles {
         }
         let n_items = items.len();
         let answer = versioned(value).with_warnings(&found.warnings);
-        // The cursor names every file that was given: it takes room beside the items.
-        let all = found.items.iter().flat_map(|item| {
-            std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
-        });
-        let longest = match &given {
-            Some(given) => given.clone().with(all).encode(),
-            None => Cursor::default().with(all).encode(),
+        let shown = |n_items: usize| {
+            found.items.iter().take(n_items).flat_map(|item| {
+                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
+            })
         };
-        let half = Budget { chars: call.budget.chars / 2, tokens: call.budget.tokens / 2 };
-        let is_too_far = !half.fits(&longest);
-        let budget = if is_too_far { call.budget } else { call.budget.without(&longest) };
+        // A cursor that names files takes room beside them.
+        let is_by_name = offset == 0 && !given.is_closed();
+        let longest = match is_by_name {
+            true => given.clone().with(shown(n_items)).encode(),
+            false => given.encode(),
+        };
+        let budget = call.budget.without(&longest);
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
-        let has_more = n_kept < n_items || found.pagination.has_more;
         let mut ended = Vec::new();
-        if has_more {
-            let shown = || {
-                found.items.iter().take(n_kept).flat_map(|item| {
-                    std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
-                })
-            };
+        if given.is_closed() {
+            ended.push(in_fixed_order());
+        }
+        if n_kept < n_items || found.pagination.has_more {
             // What follows a page that was cut begins with its first file that is not shown.
             let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
-            let next = match (given, offset) {
-                (given, 0) if is_too_far => {
-                    let given = given.unwrap_or_default().with(shown());
-                    let rest = found.order.iter().position(|path| !given.holds(path));
-                    ended.push(by_position());
-                    rest.unwrap_or(given.len()).to_string()
-                }
-                (Some(given), _) => given.with(shown()).encode(),
-                (None, 0) => Cursor::default().with(shown()).encode(),
-                (None, offset) => (offset + n_taken).to_string(),
+            let last = found.items.iter().take(n_kept).next_back().map(|item| item.path.as_str());
+            let next = match last {
+                Some(last) if given.is_closed() => given.behind(last).encode(),
+                _ if is_by_name => named(given, shown(n_kept), &call.budget).encode(),
+                // A walk that began with a number goes on with numbers.
+                _ => (offset + n_taken).to_string(),
             };
             if next.parse::<usize>().is_ok_and(|position| position > MAX_WALKED) {
                 ended.push(Warning::new(

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use filters::{DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, SearchRequest, Service};
-use model::Caller;
+use across::Given;
+use filters::{
+    DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest, SearchResult,
+    Service,
+};
+use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::paging::{Filled, fill, position};
+use crate::paging::{Filled, bad_cursor, fill, position};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError};
 
@@ -45,19 +49,77 @@ impl Tool for SearchFilters {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let (cursor, arguments) = without_cursor(call);
-        let begin = position(cursor.as_deref())?;
+        let place = cursor.as_deref().map(Place::read).transpose()?;
         let request: SearchRequest = Call { arguments: &arguments, ..*call }.parse()?;
-        let response = self.service.search(call.caller, &request).map_err(|e| refused(&e))?;
+        let limit = request.limit_or_default();
+        // One more than is wanted tells whether there is more. Names that came or went since the
+        // answer before may have moved the place, not beyond what is ranked.
+        let n_ranked = if place.is_some() { MAX_WALKED } else { limit + 1 };
+        let found = self.service.search_to(call.caller, &request, n_ranked);
+        let mut response = found.map_err(|e| refused(&e))?;
+        let n_results = response.results.len();
+        let begin = place.map_or(0, |place| place.find(&response.results));
+        let places: Vec<Place> =
+            (0..n_results).map(|at| Place::of(at, &response.results)).collect();
+        response.results.drain(..begin.min(n_results));
+        response.results.truncate(limit);
+        let total = response.total_matches.unwrap_or(0);
         let mut value = Answer::of(&response)?.value;
         let results = value["results"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
-        let n_rest = rest.len();
-        let Filled { mut value, n_kept } = fill(value, "results", rest, &call.budget);
-        if n_kept < n_rest {
-            value["next"] = json!((begin + n_kept).to_string());
+        let Filled { mut value, n_kept } = fill(value, "results", results, &call.budget);
+        let end = begin + n_kept;
+        let mut ended = Vec::new();
+        match places.get(end.wrapping_sub(1)) {
+            Some(last) if end < n_results => value["next"] = json!(last.written()),
+            _ if end < total => {
+                let message = format!(
+                    "only {end} of {total} names are ranked: say more of the name, or add `hint`"
+                );
+                ended.push(Warning::new("walk_too_long", message));
+            }
+            _ => {}
         }
-        Ok(Answer::new(value).with_n_results(n_kept))
+        Ok(Answer::new(value).with_n_results(n_kept).with_warnings(&ended))
     }
+}
+
+/// Where a walk through names is: how many were given, and which was the last. Names are ranked
+/// by themselves, so that what is behind the last one was not given, whatever came meanwhile.
+struct Place {
+    n_given: usize,
+    last: Given,
+}
+
+impl Place {
+    fn of(at: usize, results: &[SearchResult]) -> Self {
+        let last = results.get(at).map(name_of).unwrap_or_default();
+        Place { n_given: at + 1, last: Given::default().with([last.as_str()]) }
+    }
+
+    fn written(&self) -> String {
+        format!("{}{}", self.n_given, self.last.encode())
+    }
+
+    fn read(cursor: &str) -> Result<Self, ToolError> {
+        let read = || {
+            let (n_given, _) = cursor.split_once(|char: char| !char.is_ascii_digit())?;
+            let last = Given::decode(cursor.get(n_given.len()..)?)?;
+            Some(Place { n_given: n_given.parse().ok()?, last })
+        };
+        read().ok_or_else(|| bad_cursor(cursor))
+    }
+
+    /// Gives the position behind the last name that was given.
+    fn find(&self, results: &[SearchResult]) -> usize {
+        let with_mark =
+            results.iter().enumerate().filter(|(_, one)| self.last.holds(&name_of(one)));
+        let nearest = with_mark.min_by_key(|(at, _)| (at + 1).abs_diff(self.n_given));
+        nearest.map_or(self.n_given, |(at, _)| at + 1).min(results.len())
+    }
+}
+
+fn name_of(result: &SearchResult) -> String {
+    format!("{}={}", result.filter_key, result.filter_value)
 }
 
 impl Tool for SearchFiltersBatch {

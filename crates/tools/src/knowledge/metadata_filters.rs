@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use knowledge::{Condition, MetadataField, Test};
+use knowledge::{Condition, MetadataField, Test, is_date};
 use serde_json::{Map, Value, json};
 
 use crate::ToolError;
@@ -57,7 +57,7 @@ pub(super) fn check_fields(
     fields: &BTreeMap<String, MetadataField>,
 ) -> Result<(), ToolError> {
     let Some(unknown) = conditions.iter().find(|one| !fields.contains_key(&one.field)) else {
-        return Ok(());
+        return check_dates(conditions, fields);
     };
     let names: Vec<&str> = fields.keys().map(String::as_str).collect();
     let mut message = format!("unknown filter `{}`: no document has this metadata", unknown.field);
@@ -78,6 +78,27 @@ pub(super) fn check_fields(
         .with_detail("argument", format!("filters.{}", unknown.field))
         .with_detail("allowed", shown)
         .with_hint(hint))
+}
+
+/// Refuses ends of ranges that are no dates, for fields that are.
+fn check_dates(
+    conditions: &[Condition],
+    fields: &BTreeMap<String, MetadataField>,
+) -> Result<(), ToolError> {
+    for Condition { field, test } in conditions {
+        let Some(known) = fields.get(field).filter(|known| known.kind == "date") else { continue };
+        let Test::Range { min, max } = test else { continue };
+        if let Some(bad) = min.iter().chain(max).find(|end| !is_date(end)) {
+            let message = format!("filters.{field} is a date and cannot be compared with `{bad}`");
+            return Err(ToolError::bad_request(message)
+                .with_detail("argument", format!("filters.{field}"))
+                .with_detail("allowed", json!(known.range))
+                .with_hint(
+                    "write dates as ISO 8601 (`2024`, `2024-03`, `2024-03-31`) or milliseconds",
+                ));
+        }
+    }
+    Ok(())
 }
 
 fn listed(operand: &Value) -> Vec<Value> {

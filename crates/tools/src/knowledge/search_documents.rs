@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
+use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS, MAX_WALKED};
 use knowledge::{ChunkHit, SearchRequest, Service};
 use model::{Caller, Stage, Warning};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{error_of, has_bases, resolved};
 use super::metadata_filters::{check_fields, conditions};
-use crate::paging::{Filled, fill, position};
+use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -143,9 +143,11 @@ impl Tool for SearchDocuments {
             explain,
             cursor,
         } = call.parse()?;
-        let begin = position(cursor.as_deref())?;
+        let given = given(cursor.as_deref())?;
         let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
-        let request = SearchRequest { query, knowledge_base_id, threshold, max_results };
+        // One more than is wanted tells whether there is more.
+        let n_ranked = given.n_named() + max_results + 1;
+        let request = SearchRequest { query, knowledge_base_id, threshold, max_results: n_ranked };
         let refused =
             |error| error_of(error, &self.service, call.caller, &request.knowledge_base_id);
         let conditions = conditions(&filters.unwrap_or_default())?;
@@ -165,6 +167,9 @@ impl Tool for SearchDocuments {
             let message = "no document passes `filters`";
             found.warnings.push(Warning::new("filtered_out", message));
         }
+        found.results.retain(|chunk| !given.holds(&chunk.chunk_id));
+        let has_more = found.results.len() > max_results;
+        found.results.truncate(max_results);
         let results: Vec<Value> = found
             .results
             .iter()
@@ -181,24 +186,33 @@ impl Tool for SearchDocuments {
             "knowledge_base_id": request.knowledge_base_id,
             "threshold": request.threshold,
             "results": [],
-            "count": found.results.len(),
+            "count": 0,
         });
         if explain {
             value["timings"] = json!(found.timings);
         }
-        let rest: Vec<Value> = results.into_iter().skip(begin).collect();
-        let n_rest = rest.len();
+        let names = found.results.iter().map(|chunk| vec![chunk.chunk_id.as_str()]).collect();
+        let page = RankedPage { given, names, has_more, max_walked: MAX_WALKED };
         let answer = Answer::new(value).with_warnings(&found.warnings);
-        let Filled { mut value, n_kept } = fill(answer.value, "results", rest, &call.budget);
-        if n_kept < n_rest {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
-        let mut answer = Answer::new(value).with_n_results(n_kept);
-        for (idx, chunk) in found.results.iter().skip(begin).take(n_kept).enumerate() {
+        let FilledPage { mut value, n_kept, ended_at } =
+            fill_ranked(answer.value, "results", results, page, &call.budget);
+        value["count"] = json!(n_kept);
+        let ended: Vec<Warning> = ended_at.map(walked).into_iter().collect();
+        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
+        for (idx, chunk) in found.results.iter().take(n_kept).enumerate() {
             answer = answer.with_around(chunk.around.at(format!("/results/{idx}/content")));
         }
         Ok(answer)
     }
+}
+
+/// Says that a walk ends before all was given.
+fn walked(n_given: usize) -> Warning {
+    let message = format!(
+        "{n_given} chunks were given and more match: narrow the query, raise `threshold` or add \
+         `filters` to see the others"
+    );
+    Warning::new("walk_too_long", message)
 }
 
 /// Writes a chunk that was found in the contract's form.

@@ -202,7 +202,7 @@ pub(super) fn input_schema(schemas: &[&Schema]) -> Value {
             "time_zone": { "type": "string", "description": "IANA zone; default UTC" },
             "cursor": { "type": "string", "description": "`next` of the answer before" },
             "offset": {
-                "type": "integer", "minimum": 0, "description": "`next_offset`: read on in long values",
+                "type": "integer", "minimum": 0, "maximum": u32::MAX, "description": "`next_offset`: read on in long values",
             },
         },
         "additionalProperties": false,

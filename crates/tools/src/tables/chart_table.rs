@@ -284,6 +284,7 @@ fn spec(schemas: &[&Schema]) -> Spec {
     let text =
         |what: &str| json!({ "type": "string", "maxLength": MAX_TEXT_CHARS, "description": what });
     input["properties"]["title"] = text("the heading");
+    input["properties"]["title"]["minLength"] = json!(1);
     input["properties"]["description"] = text("what it shows");
     input["properties"]["chart_type"] =
         json!({ "type": "string", "enum": ["line", "bar", "area", "pie"], "default": "bar" });

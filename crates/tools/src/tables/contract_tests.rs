@@ -390,7 +390,7 @@ fn a_series_pictures_the_result() {
 }
 
 #[test]
-fn a_series_has_no_noise_and_says_that_it_is_in_utc() {
+fn a_series_has_no_noise_and_is_of_the_zone_that_it_states() {
     let bed = Bed::new(
         "name = \"t\"\nsource = \"t.csv\"\n[fields]\nat = { type = \"timestamp\" }\n\
          x = { type = \"number\" }\nname = { type = \"string\" }\n",
@@ -398,11 +398,19 @@ fn a_series_has_no_noise_and_says_that_it_is_in_utc() {
         "at,x,name\n2024-01-01,0.1,a\n2024-01-01,0.2,b\n",
     );
     let series = json!({ "field": "at", "bucket": "day", "sum": "x" });
-    let answer = bed.query(json!({ "series": series, "time_zone": "Europe/Berlin" }));
-    assert_eq!(answer["series"]["points"][0]["value"].to_string(), "0.3");
-    let said = answer["warnings"][0].to_string();
-    assert!(said.contains("the series counts in UTC"), "{said}");
-    assert_eq!(bed.query(json!({ "series": series })).get("warnings"), None);
+    let answer = bed.query(json!({ "series": series, "time_zone": "America/New_York" }));
+    // Midnight in UTC is the evening before in New York, which starts at five in the morning.
+    let points = json!([{ "start": 1_703_998_800_000_i64, "value": 0.3 }]);
+    assert_eq!(answer["series"]["points"], points);
+    assert_eq!(answer["series"]["time_zone"], "America/New_York");
+    assert_eq!(answer.get("warnings"), None);
+    let in_utc = bed.query(json!({ "series": series }));
+    assert_eq!(in_utc["series"]["points"][0]["start"], 1_704_067_200_000_i64);
+    assert_eq!(in_utc["series"]["time_zone"], "UTC");
+    let months = json!({ "field": "at", "bucket": "month" });
+    let answer = bed.query(json!({ "series": months, "time_zone": "America/New_York" }));
+    let december = json!([{ "start": 1_701_406_800_000_i64, "value": 2 }]);
+    assert_eq!(answer["series"]["points"], december);
     let counted = json!({ "series": { "field": "at", "sum": "name" } });
     bed.refuses(counted, "unknown series sum `name`: expected one of `x`");
 }

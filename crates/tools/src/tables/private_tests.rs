@@ -160,6 +160,45 @@ fn numbers_that_are_private_are_hidden() {
     }
 }
 
+/// The decimals of a longitude were taken for a card, and sums for telephone numbers.
+#[test]
+fn numbers_that_name_nothing_are_shown() {
+    let folder = Folder::new();
+    let mut csv = "place,lon,amount,password\n".to_owned();
+    // Both decimals and the sum of the amounts have the digits of a card.
+    csv.push_str("a,-31.4111111111111111,4111111111111110,1\nb,0.05500000000000004,1,2\n");
+    folder.write("places.csv", csv);
+    let config = json!({ "name": "places", "source": "places.csv", "fields": {
+        "place": { "type": "string" }, "lon": { "type": "number" },
+        "amount": { "type": "number" }, "password": { "type": "number" },
+    } });
+    let service = tables::Service::open(tables::ServiceConfig {
+        tables: vec![serde_json::from_value(config).unwrap()],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap();
+    for format in ["json", "stats", "markdown", "csv"] {
+        let answer = ask(&QueryTable::new(service.clone()), json!({ "format": format }));
+        assert!(answer.contains("-31.41111111") && !answer.contains("[card"), "{answer}");
+    }
+    let measures = ["amount", "password"]
+        .map(|field| json!({ "op": "sum", "field": field, "as": format!("of_{field}") }));
+    let aggregate = AggregateTable::new(service.clone());
+    let answer = ask(&aggregate, json!({ "measures": measures }));
+    assert!(answer.contains("4111111111111111"), "{answer}");
+    assert!(answer.contains("[password"), "what is private by its name is hidden: {answer}");
+    let mut written = Vec::new();
+    let request = tables::QueryRequest::default();
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let (caller, changed) = (Caller::local_admin(), &super::redacted_cell);
+    let format = tables::ExportFormat::Csv;
+    service.export(&caller, &request, format, changed, &mut written, &deadline).unwrap();
+    let text = String::from_utf8_lossy(&written);
+    assert!(text.contains("-31.41111111") && !text.contains("[card"), "{text}");
+}
+
 #[test]
 fn a_hidden_field_cannot_be_named_anywhere() {
     let folder = Folder::new();

@@ -73,15 +73,14 @@ pub(super) fn aggregate_paths(
     let is_redacted = |name: &str| schema.is_none_or(|schema| schema.is_redacted(name));
     let mut n_hidden = 0;
     let mut redacted_columns = Vec::new();
-    for (at, column) in response.columns.iter().enumerate() {
-        let Some(field) = response.fields.get(at).and_then(Option::as_deref) else { continue };
+    for at in 0..response.columns.len() {
+        let Some(field) = response.fields.get(at).cloned().flatten() else { continue };
+        let field = field.as_str();
         if !is_redacted(field) {
             continue;
         }
-        redacted_columns.push(column.clone());
-        for cell in response.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
-            n_hidden += tables::hide_number(cell, &mut |digits| changed(field, digits));
-        }
+        redacted_columns.push(response.columns[at].clone());
+        n_hidden += response.hide_numbers(at, &mut |digits| changed(field, digits));
         if !text::is_secret_name(field) {
             continue;
         }

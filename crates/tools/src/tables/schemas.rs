@@ -54,7 +54,7 @@ pub(super) fn query_input_schema(schemas: &[&Schema]) -> Value {
     properties.insert("facets".to_owned(), listed("fields to count; default all with stats"));
     properties.insert(
         "time_zone".to_owned(),
-        json!({ "type": "string", "description": "IANA zone of dates in filters; default UTC" }),
+        json!({ "type": "string", "description": "IANA zone of dates in filters and of series; default UTC" }),
     );
     properties.insert(
         "cursor".to_owned(),

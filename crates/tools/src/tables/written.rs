@@ -120,7 +120,7 @@ fn series_json(series: &Series) -> Value {
     json!({
         "field": series.field,
         "bucket": series.answer.bucket.as_str(),
-        "time_zone": "UTC",
+        "time_zone": series.time_zone,
         "measure": measure,
         "points": points
     })

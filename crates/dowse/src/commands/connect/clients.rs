@@ -2,6 +2,7 @@
 
 use super::Server;
 use crate::cli::ClientName;
+use crate::print;
 
 /// A client.
 pub(super) struct Client {
@@ -92,32 +93,15 @@ impl Client {
             return None;
         }
         Some(match server {
-            Server::Http { url } => format!("claude mcp add --transport http {name} {url}"),
+            Server::Http { url } => {
+                let (name, url) = (print::in_shell(name), print::in_shell(url));
+                format!("claude mcp add --transport http {name} {url}")
+            }
             Server::Pipes { command, args } => {
                 let words: Vec<String> =
-                    std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
-                format!("claude mcp add {name} -- {}", words.join(" "))
+                    std::iter::once(command).chain(args).map(print::in_shell).collect();
+                format!("claude mcp add {} -- {}", print::in_shell(name), words.join(" "))
             }
         })
-    }
-}
-
-/// Quotes a word for a shell where it needs that.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn words_survive_a_shell() {
-        assert_eq!(super::quoted("/a/b-c.d"), "/a/b-c.d");
-        assert_eq!(super::quoted("my files"), "'my files'");
-        assert_eq!(super::quoted("it's"), r"'it'\''s'");
-        assert_eq!(super::quoted(""), "''");
     }
 }

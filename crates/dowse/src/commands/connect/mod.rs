@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use self::clients::{Client, Place, Shape};
 use crate::cli::{ClientName, ConnectArgs};
+use crate::config::is_without_model;
 use crate::print;
 
 /// How a client reaches the server.
@@ -94,6 +95,11 @@ pub(super) fn lines_for_clients(base: &str, needs_key: bool) -> String {
     )
 }
 
+/// Gives where a server that runs at `base` is reached, for a program that started it.
+pub(super) fn addresses(base: &str) -> String {
+    json!({ "console": format!("{base}/"), "mcp": format!("{base}/mcp") }).to_string()
+}
+
 fn client_name(client: ClientName) -> Option<String> {
     client.to_possible_value().map(|value| value.get_name().to_owned())
 }
@@ -115,7 +121,7 @@ fn server(args: &ConnectArgs) -> anyhow::Result<Server> {
     let command = std::env::current_exe().context("this program's own path is not known")?;
     let command = command.to_str().context("this program's path is not Unicode")?.to_owned();
     let mut words = vec!["mcp".to_owned()];
-    if args.model.no_model {
+    if is_without_model() {
         words.push("--no-model".to_owned());
     }
     if let Some(config) = &args.config.config {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{ConfigArgs, ModelChoiceArgs};
+use crate::cli::{ConfigArgs, DataArgs};
 
 /// Flags of `dowse context`.
 #[derive(Debug, Clone, Args)]
@@ -12,7 +12,7 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     #[command(flatten)]
-    pub(crate) model: ModelChoiceArgs,
+    pub(crate) data: DataArgs,
     /// The tenant that owns the projects
     #[arg(long, global = true, default_value = "local")]
     pub(crate) tenant: String,

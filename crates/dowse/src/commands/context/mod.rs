@@ -20,7 +20,6 @@ use self::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
-use crate::commands::serve::choose_model;
 use crate::commands::sets::load_placed;
 use crate::control::Typed;
 use crate::print;
@@ -30,8 +29,7 @@ use crate::wiring::contexts_service;
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
-    let mut config = load_placed(&args.config)?.config;
-    choose_model(&mut config, args.model);
+    let config = load_placed(&args.config, &args.data)?.config;
     config.check()?;
     // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, ContextCommand::Project(ProjectCommand::Create { .. }));
@@ -156,6 +154,7 @@ fn change_members(
 /// Searches; the exit code says whether something was found.
 fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<Outcome> {
     let tool = session.tool(tool)?;
+    let top_k = top_k.clamp(1, contexts::limits::MAX_TOP_K);
     let found =
         session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
     let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };

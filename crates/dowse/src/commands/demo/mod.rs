@@ -27,13 +27,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     world::unpack(&world)?;
     let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
     config.server.listen = args.listen;
-    if args.no_model {
-        // Nothing is missing then, and no answer says so.
-        config.embedder.provider = EmbedderProvider::None;
-    }
     if config.embedder.provider == EmbedderProvider::Local {
         pull_model(&config);
     }
+    let is_json = args.json;
     let shared_state = SharedState::open(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
@@ -57,6 +54,9 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         print::note(served);
         print::note(welcome(&base, &tools, &world));
         print::note(format!("listening on {base}"));
+        if is_json {
+            print::line(connect::addresses(&base));
+        }
         let shared = Shared::new(app);
         serve_commands(Hosting::Demo, &shared_state, shared.clone(), shutdown.clone())?;
         ::serve::run(listener, shared, shutdown).await?;

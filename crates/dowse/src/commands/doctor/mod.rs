@@ -9,6 +9,7 @@ mod store;
 
 use std::path::PathBuf;
 
+use ::store::Verify;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,9 +17,9 @@ use serde_json::json;
 use crate::cli::DoctorArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, typed};
+use crate::commands::reach::{Form, Reach, holds_data, typed};
 use crate::commands::sets::{Located, Need, locate};
-use crate::wiring::{app, store_folder};
+use crate::wiring::app;
 use crate::{control, print};
 
 /// What one look came to.
@@ -96,7 +97,7 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     findings.push(machine::disk(&data_dir));
     findings.push(machine::port(&located.config, is_running));
     findings.extend(machine::providers(&located.config));
-    let has_store = is_running || store_folder(&data_dir).is_dir();
+    let has_store = is_running || holds_data(&located.config).unwrap_or_default();
     // A file says which model is wanted, whatever a server of an earlier version of it has open;
     // without one the server knows, since it may have been started with `--no-model`.
     let is_model_configured = located.file.is_some() || !has_store;
@@ -119,14 +120,15 @@ fn examine(located: &mut Located) -> Vec<Finding> {
         Err(error) => findings.push(Finding::problem(
             "data",
             format!("`{}` cannot be opened: {error:#}", data_dir.display()),
-            "`dowse check --repair` rebuilds indexes; `dowse restore FILE` brings back a backup",
+            "do what the message says; `dowse check --repair` rebuilds indexes, and \
+             `dowse restore FILE` brings back a backup",
         )),
     }
     findings
 }
 
 fn of_store(located: &mut Located) -> anyhow::Result<Vec<Finding>> {
-    match located.reach()? {
+    match located.reach(Verify::AtOpening)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
                 "the running server answered something else\n\

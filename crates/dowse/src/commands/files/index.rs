@@ -43,6 +43,7 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
     match set.context("nothing was opened")? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { shared_state, service, app } => block_on(async move {
+            let app = app.context("the application was not opened")?;
             let shared = ::serve::Shared::new(*app);
             serve_commands(Hosting::Index, &shared_state, shared, CancellationToken::new())?;
             let args = args.clone();

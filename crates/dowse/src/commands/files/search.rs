@@ -105,7 +105,7 @@ fn answer_of(
             has_files,
             "no index here: nothing of {} is indexed\nhint: run `dowse index {}`",
             roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "),
-            roots.first().map_or("FOLDER", String::as_str)
+            roots.first().map_or_else(|| "FOLDER".to_owned(), print::in_shell)
         );
     }
     Ok(answer(request.query, found))

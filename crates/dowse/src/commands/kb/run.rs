@@ -13,7 +13,6 @@ use super::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
-use crate::commands::serve::choose_model;
 use crate::commands::sets::load_placed;
 use crate::commands::words::in_flags;
 use crate::control::Typed;
@@ -28,8 +27,7 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    let mut config = load_placed(&args.config)?.config;
-    choose_model(&mut config, args.model);
+    let config = load_placed(&args.config, &args.data)?.config;
     // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, KbCommand::Create { .. });
     let reading = if creates { None } else { Some(reach_to_read(&config)?) };

@@ -46,7 +46,7 @@ impl Kernels {
         #[cfg(target_arch = "x86_64")]
         {
             fn found<K: Int8Kernel>(container: &Container) -> Option<K> {
-                K::detect().filter(|kernel| Int8Encoder::fits(*kernel, container))
+                K::detect().filter(|_| Int8Encoder::<K>::fits(container))
             }
             all.extend(found(container).map(Kernels::Madd));
             all.extend(found(container).map(Kernels::Vnni));

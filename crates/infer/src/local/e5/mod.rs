@@ -11,6 +11,7 @@ use model::Deadline;
 
 use self::engine::{Engine, Kernels};
 use super::container::Container;
+use super::kernels::Level;
 use super::pooling::scale_to_one;
 use super::runner::{MAX_THREADS, Urgency, default_threads};
 use super::unigram::{Tokens, Unigram};
@@ -52,6 +53,15 @@ impl E5Embedder {
         let container = Container::open(container)?;
         let kernels = Kernels::choose(&container)?;
         E5Embedder::from_container(container, id, kernels)
+    }
+
+    /// Loads a container with kernels of f32, whatever the environment names: what others are
+    /// compared with.
+    ///
+    /// Fails as [`E5Embedder::open`] does.
+    pub fn open_in_f32(container: &Path, id: EmbedderId) -> Result<Self> {
+        let kernels = Kernels::Plain(Level::best_without_tiles());
+        E5Embedder::from_container(Container::open(container)?, id, kernels)
     }
 
     pub(crate) fn from_container(

@@ -4,16 +4,14 @@
 //! a time, from the context to the projection of the next layer, so that what one product leaves is
 //! still in the cache when the next one takes it.
 
-use super::attention::{Attend, AttentionSpace, HEAD_SIZE, ProjectedBytes, StoreProjected};
+use super::attention::{Attend, AttentionSpace, HEAD_SIZE, Projected, StoreProjected};
 use super::byte_rows::{ByteRows, NormaliseAndQuantise, Quantise};
 use super::matrix::Matrix;
-use super::product::{Add, StoreGelu, StoreScaled, multiply};
+use super::product::{Add, StoreGelu, multiply};
 use crate::Result;
-use crate::local::attention::{AttentionSpace as PlainSpace, Head, Projected, attend};
 use crate::local::container::{Container, Shape};
 use crate::local::embeddings::{Embeddings, Norm, load_layers};
-use crate::local::kernels::{self, Int8Kernel};
-use crate::local::product::ROW_PADDING;
+use crate::local::kernels::{self, Dots, Int8Kernel};
 use crate::local::runner::Forward;
 
 /// About how many rows go through a layer together: their 1,536 columns of f32 between the two
@@ -44,26 +42,22 @@ struct Layer<K> {
 
 /// Memory that a forward pass needs and keeps between calls.
 #[derive(Debug, Default)]
-pub(crate) struct Space {
+pub(crate) struct Space<L> {
     hidden: Vec<f32>,
     context: Vec<f32>,
     /// Left operands of a few rows.
     operand: ByteRows,
     fed: Vec<f32>,
     fed_operand: ByteRows,
-    projected: ProjectedBytes,
-    attention: AttentionSpace,
-    plain_projected: Vec<f32>,
-    plain_attention: PlainSpace<f32>,
+    projected: Projected<L>,
+    attention: AttentionSpace<L>,
 }
 
 impl<K: Int8Kernel> Int8Encoder<K> {
-    /// Tells whether a model's shape suits a kernel.
-    pub(crate) fn fits(kernel: K, container: &Container) -> bool {
+    /// Tells whether a model's shape suits this kernel.
+    pub(crate) fn fits(container: &Container) -> bool {
         let head_size = container.shape.hidden / container.shape.n_heads;
-        let fits_attention = kernel.full_range().is_none() || head_size == HEAD_SIZE;
-        let fits_weights = K::SCALE_DEPTH.is_none() || container.has_blocks();
-        fits_attention && fits_weights
+        head_size == HEAD_SIZE && (K::SCALE_DEPTH.is_none() || container.has_blocks())
     }
 
     /// Packs the weights of a container.
@@ -92,41 +86,38 @@ impl<K: Int8Kernel> Int8Encoder<K> {
     }
 
     /// Computes queries, keys and values of the rows in `space.operand`.
-    fn project(&self, layer: &Layer<K>, first_row: usize, n_rows: usize, space: &mut Space) {
-        let Space { operand, projected, plain_projected, .. } = space;
-        let hidden = self.shape.hidden;
-        if self.kernel.full_range().is_some() {
-            let store = StoreProjected { out: projected, first_row };
-            multiply(self.kernel, operand, n_rows, &layer.projection, store);
-        } else {
-            let head_size = hidden / self.shape.n_heads;
-            let store = StoreScaled {
-                out: &mut plain_projected[first_row * 3 * hidden..],
-                stride: 3 * hidden,
-                // Scores are divided by the root of the head size; dividing queries does the same.
-                n_scaled: hidden,
-                factor: 1.0 / (head_size as f32).sqrt(),
-            };
-            multiply(self.kernel, operand, n_rows, &layer.projection, store);
-        }
+    fn project(
+        &self,
+        layer: &Layer<K>,
+        first_row: usize,
+        n_rows: usize,
+        space: &mut Space<<K::Dots as Dots>::Left>,
+    ) {
+        let store = StoreProjected::<K::Dots> { out: &mut space.projected, first_row };
+        multiply(self.kernel, &space.operand, n_rows, &layer.projection, store);
     }
 
     /// Computes one head of one sequence.
-    fn attend(&self, head: Head, start: usize, length: usize, space: &mut Space) {
-        let Space { projected, attention, plain_projected, plain_attention, context, .. } = space;
-        let hidden = self.shape.hidden;
-        if let Some(vnni) = self.kernel.full_range() {
-            let (head, space) = (head.query_column / head.size, attention);
-            Attend { vnni, projected, head, start, length, space, context }.compute();
-        } else {
-            let rows = plain_projected;
-            let rows = Projected { rows, stride: 3 * hidden, start, length, window: None };
-            attend(self.kernel.vectors(), &rows, head, plain_attention, context, hidden);
-        }
+    fn attend(
+        &self,
+        head: usize,
+        start: usize,
+        length: usize,
+        space: &mut Space<<K::Dots as Dots>::Left>,
+    ) {
+        let Space { projected, attention, context, .. } = space;
+        let dots = self.kernel.dots();
+        Attend { dots, projected, head, start, length, space: attention, context }.compute();
     }
 
     /// Takes rows from the context to the end of the layer.
-    fn finish_layer(&self, layer: &Layer<K>, first_row: usize, n_rows: usize, space: &mut Space) {
+    fn finish_layer(
+        &self,
+        layer: &Layer<K>,
+        first_row: usize,
+        n_rows: usize,
+        space: &mut Space<<K::Dots as Dots>::Left>,
+    ) {
         let (kernel, level) = (self.kernel, self.kernel.vectors());
         let Shape { hidden: width, feed_forward, epsilon, .. } = self.shape;
         let Space { hidden, context, operand, fed, fed_operand, .. } = space;
@@ -159,7 +150,7 @@ fn normalise<K: Int8Kernel>(
 }
 
 impl<K: Int8Kernel> Forward for Int8Encoder<K> {
-    type Space = Space;
+    type Space = Space<<K::Dots as Dots>::Left>;
 
     fn n_dimensions(&self) -> usize {
         self.shape.hidden
@@ -169,7 +160,7 @@ impl<K: Int8Kernel> Forward for Int8Encoder<K> {
     fn forward<'s>(
         &self,
         sequences: &[&[u32]],
-        space: &'s mut Space,
+        space: &'s mut Space<<K::Dots as Dots>::Left>,
         pause: &dyn Fn(),
     ) -> &'s [f32] {
         let Shape { hidden, feed_forward, n_heads, epsilon, .. } = self.shape;
@@ -181,12 +172,7 @@ impl<K: Int8Kernel> Forward for Int8Encoder<K> {
         space.operand.reserve(chunk, padded(hidden));
         space.fed.resize(chunk * feed_forward, 0.0);
         space.fed_operand.reserve(chunk, padded(feed_forward));
-        if self.kernel.full_range().is_some() {
-            space.projected.reserve(n_rows, n_heads);
-        } else {
-            let n_padded = (n_rows + ROW_PADDING).next_multiple_of(ROW_PADDING);
-            space.plain_projected.resize(n_padded * 3 * hidden, 0.0);
-        }
+        space.projected.reserve::<K::Dots>(n_rows, n_heads);
         self.embeddings.read(sequences, &mut space.hidden);
         let chunks = || (0..n_rows).step_by(chunk).map(|first| (first, chunk.min(n_rows - first)));
         let Some(first_layer) = self.layers.first() else { return &space.hidden };
@@ -199,7 +185,7 @@ impl<K: Int8Kernel> Forward for Int8Encoder<K> {
         for (layer_idx, layer) in self.layers.iter().enumerate() {
             let mut start = 0;
             for ids in sequences {
-                for head in Head::all(hidden, n_heads) {
+                for head in 0..n_heads {
                     self.attend(head, start, ids.len(), space);
                     pause();
                 }

@@ -8,6 +8,8 @@ use crate::local::kernels::{Int8Kernel, PANEL_COLUMNS, Panel};
 
 /// The largest weight in a byte.
 const LARGEST: f32 = 127.0;
+/// Panels begin at a line of the cache: a vector that crosses one takes twice as long to load.
+const ALIGNMENT: usize = 64;
 
 /// The weights and the bias of a linear layer.
 #[derive(Debug)]
@@ -16,8 +18,12 @@ pub(crate) struct Matrix<K> {
     /// The padded depth.
     pub(crate) n_in: usize,
     values: Vec<i8>,
-    /// Scales by panel: one for each column, or for each block of a column.
-    scales: Vec<f32>,
+    /// Where the first panel begins in `values`.
+    start: usize,
+    /// Whole numbers by panel: one for each block of a column, where the kernel has blocks.
+    block_scales: Vec<i32>,
+    /// One for each column.
+    pub(crate) scales: Vec<f32>,
     /// The sum of the weights of each column, scaled: what a left operand of ones would give.
     pub(crate) column_sums: Vec<f32>,
     pub(crate) bias: Vec<f32>,
@@ -38,12 +44,16 @@ impl<K: Int8Kernel> Matrix<K> {
         let n_padded = n_in.next_multiple_of(K::DEPTH_PADDING);
         let n_columns = n_out * parts.len();
         let n_panels = n_columns.div_ceil(PANEL_COLUMNS);
-        let scales_per_panel = PANEL_COLUMNS * K::SCALE_DEPTH.map_or(1, |depth| n_padded / depth);
+        let n_blocks = K::SCALE_DEPTH.map_or(0, |depth| n_padded / depth);
+        let values = vec![0; n_panels * PANEL_COLUMNS * n_padded + ALIGNMENT];
         let mut matrix = Matrix {
             n_out: n_columns,
             n_in: n_padded,
-            values: vec![0; n_panels * PANEL_COLUMNS * n_padded],
-            scales: vec![0.0; n_panels * scales_per_panel],
+            // A vector that is never made longer stays where it is.
+            start: values.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT),
+            values,
+            block_scales: vec![0; n_panels * PANEL_COLUMNS * n_blocks],
+            scales: Vec::with_capacity(n_columns),
             column_sums: Vec::with_capacity(n_columns),
             bias: Vec::with_capacity(n_columns),
             kernel: PhantomData,
@@ -54,39 +64,60 @@ impl<K: Int8Kernel> Matrix<K> {
         for name in parts {
             let tensor = container.tensor(&format!("{name}.w"), n_out * n_in)?;
             for row_idx in 0..n_out {
-                let column = matrix.column_sums.len();
                 if K::SCALE_DEPTH.is_some() {
                     if !tensor.read_blocks(row_idx, &mut bytes, &mut scales) {
                         return Err(container.unusable(format!("`{name}.w` is not in blocks")));
                     }
+                    matrix.add_blocks(&bytes, &scales);
                 } else {
                     tensor.read_row(row_idx, &mut numbers);
-                    scales.fill(to_bytes(&numbers, &mut bytes));
+                    let scale = to_bytes(&numbers, &mut bytes);
+                    matrix.add_column(&bytes, scale);
                 }
-                matrix.set_column(column, &bytes, &scales);
             }
             matrix.bias.extend(container.vector(&format!("{name}.b"), n_out)?);
         }
         Ok(matrix)
     }
 
-    /// Sets a column whose depths have a scale for each block, and adds its sum.
-    fn set_column(&mut self, column: usize, bytes: &[i8], scales: &[f32]) {
+    /// Adds a column that has one scale.
+    fn add_column(&mut self, bytes: &[i8], scale: f32) {
+        self.set_bytes(bytes);
+        self.scales.push(scale);
+        self.column_sums.push(scale * sum(bytes) as f32);
+    }
+
+    /// Adds a column that has a scale for each block: a whole number, times what the largest of
+    /// the column and of the kernel have in common.
+    fn add_blocks(&mut self, bytes: &[i8], scales: &[f32]) {
+        self.set_bytes(bytes);
+        let column = self.scales.len();
         let (panel_idx, in_panel) = (column / PANEL_COLUMNS, column % PANEL_COLUMNS);
-        let n_in = self.n_in;
-        let values = &mut self.values[panel_idx * PANEL_COLUMNS * n_in..][..PANEL_COLUMNS * n_in];
-        for (depth, byte) in bytes.iter().enumerate() {
-            values[K::place(depth, in_panel, n_in)] = *byte;
-        }
-        let first_scale = panel_idx * self.scales_per_panel();
-        let mut sum = 0.0;
+        let n_scales = self.scales_per_panel();
+        let largest = scales.iter().fold(f32::MIN_POSITIVE, |most, scale| most.max(scale.abs()));
+        let common = largest / f32::from(K::largest_block_scale(self.n_in));
+        let panel = &mut self.block_scales[panel_idx * n_scales..][..n_scales];
+        let mut column_sum = 0.0;
         for (block_idx, (block, scale)) in bytes.chunks(BLOCK_LENGTH).zip(scales).enumerate() {
-            let place = K::scale_place(block_idx * BLOCK_LENGTH, in_panel, n_in);
-            self.scales[first_scale + place] = *scale;
-            sum += f64::from(*scale)
-                * f64::from(block.iter().map(|byte| i32::from(*byte)).sum::<i32>());
+            let whole = (scale / common).round() as i16;
+            let half = u32::from(whole.cast_unsigned());
+            let place = K::block_scale_place(block_idx * BLOCK_LENGTH, in_panel, self.n_in);
+            panel[place] = (half << 16 | half).cast_signed();
+            column_sum += f64::from(common) * f64::from(whole) * f64::from(sum(block));
         }
-        self.column_sums.push(sum as f32);
+        self.scales.push(common);
+        self.column_sums.push(column_sum as f32);
+    }
+
+    /// Sets the bytes of the column that is added next.
+    fn set_bytes(&mut self, bytes: &[i8]) {
+        let column = self.scales.len();
+        let (panel_idx, in_panel) = (column / PANEL_COLUMNS, column % PANEL_COLUMNS);
+        let size = PANEL_COLUMNS * self.n_in;
+        let values = &mut self.values[self.start + panel_idx * size..][..size];
+        for (depth, byte) in bytes.iter().enumerate() {
+            values[K::place(depth, in_panel, self.n_in)] = *byte;
+        }
     }
 
     /// Gives one panel.
@@ -95,20 +126,24 @@ impl<K: Int8Kernel> Matrix<K> {
         let size = PANEL_COLUMNS * self.n_in;
         let n_scales = self.scales_per_panel();
         Panel {
-            values: &self.values[panel_idx * size..][..size],
-            scales: &self.scales[panel_idx * n_scales..][..n_scales],
+            values: &self.values[self.start + panel_idx * size..][..size],
+            block_scales: &self.block_scales[panel_idx * n_scales..][..n_scales],
             n_in: self.n_in,
         }
     }
 
     /// Counts the bytes of the packed weights.
     pub(crate) fn n_bytes(&self) -> usize {
-        self.values.len() + self.scales.len() * size_of::<f32>()
+        self.values.len() + self.block_scales.len() * size_of::<i32>()
     }
 
     fn scales_per_panel(&self) -> usize {
-        PANEL_COLUMNS * K::SCALE_DEPTH.map_or(1, |depth| self.n_in / depth)
+        PANEL_COLUMNS * K::SCALE_DEPTH.map_or(0, |depth| self.n_in / depth)
     }
+}
+
+fn sum(bytes: &[i8]) -> i32 {
+    bytes.iter().map(|byte| i32::from(*byte)).sum()
 }
 
 /// Rounds a column to bytes, and gives its scale.

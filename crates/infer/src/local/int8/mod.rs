@@ -6,7 +6,8 @@
 //! - Activations are brought to bytes just before each product, with a scale and a zero of their
 //!   own for every token ([`byte_rows`]), so no calibration is needed and one odd token does not
 //!   spoil its neighbours.
-//! - Attention multiplies bytes too, where the processor has dot products ([`attention`]).
+//! - Attention multiplies whole numbers too: bytes where the processor has dot products, 16 bits
+//!   elsewhere ([`attention`]).
 //! - Everything else, the residual path above all, is f32.
 //!
 //! The cosine of a text's vector with that of f32 is above 0.998 on real texts; the page on this

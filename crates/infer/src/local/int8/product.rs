@@ -4,7 +4,7 @@
 use super::approximate::gelu;
 use super::byte_rows::{ByteRows, RowScale};
 use super::matrix::Matrix;
-use crate::local::kernels::{self, Int8Kernel, PANEL_COLUMNS, Sum, Sums};
+use crate::local::kernels::{self, Int8Kernel, PANEL_COLUMNS, Sums};
 use crate::local::vectorised::{Arithmetic, Work};
 
 /// One panel's columns of one row.
@@ -42,7 +42,7 @@ impl<K: Int8Kernel, E: Epilogue> Work for Multiply<'_, K, E> {
     fn run<A: Arithmetic>(mut self) {
         let Multiply { kernel, left, n_rows, right, .. } = self;
         let session = kernel.begin();
-        let mut sums = Sums::<K::Sum>::zero();
+        let mut sums = Sums::zero();
         // Blocks of about the same number of rows, rather than full ones and a small rest.
         let n_blocks = n_rows.div_ceil(K::ROWS).max(1);
         let block_rows = n_rows.div_ceil(n_blocks).max(1);
@@ -51,7 +51,7 @@ impl<K: Int8Kernel, E: Epilogue> Work for Multiply<'_, K, E> {
             let column = panel_idx * PANEL_COLUMNS;
             let (column_sums, _) = right.column_sums[column..].as_chunks::<PANEL_COLUMNS>();
             let (bias, _) = right.bias[column..].as_chunks::<PANEL_COLUMNS>();
-            let (scales, _) = panel.scales.as_chunks::<PANEL_COLUMNS>();
+            let (scales, _) = right.scales[column..].as_chunks::<PANEL_COLUMNS>();
             for first in (0..n_rows).step_by(block_rows) {
                 let n_rows = block_rows.min(n_rows - first);
                 let bytes = &left.bytes[first * left.stride..];
@@ -59,7 +59,7 @@ impl<K: Int8Kernel, E: Epilogue> Work for Multiply<'_, K, E> {
                 let row_scales = &left.row_scales[first..][..n_rows];
                 for (offset, (sums, row_scale)) in sums.0.iter().zip(row_scales).enumerate() {
                     let values =
-                        scaled::<A, K>(sums, row_scale, &scales[0], &column_sums[0], &bias[0]);
+                        scaled::<A>(sums, row_scale, &scales[0], &column_sums[0], &bias[0]);
                     self.epilogue.take::<A>(first + offset, column, &values);
                 }
             }
@@ -69,8 +69,8 @@ impl<K: Int8Kernel, E: Epilogue> Work for Multiply<'_, K, E> {
 
 /// Turns the sums of one row into numbers: `Σ (byte - zero) * scale * weight + bias`.
 #[inline(always)]
-fn scaled<A: Arithmetic, K: Int8Kernel>(
-    sums: &[K::Sum; PANEL_COLUMNS],
+fn scaled<A: Arithmetic>(
+    sums: &[i32; PANEL_COLUMNS],
     row_scale: &RowScale,
     scales: &Columns,
     column_sums: &Columns,
@@ -80,9 +80,7 @@ fn scaled<A: Arithmetic, K: Int8Kernel>(
     let offset = -zero * scale;
     let mut values = [0.0; PANEL_COLUMNS];
     for at in 0..PANEL_COLUMNS {
-        let sum = sums[at].to_f32();
-        // A kernel whose columns have several scales has applied them already.
-        let sum = if K::SCALE_DEPTH.is_none() { sum * scales[at] } else { sum };
+        let sum = sums[at] as f32 * scales[at];
         values[at] = A::fused(sum, scale, A::fused(offset, column_sums[at], bias[at]));
     }
     values
@@ -116,26 +114,6 @@ impl Epilogue for Add<'_> {
         let out = columns_mut(self.out, row * self.stride + column);
         for at in 0..PANEL_COLUMNS {
             out[at] += values[at];
-        }
-    }
-}
-
-/// Stores the rows, their first columns multiplied.
-pub(crate) struct StoreScaled<'a> {
-    pub(crate) out: &'a mut [f32],
-    pub(crate) stride: usize,
-    /// How many columns are multiplied.
-    pub(crate) n_scaled: usize,
-    pub(crate) factor: f32,
-}
-
-impl Epilogue for StoreScaled<'_> {
-    #[inline(always)]
-    fn take<A: Arithmetic>(&mut self, row: usize, column: usize, values: &Columns) {
-        let out = columns_mut(self.out, row * self.stride + column);
-        let factor = if column < self.n_scaled { self.factor } else { 1.0 };
-        for at in 0..PANEL_COLUMNS {
-            out[at] = values[at] * factor;
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! This folder holds all unsafe code of the crate, one file for each kernel. It rests on two facts:
 //!
-//! - A [`Level`], and every kernel beside it ([`Vnni`], [`Madd`], [`Int8Tiles`], [`BitSums`]), can
-//!   only be had after the processor (and, for tiles, the operating system) was asked. So whoever
-//!   holds one may run its instructions.
+//! - A [`Level`], and every kernel beside it ([`Vnni`], [`Madd`], [`Pairs`], [`Int8Tiles`],
+//!   [`BitSums`]), can only be had after the processor (and, for tiles, the operating system) was
+//!   asked. So whoever holds one may run its instructions.
 //! - Each kernel checks before its first load that every address it will touch lies inside the
 //!   slices it was given.
 #![expect(unsafe_code, reason = "instruction sets chosen at run time")]
@@ -15,6 +15,8 @@ mod fma;
 mod int8;
 #[cfg(target_arch = "x86_64")]
 mod madd;
+#[cfg(target_arch = "x86_64")]
+mod pairs;
 mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
@@ -22,9 +24,11 @@ mod vnni;
 pub(crate) use bit_sums::{BitSums, has_bit_sums};
 pub(crate) use fma::{NARROW_COLUMNS, WIDE_COLUMNS, narrow_block, wide_block};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use int8::{Int8Kernel, PANEL_COLUMNS, Panel, QUAD, Sum, Sums};
+pub(crate) use int8::{Dots, Int8Kernel, PANEL_COLUMNS, Panel, Small, Sums};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use madd::Madd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use pairs::Pairs;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use tiles::Int8Tiles;
 pub(crate) use tiles::{BLOCK_COLUMNS, BLOCK_ROWS, Block, TILE_DEPTH, TILE_ROWS, Tiles};

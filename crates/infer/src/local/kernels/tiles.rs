@@ -194,7 +194,7 @@ mod asm {
     }
 
     impl Int8Kernel for Int8Tiles {
-        type Sum = i32;
+        type Dots = Vnni;
         type Session = Tiles;
         const ROWS: usize = BLOCK_ROWS;
         const DEPTH_PADDING: usize = BYTE_DEPTH;
@@ -206,15 +206,15 @@ mod asm {
         }
 
         fn vectors(self) -> Level {
-            self.vnni.vectors()
+            Int8Kernel::vectors(self.vnni)
         }
 
         fn name(self) -> &'static str {
             "amx int8"
         }
 
-        fn full_range(self) -> Option<Vnni> {
-            Some(self.vnni)
+        fn dots(self) -> Vnni {
+            self.vnni
         }
 
         /// 16 quads of 16 columns are one tile, whose rows are two tiles apart.
@@ -224,8 +224,12 @@ mod asm {
         }
 
         #[inline(always)]
-        fn scale_place(depth: usize, column: usize, n_in: usize) -> usize {
-            Vnni::scale_place(depth, column, n_in)
+        fn block_scale_place(depth: usize, column: usize, n_in: usize) -> usize {
+            Vnni::block_scale_place(depth, column, n_in)
+        }
+
+        fn largest_block_scale(n_in: usize) -> i16 {
+            Vnni::largest_block_scale(n_in)
         }
 
         fn begin(self) -> Tiles {
@@ -240,7 +244,7 @@ mod asm {
             stride: usize,
             n_rows: usize,
             panel: Panel<'_>,
-            sums: &mut Sums<i32>,
+            sums: &mut Sums,
         ) {
             let n_steps = panel.n_in / BYTE_DEPTH;
             session.bytes_product(left, stride, n_rows, panel.values, n_steps, sums);
@@ -258,7 +262,7 @@ mod asm {
             n_rows: usize,
             panel: &[i8],
             n_steps: usize,
-            sums: &mut Sums<i32>,
+            sums: &mut Sums,
         ) {
             let needs_two = n_rows > TILE_ROWS;
             let n_rows_read = if needs_two { BLOCK_ROWS } else { TILE_ROWS };

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::int8::{Int8Kernel, PANEL_COLUMNS, Panel, QUAD, Sums};
+use super::int8::{Dots, Int8Kernel, PANEL_COLUMNS, Panel, QUAD, Sums};
 use super::{Kind, Level};
 
 /// A processor with AVX-512 VNNI.
@@ -25,7 +25,7 @@ const VECTOR_BYTES: usize = 64;
 const ROWS_PER_POINTER: usize = 3;
 
 impl Int8Kernel for Vnni {
-    type Sum = i32;
+    type Dots = Vnni;
     type Session = Vnni;
     const ROWS: usize = 12;
     const DEPTH_PADDING: usize = QUAD;
@@ -44,8 +44,8 @@ impl Int8Kernel for Vnni {
         "avx512 vnni int8"
     }
 
-    fn full_range(self) -> Option<Vnni> {
-        Some(self)
+    fn dots(self) -> Vnni {
+        self
     }
 
     #[inline(always)]
@@ -54,8 +54,12 @@ impl Int8Kernel for Vnni {
     }
 
     #[inline(always)]
-    fn scale_place(_depth: usize, column: usize, _n_in: usize) -> usize {
+    fn block_scale_place(_depth: usize, column: usize, _n_in: usize) -> usize {
         column
+    }
+
+    fn largest_block_scale(_n_in: usize) -> i16 {
+        1
     }
 
     fn begin(self) -> Vnni {
@@ -69,31 +73,66 @@ impl Int8Kernel for Vnni {
         stride: usize,
         n_rows: usize,
         panel: Panel<'_>,
-        sums: &mut Sums<i32>,
+        sums: &mut Sums,
     ) {
-        session.block(left, stride, n_rows, panel.values, panel.n_in / QUAD, sums);
+        let n_quads = panel.n_in / QUAD;
+        assert!(panel.values.len() >= n_quads * QUAD_BYTES, "the panel must hold every quad");
+        // SAFETY: the panel holds every quad.
+        unsafe { session.product(left, stride, n_rows, panel.values.as_ptr(), n_quads, sums) };
+    }
+}
+
+impl Dots for Vnni {
+    type Left = u8;
+    const GROUP: usize = QUAD;
+    const ROWS: usize = 12;
+    const LEFT_ZERO: f32 = 128.0;
+    const LARGEST: f32 = 127.0;
+    const LARGEST_WEIGHT: f32 = 255.0;
+    const LARGEST_VALUE: f32 = 127.0;
+
+    fn vectors(self) -> Level {
+        self.vectors
+    }
+
+    #[inline(always)]
+    fn block(
+        self,
+        left: &[u8],
+        stride: usize,
+        n_rows: usize,
+        panel: &[u32],
+        n_groups: usize,
+        sums: &mut Sums,
+    ) {
+        assert!(panel.len() >= n_groups * PANEL_COLUMNS, "the panel must hold every quad");
+        // SAFETY: the panel holds every quad.
+        unsafe { self.product(left, stride, n_rows, panel.as_ptr().cast(), n_groups, sums) };
     }
 }
 
 impl Vnni {
     /// Multiplies up to 12 rows of `n_quads` quads with a panel.
-    pub(crate) fn block(
+    ///
+    /// # Safety
+    ///
+    /// The panel must hold `n_quads` quads of 32 columns.
+    unsafe fn product(
         self,
         left: &[u8],
         stride: usize,
         n_rows: usize,
-        panel: &[i8],
+        panel: *const i8,
         n_quads: usize,
-        sums: &mut Sums<i32>,
+        sums: &mut Sums,
     ) {
-        assert!((1..=Vnni::ROWS).contains(&n_rows), "a block has 1 to 12 rows");
+        assert!((1..=<Vnni as Dots>::ROWS).contains(&n_rows), "a block has 1 to 12 rows");
         assert!(
             left.len() >= (n_rows - 1) * stride + n_quads * QUAD,
             "the rows must hold every quad"
         );
-        assert!(panel.len() >= n_quads * QUAD_BYTES, "the panel must hold every quad");
         // SAFETY: a `Vnni` exists only where the processor has the instructions. The assertions
-        // bound every load; at most 12 of the 32 rows of `sums` are written.
+        // and the caller bound every load; at most 12 of the 32 rows of `sums` are written.
         unsafe {
             match n_rows {
                 1 => rows::<1>(left, stride, panel, n_quads, sums),
@@ -117,20 +156,19 @@ impl Vnni {
 ///
 /// # Safety
 ///
-/// As [`Vnni::block`] asserts, and only on a processor that has the instructions.
+/// As [`Vnni::product`] asserts and demands, and only on a processor that has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 unsafe fn rows<const ROWS: usize>(
     left: &[u8],
     stride: usize,
-    panel: &[i8],
+    mut panel: *const i8,
     n_quads: usize,
-    sums: &mut Sums<i32>,
+    sums: &mut Sums,
 ) {
     let mut own = [[_mm512_setzero_si512(); 2]; ROWS];
-    let mut panel = panel.as_ptr();
     // Twelve pointers would not fit the registers. Some are outside when there are fewer rows,
     // and are then never read.
-    let mut lefts: [*const u8; Vnni::ROWS / ROWS_PER_POINTER] =
+    let mut lefts: [*const u8; <Vnni as Dots>::ROWS / ROWS_PER_POINTER] =
         std::array::from_fn(|at| left.as_ptr().wrapping_add(at * ROWS_PER_POINTER * stride));
     for _ in 0..n_quads {
         // SAFETY: the caller checked that the panel holds `n_quads` pairs of vectors.

@@ -152,7 +152,8 @@ impl Chat {
             self.send("done", &json!({ "status": "error" })).await;
         }
         let app = Arc::clone(&self.rest.app);
-        running.leave(&app, call_context, Some(&self.question.query), ended.as_ref().copied());
+        let query = guarded::audited_query(&self.question.query);
+        running.leave(&app, call_context, Some(query), ended.as_ref().copied());
     }
 
     async fn answer(&self, call_context: &CallContext) -> Result<Counts, ToolError> {

@@ -1,15 +1,28 @@
 //! Drafts the configuration of a table from a file: types, closed lists, ranges and moments are
 //! recognised; a person reads it over.
 
+mod codes;
+mod dates;
+mod draft;
+mod numbers;
+
 use std::path::{Path, PathBuf};
 
 use columns::{
-    Column, ColumnSpec, Dataset, DateOrder, Format, Kind, NULL_WORDS, TableSpec, parse_moment,
-    three_numbers,
+    Column, ColumnSpec, Dataset, DecimalMark, Format, Kind, LoadReport, NULL_WORDS, TableSpec,
+    parse_moment, sheets_of,
 };
 
-use crate::config::{Epoch, Field, FieldType, Fields, TableConfig};
+use crate::config::{Epoch, Field, Fields, TableConfig};
 use crate::{Error, Result};
+use codes::{is_code, names_code};
+use dates::date_order;
+use numbers::{Written, written};
+
+pub use draft::to_toml;
+
+#[cfg(test)]
+mod tests;
 
 /// The most values that make a closed list.
 const MAX_LITERALS: usize = 20;
@@ -20,25 +33,50 @@ const MAX_MEMBERS: usize = 25;
 /// How much of a column must read as a type for the column to be of that type.
 const MIN_FITTING: f64 = 0.95;
 
-/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, or a sheet of a workbook
-/// (`book.xlsx#SHEET`).
+/// Rows of a table of a database that are looked at.
+const SAMPLED_ROWS: usize = 20_000;
+
+/// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, a sheet of a workbook
+/// (`book.xlsx#SHEET`), or a table of a SQLite file (`sqlite:PATH#TABLE`); a workbook with several
+/// sheets gives one entry for each that holds rows.
 ///
 /// Fails when the file cannot be read or has no columns.
 pub fn infer(path: &Path) -> Result<String> {
-    let (config, notes) = infer_config(path)?;
-    Ok(to_toml(&config, &notes))
+    let drafted = Drafted::of(path);
+    let sheets = drafted.sheets()?;
+    let [_, _, ..] = sheets.as_slice() else {
+        return draft_of(path);
+    };
+    let named = |sheet: &String| PathBuf::from(format!("{}#{sheet}", path.display()));
+    let drafts: Result<Vec<String>> = sheets.iter().map(|sheet| draft_of(&named(sheet))).collect();
+    Ok(drafts?.join("\n"))
+}
+
+fn draft_of(path: &Path) -> Result<String> {
+    let (config, notes, report) = infer_with_report(path)?;
+    let n_above = report.n_above_header;
+    let remark = (n_above > 0).then(|| {
+        let rows = if n_above == 1 { "row" } else { "rows" };
+        format!("{n_above} {rows} above the names of the columns, passed over")
+    });
+    Ok(to_toml(&config, &notes, remark.as_deref()))
 }
 
 /// Drafts the configuration of a table for a file, with a remark for each field.
 pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
+    infer_with_report(path).map(|(config, notes, _)| (config, notes))
+}
+
+fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadReport)> {
     let drafted = Drafted::of(path);
     let name = drafted.name();
     let failed = |cause| Error::Source { table: name.clone(), cause };
     let as_text = drafted.read(TableSpec::all_text()).map_err(failed)?;
+    let evidence = Evidence::of(&as_text);
     let mut fields = Vec::new();
     let mut notes = Vec::new();
     for column in as_text.all_columns() {
-        let guess = guess(&drafted, column, as_text.n_rows()).map_err(failed)?;
+        let guess = guess(&drafted, column, as_text.n_rows(), &evidence).map_err(failed)?;
         fields.push((column.name().to_owned(), guess.field));
         notes.push(guess.note);
     }
@@ -49,9 +87,13 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
             problem: "the file has no columns".to_owned(),
         });
     }
+    let n_rows = match as_text.n_rows() {
+        SAMPLED_ROWS if drafted.is_in_database() => format!("{SAMPLED_ROWS} rows or more"),
+        n_rows => format!("{n_rows} rows"),
+    };
     let config = TableConfig {
         source: path.display().to_string(),
-        description: Some(format!("{} rows of {name}", as_text.n_rows())),
+        description: Some(format!("{n_rows} of {name}")),
         name,
         allow: model::Access::everyone(),
         null_values: Vec::new(),
@@ -59,37 +101,76 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
         fields: Fields(fields),
         relations: Vec::new(),
     };
-    Ok((config, notes))
+    let report = as_text.report().clone();
+    Ok((config, notes, report))
 }
 
 /// What is drafted from.
 struct Drafted {
     path: PathBuf,
-    sheet: Option<String>,
+    part: Part,
+}
+
+/// What of a file.
+enum Part {
+    Whole,
+    Sheet(String),
+    /// A table of a SQLite file.
+    Table(String),
 }
 
 impl Drafted {
     fn of(path: &Path) -> Self {
         let text = path.to_string_lossy();
+        if let Some((file, table)) =
+            text.strip_prefix("sqlite:").and_then(|rest| rest.rsplit_once('#'))
+        {
+            return Drafted { path: PathBuf::from(file), part: Part::Table(table.to_owned()) };
+        }
         let named = text.rsplit_once('#').filter(|(book, sheet)| {
             Format::of(Path::new(book)) == Some(Format::Workbook) && !sheet.is_empty()
         });
         match named.filter(|_| !path.exists()) {
             Some((book, sheet)) => {
-                Drafted { path: PathBuf::from(book), sheet: Some(sheet.to_owned()) }
+                Drafted { path: PathBuf::from(book), part: Part::Sheet(sheet.to_owned()) }
             }
-            None => Drafted { path: path.to_owned(), sheet: None },
+            None => Drafted { path: path.to_owned(), part: Part::Whole },
         }
     }
 
-    /// Names the table: after the sheet, or after the file.
+    /// Names the table: after the sheet or the table, or after the file.
     fn name(&self) -> String {
-        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        self.sheet.clone().or(stem).unwrap_or_else(|| "table".to_owned())
+        let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        match &self.part {
+            Part::Whole => stem().unwrap_or_else(|| "table".to_owned()),
+            Part::Sheet(name) | Part::Table(name) => name.clone(),
+        }
+    }
+
+    /// Tells whether a database answers for it, which has neither lists nor dates that are
+    /// written as three numbers.
+    fn is_in_database(&self) -> bool {
+        matches!(self.part, Part::Table(_))
+    }
+
+    /// Gives the sheets that are meant: the one that is named, or all of a workbook.
+    fn sheets(&self) -> Result<Vec<String>> {
+        let is_whole = matches!(self.part, Part::Whole);
+        let is_book = is_whole && Format::of(&self.path) == Some(Format::Workbook);
+        if !is_book || self.path.is_dir() {
+            return Ok(Vec::new());
+        }
+        sheets_of(&self.path).map_err(|cause| Error::Source { table: self.name(), cause })
     }
 
     fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
-        Dataset::read(&self.path, &TableSpec { sheet: self.sheet.clone(), ..spec })
+        match &self.part {
+            Part::Whole => Dataset::read(&self.path, &spec),
+            Part::Sheet(sheet) => {
+                Dataset::read(&self.path, &TableSpec { sheet: Some(sheet.clone()), ..spec })
+            }
+            Part::Table(table) => columns::sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
+        }
     }
 }
 
@@ -98,12 +179,51 @@ struct Guess {
     note: String,
 }
 
-fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<Guess> {
-    let texts: Vec<String> = column
+/// What one column says about the others.
+struct Evidence {
+    /// The mark of decimals that some column can only have.
+    mark: Option<DecimalMark>,
+    /// Columns whose digits are between quotes, while other numbers are not.
+    quoted: Vec<String>,
+}
+
+impl Evidence {
+    fn of(as_text: &Dataset) -> Self {
+        let quoted = &as_text.report().quoted_columns;
+        let is_quoted = |column: &Column| quoted.iter().any(|name| name == column.name());
+        let mut mark = None;
+        let mut has_bare_numbers = false;
+        for column in as_text.all_columns() {
+            let texts = texts_of(column);
+            has_bare_numbers |=
+                !is_quoted(column) && !texts.is_empty() && texts.iter().all(|it| is_numeric(it));
+            let told = written(&texts).filter(|it| !it.is_ambiguous);
+            let told = told.filter(|it| it.mark == DecimalMark::Comma);
+            mark = mark.or(told.map(|it| it.mark));
+        }
+        let quoted = if has_bare_numbers { quoted.clone() } else { Vec::new() };
+        Evidence { mark, quoted }
+    }
+}
+
+fn texts_of(column: &Column) -> Vec<String> {
+    column
         .distinct_values()
         .filter_map(|value| value.as_str().map(str::to_owned))
         .filter(|text| !NULL_WORDS.contains(&text.trim()))
-        .collect();
+        .collect()
+}
+
+fn guess(
+    drafted: &Drafted,
+    column: &Column,
+    n_rows: usize,
+    evidence: &Evidence,
+) -> columns::Result<Guess> {
+    let texts = texts_of(column);
+    if texts.is_empty() {
+        return Ok(Guess { field: Field::string(), note: "no values".to_owned() });
+    }
     let fits = |is_fit: &dyn Fn(&str) -> bool| {
         let n_fit = texts.iter().filter(|text| is_fit(text)).count();
         !texts.is_empty() && n_fit as f64 >= texts.len() as f64 * MIN_FITTING
@@ -115,7 +235,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
     if is_boolean {
         return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
     }
-    if is_list(&texts) {
+    if !drafted.is_in_database() && is_list(&texts) {
         let (item, note) = if has_number_lists(&texts) {
             (Field::number(), "lists of numbers")
         } else {
@@ -125,7 +245,9 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
         field.separator = Some(';');
         return Ok(Guess { field, note: note.to_owned() });
     }
-    let has_codes = names_code(column.name()) || texts.iter().any(|text| is_code(text));
+    let is_quoted = evidence.quoted.iter().any(|name| name == column.name());
+    let has_codes =
+        is_quoted || names_code(column.name()) || texts.iter().any(|text| is_code(text));
     let is_number =
         !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
@@ -134,6 +256,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
     let typed = |kind| typed_column(drafted, ColumnSpec::new(column.name(), kind));
     if !is_number
         && !is_moment
+        && !drafted.is_in_database()
         && let Some((order, doubt)) = date_order(&texts)
     {
         let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
@@ -142,6 +265,15 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
         let mut field = Field::range(Field::timestamp());
         field.date_order = Some(order);
         return Ok(Guess { field, note });
+    }
+    // Plain numbers are plain; where a few are not, what reads more of them is right.
+    let n_plain = texts.iter().filter(|text| is_numeric(text)).count();
+    if !is_moment
+        && !has_codes
+        && n_plain < texts.len()
+        && let Some(written) = written(&texts).filter(|written| written.n_fitting > n_plain)
+    {
+        return written_number(drafted, column, written, evidence);
     }
     if is_moment {
         let typed = typed(Kind::Timestamp)?;
@@ -176,56 +308,6 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize) -> columns::Result<G
 /// Pairs of words that are true and false; `0` and `1` are numbers.
 const PAIRS: [[&str; 2]; 4] = [["true", "false"], ["yes", "no"], ["y", "n"], ["t", "f"]];
 
-/// Parts of names whose digits name something and are not counted.
-const CODE_NAMES: [&str; 17] = [
-    "zip",
-    "postal",
-    "postcode",
-    "phone",
-    "telephone",
-    "tel",
-    "mobile",
-    "fax",
-    "iban",
-    "ssn",
-    "isbn",
-    "sku",
-    "uuid",
-    "guid",
-    "cui",
-    "cif",
-    "id",
-];
-
-/// Tells whether a column's name says that its digits are a code.
-fn names_code(name: &str) -> bool {
-    let spaced: String = name
-        .chars()
-        .flat_map(|char| {
-            let starts_word = char.is_uppercase();
-            starts_word.then_some(' ').into_iter().chain([char])
-        })
-        .collect();
-    let words: Vec<String> = spaced
-        .split(|char: char| !char.is_alphanumeric())
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty())
-        .collect();
-    let joined = words.concat();
-    CODE_NAMES.contains(&joined.as_str())
-        || words.iter().any(|word| CODE_NAMES.contains(&word.as_str()))
-}
-
-/// A leading zero or plus, or more digits than a number keeps, marks a code or a telephone
-/// number, which arithmetic would damage.
-fn is_code(text: &str) -> bool {
-    let digits = text.trim().trim_start_matches('-');
-    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-    text.starts_with('+')
-        || (digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."))
-        || (is_digits && digits.len() > 18)
-}
-
 fn is_numeric(text: &str) -> bool {
     text.trim().parse::<f64>().is_ok()
 }
@@ -246,28 +328,28 @@ fn has_number_lists(texts: &[String]) -> bool {
     items.peek().is_some() && items.all(|item| item.is_number())
 }
 
-/// Finds what comes first in dates of three numbers, and says when it cannot be known.
-fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> {
-    let dates: Vec<(i8, i8)> = texts
-        .iter()
-        .filter_map(|text| three_numbers(text))
-        .map(|(first, second, _, _)| (first, second))
-        .collect();
-    let is_date = !texts.is_empty() && dates.len() as f64 >= texts.len() as f64 * MIN_FITTING;
-    if !is_date {
-        return None;
-    }
-    let has_day_first = dates.iter().any(|(first, _)| *first > 12);
-    let has_month_first = dates.iter().any(|(_, second)| *second > 12);
-    match (has_day_first, has_month_first) {
-        (true, true) => None,
-        (true, false) => Some((DateOrder::Dmy, "")),
-        (false, true) => Some((DateOrder::Mdy, "")),
-        (false, false) => Some((
-            DateOrder::Dmy,
-            "; AMBIGUOUS: read as day/month/year, set date_order = \"mdy\" for month/day/year",
-        )),
-    }
+/// Drafts a column of numbers that are written as people write them.
+fn written_number(
+    drafted: &Drafted,
+    column: &Column,
+    written: Written,
+    evidence: &Evidence,
+) -> columns::Result<Guess> {
+    let (mark, doubt) = match (written.is_ambiguous, evidence.mark) {
+        (true, Some(mark)) => (mark, ""),
+        (true, None) => (
+            written.mark,
+            "; AMBIGUOUS: `,` is read as a separator of thousands, set decimal = \",\" for decimals",
+        ),
+        (false, _) => (written.mark, ""),
+    };
+    let mut spec = ColumnSpec::new(column.name(), Kind::Number);
+    spec.decimal = Some(mark);
+    let note = format!("{}{doubt}", extremes(&typed_column(drafted, spec)?, "number"));
+    let mut field = Field::range(Field::number());
+    field.decimal = Some(mark);
+    field.unit = written.unit;
+    Ok(Guess { field, note })
 }
 
 fn typed_column(drafted: &Drafted, spec: ColumnSpec) -> columns::Result<Dataset> {
@@ -288,65 +370,4 @@ fn extremes(typed: &Dataset, what: &str) -> String {
         }
         _ => format!("{what}{unfit}"),
     }
-}
-
-fn to_toml(config: &TableConfig, notes: &[String]) -> String {
-    let mut toml = format!(
-        "[[tables]]\nname = {}\nsource = {}\n",
-        quoted(&config.name),
-        quoted(&config.source)
-    );
-    if let Some(description) = &config.description {
-        toml.push_str(&format!("description = {}\n", quoted(description)));
-    }
-    toml.push_str("[tables.fields]\n");
-    for ((name, field), note) in config.fields.0.iter().zip(notes) {
-        toml.push_str(&format!(
-            "{} = {} # {}\n",
-            key(name),
-            inline(field),
-            note.replace(['\n', '\r'], " ")
-        ));
-    }
-    toml
-}
-
-fn inline(field: &Field) -> String {
-    let mut parts = vec![format!("type = \"{}\"", field.field_type.as_str())];
-    if let Some(items) = &field.items {
-        parts.push(format!("items = {}", inline(items)));
-    }
-    if field.field_type == FieldType::StringLiteral {
-        let values: Vec<String> = field.values.iter().map(|value| quoted(value)).collect();
-        parts.push(format!("values = [{}]", values.join(", ")));
-    }
-    if let Some(operator) = field.operator {
-        let name = match operator {
-            crate::Operator::In => "in",
-            crate::Operator::Range => "range",
-        };
-        parts.push(format!("match = \"{name}\""));
-    }
-    if let Some(separator) = field.separator {
-        parts.push(format!("separator = {}", quoted(&separator.to_string())));
-    }
-    if let Some(order) = field.date_order {
-        let name = match order {
-            DateOrder::Dmy => "dmy",
-            DateOrder::Mdy => "mdy",
-        };
-        parts.push(format!("date_order = \"{name}\""));
-    }
-    format!("{{ {} }}", parts.join(", "))
-}
-
-fn key(name: &str) -> String {
-    let is_bare = !name.is_empty()
-        && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_' || char == '-');
-    if is_bare { name.to_owned() } else { quoted(name) }
-}
-
-/// JSON's escapes are TOML's, except for the ones above the basic plane, which stay as they are.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }

@@ -1,0 +1,136 @@
+//! Proves that strangers' files are drafted as what they are: codes stay text, dates and numbers
+//! are read as people write them, doubts are named, and what is drafted reads what it was drafted
+//! from without a cell that does not fit.
+
+use std::path::PathBuf;
+
+use columns::Dataset;
+
+use super::*;
+use crate::schema::table_spec;
+
+struct Draft {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    config: TableConfig,
+    notes: Vec<String>,
+}
+
+impl Draft {
+    fn of(name: &str, bytes: &[u8]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs_err::write(&path, bytes).unwrap();
+        let (config, notes) = infer_config(&path).unwrap();
+        Draft { _folder: folder, path, config, notes }
+    }
+
+    fn field(&self, name: &str) -> (&Field, &str) {
+        let at = self.config.fields.0.iter().position(|(known, _)| known == name).unwrap();
+        (&self.config.fields.0[at].1, &self.notes[at])
+    }
+
+    fn leaf(&self, name: &str) -> &'static str {
+        self.field(name).0.leaf().field_type.as_str()
+    }
+
+    /// Reads the file by what was drafted.
+    fn read(&self) -> Dataset {
+        Dataset::read(&self.path, &table_spec(&self.config, Vec::new())).unwrap()
+    }
+}
+
+/// A file with one column, whose cells repeat with a difference in none.
+#[track_caller]
+fn check(name: &str, cells: &[&str], expected: &str) -> Draft {
+    let mut text = format!("{name}\tother\n");
+    cells.iter().for_each(|cell| text.push_str(&format!("{cell}\tx\n")));
+    let draft = Draft::of("t.tsv", text.as_bytes());
+    assert_eq!(draft.leaf(name), expected, "{cells:?}: {}", draft.field(name).1);
+    assert_eq!(draft.read().report().n_misfits, 0, "{cells:?}");
+    draft
+}
+
+#[test]
+fn codes_and_telephone_numbers_stay_text() {
+    check("zip", &["10001", "94110", "60601"], "string");
+    check("ZIPCODE", &["10001", "94110", "60601"], "string");
+    check("PHONE_NO", &["2125551234", "4155551234"], "string");
+    check("place", &["00501", "94110", "60601"], "string");
+    check("contact", &["721 123 456", "722 123 456", "733 123 457"], "string");
+    check("contact", &["+40721123456", "+40722123456"], "string");
+    check("change", &["+1.25", "-0.5", "+3"], "number");
+}
+
+#[test]
+fn digits_between_quotes_are_text_where_numbers_are_bare() {
+    let mixed = Draft::of("t.csv", b"\"ref\",\"qty\"\n\"1001\",5\n\"1002\",6\n\"1003\",7\n");
+    assert_eq!((mixed.leaf("ref"), mixed.leaf("qty")), ("string", "number"));
+    let all = Draft::of("t.csv", b"\"ref\",\"qty\"\n\"1001\",\"5\"\n\"1002\",\"6\"\n");
+    assert_eq!((all.leaf("ref"), all.leaf("qty")), ("number", "number"));
+}
+
+#[test]
+fn dates_are_read_as_people_write_them() {
+    check("d", &["Jun 12 1998", "Jan 3 2001"], "timestamp");
+    check("d", &["Tue, 23 May 2023 10:00:00 GMT", "Wed, 24 May 2023 10:00:00 GMT"], "timestamp");
+    check("d", &["3/14/2024 2:15 PM", "12/1/2024 12:05 AM"], "timestamp");
+    check("d", &["3/14/98", "12/1/02"], "timestamp");
+    check("d", &["31.12.2024", "1.2.2024"], "timestamp");
+    let doubtful = check("d", &["03/04/2024", "05/06/2024"], "timestamp");
+    assert!(doubtful.field("d").1.contains("AMBIGUOUS"));
+    // What has the numbers of dates and something else behind is no date.
+    check("d", &["03/04/2024 lot A", "05/06/2024 lot B"], "string");
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let total = |draft: &Draft| {
+        let read = draft.read();
+        read.all_columns()[0].distinct_values().map(|it| it.as_f64().unwrap()).sum::<f64>()
+    };
+    let american = check("v", &["1,234.50", "12.00", "(100.00)"], "number");
+    assert_eq!(total(&american), 1146.5);
+    let european = check("v", &["1.234,50", "12,00", "7"], "number");
+    assert_eq!(total(&european), 1253.5);
+    let money = check("v", &["$1,000.00", "$5.50"], "number");
+    assert_eq!(money.field("v").0.unit.as_deref(), Some("$"));
+    let share = check("v", &["12 %", "7,5 %"], "number");
+    assert_eq!((share.field("v").0.unit.as_deref(), total(&share)), (Some("%"), 19.5));
+    check("v", &["$5", "€7"], "string");
+}
+
+#[test]
+fn a_comma_in_doubt_is_named_or_decided_by_the_other_columns() {
+    let alone = check("v", &["1,234", "5,678"], "number");
+    assert!(alone.field("v").1.contains("AMBIGUOUS"), "{}", alone.field("v").1);
+    let text = "v;w\n1,234;0,5\n5,678;1,25\n";
+    let beside = Draft::of("t.csv", text.as_bytes());
+    assert_eq!(beside.field("v").0.decimal, Some(DecimalMark::Comma));
+    assert!(!beside.field("v").1.contains("AMBIGUOUS"));
+}
+
+#[test]
+fn titles_above_the_names_are_passed_over_and_said() {
+    let draft = Draft::of("t.csv", b"Sales of 2023;;\n\nRegion;Amount;Paid\nN;1;yes\nS;2;no\n");
+    let names: Vec<&str> = draft.config.fields.0.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Region", "Amount", "Paid"]);
+    assert_eq!(draft.read().n_rows(), 2);
+    let toml = infer(&draft.path).unwrap();
+    assert!(toml.starts_with("# 1 row above the names of the columns"), "{toml}");
+}
+
+#[test]
+fn a_column_without_values_is_text_and_says_so() {
+    let draft = Draft::of("t.csv", b"a,b\n1,\n2,\n");
+    assert_eq!((draft.leaf("b"), draft.field("b").1), ("string", "no values"));
+}
+
+#[test]
+fn the_draft_is_toml_that_keeps_what_was_found() {
+    let draft =
+        Draft::of("t.csv", b"v;d\n1.234,50 \xe2\x82\xac;31/12/2024\n2,00 \xe2\x82\xac;1/2/2024\n");
+    let toml = infer(&draft.path).unwrap();
+    let line = "v = { type = \"array\", items = { type = \"number\" }, match = \"range\", unit = \"€\", decimal = \",\" }";
+    assert!(toml.contains(line), "{toml}");
+}
