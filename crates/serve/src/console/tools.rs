@@ -205,6 +205,7 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
     let address = viewer.href(&format!("/tools/{}", encoded(&spec.name)));
     let clear = kept.clone().fold(Params::default(), |all, (name, value)| all.with(name, value));
     let is_reading = spec.effect == Effect::ReadOnly;
+    let may_call = is_reading || viewer.may_change().is_ok();
     let arguments = match &ran {
         Some(ran) => ran.arguments.clone(),
         None => schema_form::arguments(&spec.input, params).unwrap_or(json!({})),
@@ -216,12 +217,12 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
         div .halves {
             section aria-labelledby="arguments" {
                 h2 #arguments { "Arguments" }
-                form .tool method=(if is_reading { "get" } else { "post" }) action=(address) {
-                    @if !is_reading { (form_token(viewer)) }
+                form .tool method=(if may_call && !is_reading { "post" } else { "get" }) action=(address) {
+                    @if may_call && !is_reading { (form_token(viewer)) }
                     @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
                     input type="hidden" name="run" value="1";
                     (schema_form::fields(&spec.input, params))
-                    div .actions { @if is_reading || viewer.may_change().is_ok() { button .primary type="submit" { "Call" } }
+                    div .actions { @if may_call { button .primary type="submit" { "Call" } }
                         a .button href=(format!("{address}{}", clear.to_query())) { "Clear" }
                         @if !is_reading { span .note { "This tool " (effect(spec.effect)) "." } } }
                 }
