@@ -387,12 +387,9 @@ pub(crate) struct EvalArgs {
     /// At most so many queries of each dataset, spread evenly; 0 is all
     #[arg(long, value_name = "QUERIES", default_value_t = 0)]
     pub(crate) limit: usize,
-    /// Write the report to this file, too
+    /// Write the report to this file, too; `-` prints it instead of the table
     #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Print JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) json: Option<PathBuf>,
     /// An earlier report to compare with; fails when nDCG@10 fell
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -451,9 +448,12 @@ mod tests {
         let commands = all(&Cli::command(), &["dowse".to_owned()]);
         assert!(commands.len() > 40, "{}", commands.len());
         for words in commands {
-            for flag in ["--json", "--no-model", "-q", "-v"] {
+            // What `mcp` prints is the protocol.
+            let flags = ["--no-model", "-q", "-v", "--json"];
+            let n_flags = flags.len() - usize::from(words[1] == "mcp");
+            for flag in &flags[..n_flags] {
                 let mut typed = words.clone();
-                typed.push(flag.to_owned());
+                typed.push((*flag).to_owned());
                 // What else a command needs is another question.
                 if let Err(error) = Cli::try_parse_from(&typed) {
                     assert_ne!(
@@ -468,10 +468,8 @@ mod tests {
 
     #[test]
     fn the_flags_of_all_hold_before_a_command_and_behind_it() {
-        for words in [["dowse", "--json", "search", "x"], ["dowse", "search", "x", "--json"]] {
-            let cli = Cli::try_parse_from(words).unwrap();
-            let Command::Search(args) = &cli.command else { panic!("{words:?}") };
-            assert!(args.json && cli.every.json, "{words:?}");
+        for words in [["dowse", "--no-model", "search", "x"], ["dowse", "search", "x", "--no-model"]] {
+            assert!(Cli::try_parse_from(words).unwrap().every.no_model, "{words:?}");
         }
         let cli = Cli::try_parse_from(["dowse", "kb", "list", "--no-model", "--data-dir", "x"]);
         let cli = cli.unwrap();

@@ -1,14 +1,10 @@
-//! What every command takes: how much is said on stderr and in which form, in which form the result
-//! is, and that no model is used.
+//! What every command takes: how much is said on stderr and in which form, and that no model is used.
 
 use clap::{Args, ValueEnum};
 
 /// What every command does in another way.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct EveryArgs {
-    /// Print JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
     /// Work on words alone: no model is loaded, downloaded or asked for vectors
     #[arg(long, global = true)]
     pub(crate) no_model: bool,

@@ -220,26 +220,6 @@ impl Service {
         Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
     }
 
-    /// Opens an indexed file as it is on the disk, with its size. Nothing in it is redacted: who may
-    /// have it beyond seeing its text is decided by whoever asks.
-    ///
-    /// Fails when the file lies outside of what the caller may see, is not in the index, or is not
-    /// there any more.
-    pub fn original(&self, caller: &Caller, path: &str) -> Result<(std::fs::File, u64)> {
-        let indexer = self.indexer();
-        let missing = || Error::NotFound { path: path.to_owned() };
-        let (root, resolved) = indexer.roots().locate(caller, path)?;
-        let known = DocumentId::new(resolved.to_str().ok_or_else(missing)?);
-        let config = indexer.config();
-        if config.store.document(indexer.namespace(), &known)?.is_none() {
-            return Err(missing());
-        }
-        let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
-        let file = root.open_beneath(relative).map_err(|_| missing())?;
-        let n_bytes = file.metadata().map_err(|_| missing())?.len();
-        Ok((file, n_bytes))
-    }
-
     /// Counts what is in the index, over all folders; nothing for callers who may not see all.
     ///
     /// Fails when the store does.

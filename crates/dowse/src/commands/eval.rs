@@ -46,12 +46,12 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
         ));
         report.datasets.push(evaluate(&dataset, &eval)?);
     }
-    if args.json {
+    if is_printed(args) {
         print::json(&serde_json::to_value(&report)?)?;
     } else {
         print::line(report.table().trim_end());
     }
-    if let Some(file) = &args.report {
+    if let Some(file) = args.json.as_ref().filter(|_| !is_printed(args)) {
         let mut json = serde_json::to_string_pretty(&report)?;
         json.push('\n');
         fs_err::write(file, json)?;
@@ -112,8 +112,13 @@ fn tell(told: &Cell<Option<Instant>>, name: &str, n_done: usize, n_all: usize) {
 fn read_report(file: &Path) -> anyhow::Result<EvalReport> {
     let text = fs_err::read_to_string(file)?;
     serde_json::from_str(&text).with_context(|| {
-        format!("`{}` is no report; `dowse eval DATASET --report FILE` writes one", file.display())
+        format!("`{}` is no report; `dowse eval DATASET --json FILE` writes one", file.display())
     })
+}
+
+/// Tells whether the report itself goes to stdout.
+fn is_printed(args: &EvalArgs) -> bool {
+    args.json.as_deref() == Some(Path::new("-"))
 }
 
 fn compare(report: &EvalReport, baseline: &EvalReport, args: &EvalArgs) -> anyhow::Result<()> {
@@ -123,7 +128,7 @@ fn compare(report: &EvalReport, baseline: &EvalReport, args: &EvalArgs) -> anyho
         bail!("the baseline has none of these datasets; compare with a report of the same ones");
     }
     let shown = format!("\nnDCG@10 against the baseline\n{}", difference.trim_end());
-    if args.json {
+    if is_printed(args) {
         print::note(shown);
     } else {
         print::line(shown);

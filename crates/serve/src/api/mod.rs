@@ -34,7 +34,6 @@ use operation::Api;
 
 pub(crate) use charts::missing as missing_chart;
 pub(crate) use jobs::may_cancel as may_cancel_job;
-pub(crate) use originals::as_download;
 pub(crate) use rest::FromConsole;
 
 /// Every address under `/v1`.

@@ -52,23 +52,19 @@ pub(super) async fn download(rest: Rest, Path(id): Path<String>) -> Response {
         Ok(original) => original,
         Err(error) => return coded(&guarded::hide_internals(error, NAME, &rest.id)),
     };
-    as_download(original.file, original.n_bytes, &original.name)
-}
-
-/// Gives a file as a download, in pieces as they are read.
-pub(crate) fn as_download(file: std::fs::File, n_bytes: u64, name: &str) -> Response {
     let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
+    let file = original.file;
     tokio::task::spawn_blocking(move || send(file, &sender));
     let body =
         Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(CONTENT_LENGTH, n_bytes.into());
+    headers.insert(CONTENT_LENGTH, original.n_bytes.into());
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(CONTENT_DISPOSITION, disposition(name));
+    headers.insert(CONTENT_DISPOSITION, disposition(&original.name));
     response
 }
 

@@ -116,31 +116,6 @@ fn may_download(viewer: &Viewer) -> bool {
     viewer.app.knowledge.as_ref().is_some_and(|service| service.may_download(&viewer.caller))
 }
 
-/// Sends a file of a folder as it is on the disk, to those who may have originals.
-pub(super) async fn original_of_file(viewer: Viewer, params: Params) -> Response {
-    if !may_download(&viewer) {
-        let message = "files are given as they are to those with a role for originals";
-        let error = ToolError::new(Code::Forbidden, message)
-            .with_hint("`knowledge.originals.roles` names the roles");
-        return error_page(&viewer, &error);
-    }
-    let path = params.text("path").to_owned();
-    // The tool checks rights and writes the call down.
-    if let Err(error) = viewer.tool("openFile", json!({ "path": path })).await {
-        return error_page(&viewer, &error);
-    }
-    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-    let (files, caller) = (viewer.app.files.clone(), viewer.caller.clone());
-    let opened = tokio::task::spawn_blocking(move || Some(files?.original(&caller, &path))).await;
-    match opened {
-        Ok(Some(Ok((file, n_bytes)))) => crate::api::as_download(file, n_bytes, &name),
-        Ok(Some(Err(error))) => error_page(&viewer, &not_shown(&error)),
-        Ok(None) | Err(_) => {
-            error_page(&viewer, &ToolError::new(Code::NotFound, "no folder is configured"))
-        }
-    }
-}
-
 /// What changed from content to content, where there was more than one.
 fn versions_of(answer: &Value) -> Markup {
     let versions = answer["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -190,26 +165,11 @@ async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Markup {
     let passages = tokio::task::spawn_blocking(move || service.passages(&caller, &owned)).await;
     match passages {
         Ok(Ok(passages)) if passages.is_empty() => html! {
-            (original_link(viewer, path))
             p .note { "No text of this file is in the index: it holds none, or could not be read. Its name can be found." }
         },
-        Ok(Ok(passages)) => html! {
-            (original_link(viewer, path))
-            (file_passages(viewer, path, &passages, params))
-        },
+        Ok(Ok(passages)) => file_passages(viewer, path, &passages, params),
         Ok(Err(error)) => problem(&not_shown(&error)),
         Err(_) => problem(&ToolError::new(Code::InternalError, "the file could not be shown")),
-    }
-}
-
-/// A link to the file as it is, for those who may have it.
-fn original_link(viewer: &Viewer, path: &str) -> Markup {
-    let address = viewer.link("/files/original", &Params::default().with("path", path));
-    html! {
-        @if may_download(viewer) {
-            p { a .button.small href=(address) download { "Download the original" }
-                span .note { " Private things in it are not redacted." } }
-        }
     }
 }
 
