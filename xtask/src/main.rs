@@ -29,6 +29,7 @@ mod folders;
 mod fuzz;
 mod hostile;
 mod package;
+mod peers;
 mod scale;
 mod soak;
 
@@ -53,6 +54,8 @@ usage: cargo xtask CHORE
   first-answer [--binary FILE]
                         seconds from the start to the first answer over 300 documents, no model
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
+  peers --data FOLDER [--binary FILE] [--only SUBJECT]… [--out FILE]
+                        Dowse beside what people would pick instead, in one run
   package [--binary FILE] [--out FOLDER] [--server-schema FILE]
                         wheel, npm package and bundle around the binary, each installed and started
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
@@ -90,6 +93,7 @@ fn main() -> anyhow::Result<()> {
         ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
         ["first-answer", arguments @ ..] => first_answer::run(arguments),
+        ["peers", arguments @ ..] => peers::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
