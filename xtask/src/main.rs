@@ -28,6 +28,7 @@ mod fit;
 mod folders;
 mod fuzz;
 mod hostile;
+mod instructions;
 mod package;
 mod scale;
 mod soak;
@@ -52,6 +53,9 @@ usage: cargo xtask CHORE
                         tokens of a typical answer of every tool
   first-answer [--binary FILE]
                         seconds from the start to the first answer over 300 documents, no model
+  instructions [--check]
+                        instructions of the main paths by callgrind (Debian's `valgrind`) over a
+                        release build, kept in docs/instructions.txt
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   package [--binary FILE] [--out FOLDER] [--server-schema FILE]
                         wheel, npm package and bundle around the binary, each installed and started
@@ -89,6 +93,7 @@ fn main() -> anyhow::Result<()> {
         ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
         ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
+        ["instructions", arguments @ ..] => instructions::run(arguments),
         ["first-answer", arguments @ ..] => first_answer::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
