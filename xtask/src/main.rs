@@ -28,6 +28,7 @@ mod fit;
 mod folders;
 mod fuzz;
 mod hostile;
+mod instructions;
 mod package;
 mod peers;
 mod scale;
@@ -53,6 +54,9 @@ usage: cargo xtask CHORE
                         tokens of a typical answer of every tool, beside those of an earlier build
   first-answer [--binary FILE]
                         seconds from the start to the first answer over 300 documents, no model
+  instructions [--check]
+                        instructions of the main paths by callgrind (Debian's `valgrind`) over a
+                        release build, kept in docs/instructions.txt
   fit [OPTION…] DATA…   fit the coefficients of the score on judged sets (see crates/fit)
   peers --data FOLDER [--binary FILE] [--only SUBJECT]… [--out FILE]
                         Dowse beside what people would pick instead, in one run
@@ -92,6 +96,7 @@ fn main() -> anyhow::Result<()> {
         ["agent-tasks", arguments @ ..] => agent_tasks::run(arguments),
         ["answer-tokens", arguments @ ..] => agent_tasks::answer_tokens(arguments),
         ["fit", arguments @ ..] => fit::run(arguments),
+        ["instructions", arguments @ ..] => instructions::run(arguments),
         ["first-answer", arguments @ ..] => first_answer::run(arguments),
         ["peers", arguments @ ..] => peers::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
