@@ -468,7 +468,9 @@ mod tests {
 
     #[test]
     fn the_flags_of_all_hold_before_a_command_and_behind_it() {
-        for words in [["dowse", "--no-model", "search", "x"], ["dowse", "search", "x", "--no-model"]] {
+        for words in
+            [["dowse", "--no-model", "search", "x"], ["dowse", "search", "x", "--no-model"]]
+        {
             assert!(Cli::try_parse_from(words).unwrap().every.no_model, "{words:?}");
         }
         let cli = Cli::try_parse_from(["dowse", "kb", "list", "--no-model", "--data-dir", "x"]);

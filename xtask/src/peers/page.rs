@@ -138,7 +138,10 @@ mod tests {
     fn figures_have_ratios_and_what_was_not_measured_is_said() {
         let rows = [
             row("Dowse", serde_json::json!({ "ndcg_at_10": 0.7, "query_p50_ms": 2.0 })),
-            row("other", serde_json::json!({ "ndcg_at_10": 0.65, "query_p50_ms": 5.0, "disk_mb": 120 })),
+            row(
+                "other",
+                serde_json::json!({ "ndcg_at_10": 0.65, "query_p50_ms": 5.0, "disk_mb": 120 }),
+            ),
             Row::skipped("words", "third", "no package".to_owned()),
         ];
         let expected = "## words\n\n| program | asked | ndcg@10 | query p50, ms | disk, MB |\n\
