@@ -234,7 +234,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let none = Served::default();
+        let none = Served::new([]);
         assert_eq!(none.text(text), expected);
         let all = Served::new(NAMED.iter().map(|(name, _)| (*name).to_owned()));
         assert_eq!(all.text(text), text);

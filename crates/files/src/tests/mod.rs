@@ -267,7 +267,7 @@ fn files_with_the_same_content_are_one_result_that_names_its_places() {
     world.write("e.md", text);
     let opened = world.one_root();
     opened.index_all();
-    let search = |k: usize, exts: Option<Vec<String>>, after: Option<crate::Cursor>| {
+    let search = |k: usize, exts: Option<Vec<String>>, after: Option<retrieve::Given>| {
         let request = SearchRequest {
             query: "lighthouse painted spring".to_owned(),
             k,
@@ -293,7 +293,7 @@ fn files_with_the_same_content_are_one_result_that_names_its_places() {
     assert_eq!(search(10, Some(vec![".md".to_owned()]), None).items[0].duplicates, [""; 0]);
     // A walk of pages gives every file once, whatever the size of a page.
     for k in 1..4 {
-        let (mut seen, mut after) = (vec![], Some(crate::Cursor::default()));
+        let (mut seen, mut after) = (vec![], Some(retrieve::Given::default()));
         loop {
             let page = search(k, None, after.clone());
             let paths = page.items.iter();
@@ -322,7 +322,7 @@ fn many_copies_do_not_end_a_walk() {
     let opened = fixture.one_root();
     opened.index_all();
     for k in [1, 7, 30] {
-        let (mut seen, mut after) = (vec![], crate::Cursor::default());
+        let (mut seen, mut after) = (vec![], retrieve::Given::default());
         loop {
             let request = SearchRequest {
                 query: "lighthouse painted spring".to_owned(),
