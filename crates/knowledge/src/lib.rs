@@ -75,7 +75,7 @@ pub use follow::{FolderFile, FolderListing, Followed};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
-pub use metadata::{Condition, Matching, MetadataField, Test, is_date};
+pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use new_document::{Content, NewDocument, OcrRepair};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,

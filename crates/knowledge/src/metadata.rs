@@ -52,6 +52,15 @@ pub enum Test {
     IsNull(bool),
 }
 
+impl Test {
+    /// Gives the end of a range that is no date, as it is written, where there is one.
+    pub fn end_without_date(&self) -> Option<String> {
+        let Test::Range { min, max } = self else { return None };
+        let mut ends = min.iter().chain(max);
+        ends.find(|end| span(end).is_none()).map(Value::to_string)
+    }
+}
+
 /// What is known of a field over the documents that a caller may see.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetadataField {
@@ -227,11 +236,6 @@ fn span(value: &Value) -> Option<Milliseconds> {
 
 fn of_text(text: &str) -> Option<Milliseconds> {
     crate::dates::span_of_date(text).map(|(first, last)| (first.millis(), last.millis()))
-}
-
-/// Tells whether a value can be an end of a range of dates.
-pub fn is_date(value: &Value) -> bool {
-    span(value).is_some()
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -155,15 +155,21 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
                 }
                 @if let Some(outcome) = chosen { (again(viewer, outcome, None)) }
-                @else if viewer.may_change().is_ok() { span .note { "Choose a reason to read all of its files again." } }
+                @else if may_read_again(viewer) { span .note { "Choose a reason to read all of its files again." } }
             }
         }
     }
 }
 
+/// Tells whether the person may have files read again that did not change: that is work for
+/// everybody's index, and needs the role `admin`.
+fn may_read_again(viewer: &Viewer) -> bool {
+    viewer.may_change().is_ok() && viewer.caller.is_admin()
+}
+
 /// A button that reads one file again, or all that came to an outcome.
 fn again(viewer: &Viewer, outcome: ReadOutcome, path: Option<&str>) -> Markup {
-    if viewer.may_change().is_err() {
+    if !may_read_again(viewer) {
         return html! {};
     }
     html! {
@@ -234,7 +240,7 @@ fn root_card(
                 input type="hidden" name="root" value=(root);
                 button .small name="full" value="false" { "Look for changes" }
                 " "
-                button .small name="full" value="true" { "Index anew" }
+                @if may_read_again(viewer) { button .small name="full" value="true" { "Index anew" } }
             }
         } }
     }

@@ -137,9 +137,6 @@ fn converted(
         Value::Number(number) if kinds.contains(&"string") => {
             Some(Value::String(number.to_string()))
         }
-        Value::Number(number) if kinds.contains(&"boolean") => {
-            from_text(&["boolean"], &whole(number.clone()).to_string())
-        }
         Value::Bool(is_so) if kinds.contains(&"string") => Some(Value::String(is_so.to_string())),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             None
@@ -170,9 +167,9 @@ fn from_json_text(kinds: &[&str], text: &str) -> Option<Value> {
 
 fn from_text(kinds: &[&str], text: &str) -> Option<Value> {
     if kinds.contains(&"boolean") {
-        match text.to_lowercase().as_str() {
-            "true" | "yes" | "1" => return Some(Value::Bool(true)),
-            "false" | "no" | "0" => return Some(Value::Bool(false)),
+        match text {
+            "true" | "True" | "TRUE" => return Some(Value::Bool(true)),
+            "false" | "False" | "FALSE" => return Some(Value::Bool(false)),
             _ => {}
         }
     }

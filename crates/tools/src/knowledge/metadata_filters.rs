@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use knowledge::{Condition, MetadataField, Test, is_date};
+use knowledge::{Condition, MetadataField, Test};
 use serde_json::{Map, Value, json};
 
 use crate::ToolError;
@@ -87,8 +87,7 @@ fn check_dates(
 ) -> Result<(), ToolError> {
     for Condition { field, test } in conditions {
         let Some(known) = fields.get(field).filter(|known| known.kind == "date") else { continue };
-        let Test::Range { min, max } = test else { continue };
-        if let Some(bad) = min.iter().chain(max).find(|end| !is_date(end)) {
+        if let Some(bad) = test.end_without_date() {
             let message = format!("filters.{field} is a date and cannot be compared with `{bad}`");
             return Err(ToolError::bad_request(message)
                 .with_detail("argument", format!("filters.{field}"))
