@@ -18,6 +18,9 @@ const MAGIC: &[u8; 8] = b"DWNAMES1";
 /// The most vectors that are kept; afterwards new ones are embedded at each start.
 const MAX_VECTORS: usize = 2_000_000;
 
+/// Vectors of texts, or why there are none.
+type Vectors = Result<Vec<Vec<f32>>, NameEmbedderError>;
+
 /// Gives the vectors of names from a file where it has them, and from an embedder otherwise.
 #[derive(Debug)]
 pub struct CachedNameEmbedder {
@@ -46,12 +49,7 @@ impl CachedNameEmbedder {
     }
 
     /// Gives vectors from the file, and makes and keeps those that it lacks.
-    fn kept(
-        &self,
-        texts: &[&str],
-        keys: &[Key],
-        embed: &dyn Fn(&[&str]) -> Result<Vec<Vec<f32>>, NameEmbedderError>,
-    ) -> Result<Vec<Vec<f32>>, NameEmbedderError> {
+    fn kept(&self, texts: &[&str], keys: &[Key], embed: &dyn Fn(&[&str]) -> Vectors) -> Vectors {
         let Some(path) = self.path() else { return embed(texts) };
         let missing: Vec<usize> = {
             let mut opened = self.opened.lock();

@@ -169,7 +169,7 @@ impl NameEmbedder for Leaning {
 
     fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
         let lean = query.strip_prefix("lean ").map(|lean| lean.parse().unwrap());
-        let is_even = query.len() % 2 == 0;
+        let is_even = query.len().is_multiple_of(2);
         let background = if is_even { 0.1 } else { -0.1 };
         let is_strange = crate::background::STRANGE.contains(&query);
         let lean = lean.unwrap_or(if is_strange { self.lean + background } else { background });

@@ -101,7 +101,10 @@ fn search(path: CountedPath, rounds: usize, folder: &Path) -> anyhow::Result<()>
                 let vector = &vectors[question_idx * 7].1;
                 store.by_vector(&namespace, vector, &Filter::All, N_CANDIDATES, &deadline)?
             }
-            _ => {
+            CountedPath::Words
+            | CountedPath::Table
+            | CountedPath::Analysis
+            | CountedPath::Redaction => {
                 let question = material.question(question_idx);
                 let query = WordsQuery::from_text(&question, Bm25::PASSAGES, 0.5, 0.1);
                 store.by_words(&namespace, &query, &Filter::All, N_CANDIDATES, &deadline)?

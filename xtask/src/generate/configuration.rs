@@ -94,7 +94,9 @@ fn has_key(example: &str, key: &str) -> bool {
         line.split_once(" =").is_some_and(|(start, _)| start == name)
             || line.contains(&format!("{{ {name} ="))
             || line.contains(&format!(", {name} ="))
-            || line.starts_with('[') && line.trim_matches(['[', ']']).ends_with(name)
+            // `[views.parameters.host]` shows `parameters`, whose own keys are the reader's.
+            || line.starts_with('[')
+                && line.trim_matches(['[', ']']).split('.').any(|part| part == name)
     })
 }
 

@@ -207,11 +207,9 @@ fn largest(folder: &Path) -> Option<PathBuf> {
 fn entry_of(package: &Path) -> Option<PathBuf> {
     let manifest = fs_err::read_to_string(package.join("package.json")).ok()?;
     let manifest: serde_json::Value = serde_json::from_str(&manifest).ok()?;
-    let entry = match &manifest["bin"] {
-        serde_json::Value::String(entry) => entry.clone(),
-        bins => bins.as_object()?.values().next()?.as_str()?.to_owned(),
-    };
-    Some(package.join(entry))
+    let bins = &manifest["bin"];
+    let entry = bins.as_str().or_else(|| bins.as_object()?.values().next()?.as_str());
+    Some(package.join(entry?))
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

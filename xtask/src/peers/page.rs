@@ -127,7 +127,7 @@ fn digits(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn row(peer: &str, figures: serde_json::Value) -> Row {
+    fn row(peer: &str, figures: &serde_json::Value) -> Row {
         let row = serde_json::json!({
             "subject": "words", "peer": peer, "version": "1", "how": "over HTTP", "figures": figures,
         });
@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn figures_have_ratios_and_what_was_not_measured_is_said() {
         let rows = [
-            row("Dowse", serde_json::json!({ "ndcg_at_10": 0.7, "query_p50_ms": 2.0 })),
+            row("Dowse", &serde_json::json!({ "ndcg_at_10": 0.7, "query_p50_ms": 2.0 })),
             row(
                 "other",
-                serde_json::json!({ "ndcg_at_10": 0.65, "query_p50_ms": 5.0, "disk_mb": 120 }),
+                &serde_json::json!({ "ndcg_at_10": 0.65, "query_p50_ms": 5.0, "disk_mb": 120 }),
             ),
             Row::skipped("words", "third", "no package".to_owned()),
         ];

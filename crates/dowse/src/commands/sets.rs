@@ -237,7 +237,7 @@ fn how_to_index(config: &Config) -> String {
     match config.files.roots.first() {
         None => "run `dowse index FOLDER`".to_owned(),
         Some(root) => {
-            format!("run `dowse index {}`", print::in_shell(&config.base.join(root.path())))
+            format!("run `dowse index {}`", print::in_shell(config.base.join(root.path())))
         }
     }
 }

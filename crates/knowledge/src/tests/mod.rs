@@ -38,6 +38,7 @@ pub(crate) struct Fixture {
 }
 
 /// Where contents are.
+#[derive(Clone, Copy)]
 enum Contents {
     InFiles,
     AsServed,

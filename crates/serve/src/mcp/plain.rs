@@ -142,7 +142,7 @@ fn response(id: NumberOrString, mut result: CallToolResult) -> Response {
 /// Holds that the headers are those of a version with a handshake, in the forms that are answered.
 fn has_plain_headers(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or(""));
-    let is_known = text(PROTOCOL_VERSION.into()).is_none_or(|version| {
+    let is_known = text(PROTOCOL_VERSION).is_none_or(|version| {
         version < ProtocolVersion::NO_INITIALIZE.as_str()
             && ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == version)
     });
